@@ -1,0 +1,49 @@
+"""What a user did wrong, or what went wrong around us, said in a sentence."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class UserError(Exception):
+    """A sentence for the user: what is wrong, in which file and line or row, what to do.
+
+    The command line and the workflow's scripts print it without a stack trace.
+    """
+
+
+class LineError(UserError):
+    """A user error at one line (counted from 1) of one file."""
+
+    def __init__(self, path: str | Path, line: int, what: str) -> None:
+        super().__init__(f"{path}, line {line}: {what}")
+        self.path = str(path)
+        self.line = line
+        self.what = what
+
+
+_ADVICE = {
+    errno.ENOSPC: "The disk that holds {path} is full: free some space and start again.",
+    errno.EDQUOT: "The disk quota for {path} is used up: free some space and start again.",
+    errno.EFBIG: "{path} would grow over the largest file size allowed here (see `ulimit -f`).",
+    errno.EACCES: "No permission for {path}: make it readable, and its folder writable.",
+    errno.EPERM: "The system does not allow this for {path}: check its owner and permissions.",
+    errno.EROFS: "{path} is on a read-only file system: choose another folder in config/config.yaml.",
+    errno.ENOENT: "{path} does not exist.",
+    errno.ENOTDIR: "A part of the path {path} is a file, not a folder: remove it or choose another folder.",
+    errno.EEXIST: "{path} exists already and is of another kind (a file where a folder is wanted).",
+    errno.EISDIR: "{path} is a folder where a file is wanted.",
+    errno.EIO: "The disk reported an error at {path}.",
+}
+
+
+@contextmanager
+def explained(path: str | Path) -> Iterator[None]:
+    """Turn an operating system's error about `path` into a sentence (`UserError`)."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _ADVICE:
+            raise
+        raise UserError(_ADVICE[error.errno].format(path=error.filename or path)) from error

@@ -1,0 +1,113 @@
+"""Parquet files with a row a sentence pair: streamed in, streamed out, whole or absent."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nmtcore.errors import UserError, explained
+from nmtcore.files import atomic_path
+
+ROWS_PER_GROUP = 10_000
+
+
+class RowWriter:
+    """Collects rows (dictionaries) or record batches and writes them in groups of `ROWS_PER_GROUP`."""
+
+    def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema) -> None:
+        self._writer = writer
+        self._schema = schema
+        self._rows: list[dict[str, Any]] = []
+        self.count = 0
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Add one row; a column that the row lacks is null."""
+        self._rows.append(row)
+        self.count += 1
+        if len(self._rows) >= ROWS_PER_GROUP:
+            self.flush()
+
+    def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
+        """Add many rows at once, after those written before."""
+        self.flush()
+        table = pa.table(batch) if isinstance(batch, pa.RecordBatch) else batch
+        self._writer.write_table(table.cast(self._schema), row_group_size=ROWS_PER_GROUP)
+        self.count += table.num_rows
+
+    def flush(self) -> None:
+        """Write the rows collected so far as a row group."""
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows = []
+
+
+@contextmanager
+def row_writer(path: str | Path, schema: pa.Schema) -> Iterator[RowWriter]:
+    """Open `path` for writing rows of `schema` (zstd); it appears when the block ends well."""
+    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+        writer = RowWriter(file, schema)
+        yield writer
+        writer.flush()
+
+
+def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> int:
+    """Write all `rows` and return how many there were."""
+    with row_writer(path, schema) as writer:
+        for row in rows:
+            writer.write(row)
+    return writer.count
+
+
+def open_file(path: str | Path) -> pq.ParquetFile:
+    """Open a Parquet file; one that is missing, cut off or of another kind is a `UserError`."""
+    with explained(path):
+        try:
+            return pq.ParquetFile(path)
+        except pa.ArrowInvalid as error:
+            raise UserError(
+                f"{path} is not a whole Parquet file ({error}): delete it and run the workflow again."
+            ) from error
+
+
+def row_count(path: str | Path) -> int:
+    """Tell the number of rows from the file's footer."""
+    with open_file(path) as file:
+        return file.metadata.num_rows
+
+
+def read_batches(
+    path: str | Path,
+    *,
+    columns: list[str] | None = None,
+    start: int = 0,
+    stop: int | None = None,
+    size: int = ROWS_PER_GROUP,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows start..stop-1 of `path` as record batches of at most `size` rows, in order."""
+    with open_file(path) as file:
+        stop = file.metadata.num_rows if stop is None else min(stop, file.metadata.num_rows)
+        groups, row = [], 0
+        first_row = None
+        for group in range(file.metadata.num_row_groups):
+            count = file.metadata.row_group(group).num_rows
+            if row + count > start and row < stop:
+                groups.append(group)
+                first_row = row if first_row is None else first_row
+            row += count
+        row = first_row or 0
+        for batch in file.iter_batches(size, row_groups=groups, columns=columns) if groups else ():
+            left, right = max(start - row, 0), min(stop - row, batch.num_rows)
+            row += batch.num_rows
+            if left < right:
+                yield batch.slice(left, right - left)
+
+
+def read_rows(
+    path: str | Path, *, columns: list[str] | None = None, start: int = 0, stop: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows start..stop-1 of `path` as dictionaries, in order."""
+    for batch in read_batches(path, columns=columns, start=start, stop=stop):
+        yield from batch.to_pylist()

@@ -1,0 +1,74 @@
+"""What a parser says about one sentence, and the checks that it must pass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ROOT = 0
+"""The head of a root, as in CoNLL-U."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Annotation:
+    """The analysis of one sentence: lists as long as its words; None where the annotator gives none.
+
+    `head` is 1-based with 0 for a root, as in CoNLL-U; several roots are normal (CzEng). Where `reason` is set
+    the sentence could not be analysed and everything else is None.
+    """
+
+    lemma: Sequence[str] | None = None
+    upos: Sequence[str] | None = None
+    xpos: Sequence[str] | None = None
+    feats: Sequence[str] | None = None
+    head: Sequence[int] | None = None
+    deprel: Sequence[str] | None = None
+    ccg: Sequence[str] | None = None
+    constituency: str | None = None
+    reason: str | None = None
+
+
+COLUMNS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "ccg", "constituency", "reason")
+PER_WORD = ("lemma", "upos", "xpos", "feats", "head", "deprel", "ccg")
+
+
+def failed(reason: str) -> Annotation:
+    """Make the null annotation of a sentence that could not be analysed."""
+    return Annotation(reason=reason)
+
+
+def tree_fault(heads: Sequence[int]) -> str | None:
+    """Say what keeps `heads` (1-based, 0 = root) from being a forest that hangs from the root; None if nothing does.
+
+    Linear in the length: every word is followed upwards until a word already known to reach the root.
+    """
+    n = len(heads)
+    for word, head in enumerate(heads, start=1):
+        if not 0 <= head <= n:
+            return f"word {word} has head {head}, but the sentence has {n} words"
+        if head == word:
+            return f"word {word} is its own head"
+    if n and ROOT not in heads:
+        return "no word is a root (head 0)"
+    reached = bytearray(n + 1)
+    reached[ROOT] = 2
+    for start in range(1, n + 1):
+        path, word = [], start
+        while not reached[word]:
+            reached[word] = 1
+            path.append(word)
+            word = heads[word - 1]
+        if reached[word] == 1:
+            return f"the heads form a cycle at word {word}"
+        for word in path:
+            reached[word] = 2
+    return None
+
+
+def annotation_fault(annotation: Annotation, words: int) -> str | None:
+    """Say what is wrong with an annotation of `words` words; None if nothing is."""
+    if annotation.reason is not None:
+        return None
+    for column in PER_WORD:
+        values = getattr(annotation, column)
+        if values is not None and len(values) != words:
+            return f"{column} has {len(values)} entries for {words} words"
+    return tree_fault(annotation.head) if annotation.head is not None else None
