@@ -1,0 +1,30 @@
+"""Fixtures that several stages share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real corpora and parsers beside the checkout; in CI it must be there."""
+    folder = ROOT.parent / "shared"
+    if not (folder / "data").is_dir():
+        missing(f"the real corpora and parsers of {folder.name}/ are not beside the checkout")
+    return folder
+
+
+def missing(what: str) -> None:
+    """Skip a test that lacks something on a user's machine; fail it in CI, which must have everything."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"CI must have it: {what}", pytrace=False)
+    pytest.skip(what)
