@@ -49,9 +49,8 @@ def write_lines(path: str | Path, lines: list[str]) -> None:
 
 def read_lines(path: str | Path) -> list[str]:
     """Read the lines of a UTF-8 file; only `\\n` ends a line (U+2028 and its like do not)."""
-    with explained(path):
-        with open(path, encoding="utf-8", newline="\n") as file:
-            text = file.read()
+    with explained(path), open(path, encoding="utf-8", newline="\n") as file:
+        text = file.read()
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

@@ -1,0 +1,60 @@
+"""The settings of every annotator (parser or tagger).
+
+To add one: its settings here, a line in `ANNOTATORS`, its code in `annotation/{tool}.py`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from nmtcore.config.typed import build, choose
+from nmtcore.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorSettings:
+    """What all annotators share."""
+
+    gives: ClassVar[tuple[str, ...]] = ("dependencies",)
+    """The kinds of annotation that it can give."""
+
+    shards: int = 1
+    """Jobs that share the training split; a development or test set is one job."""
+    max_words: int = 250
+    """A longer sentence gets a null annotation with a reason."""
+
+    def __post_init__(self) -> None:
+        if self.shards < 1:
+            raise ValueError("shards must be at least 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Existing(AnnotatorSettings):
+    """The trees that came with the corpus (CzEng export, CoNLL-U, the demo corpus)."""
+
+    gives: ClassVar[tuple[str, ...]] = ("dependencies", "ccg")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spacy(AnnotatorSettings):
+    """Any spaCy pipeline with a parser."""
+
+    model: str
+    """A folder, the name of one in the folders of `models` in config.yaml, or an installed spaCy package."""
+    batch_size: int = 128
+
+
+ANNOTATORS: dict[str, type[AnnotatorSettings]] = {"existing": Existing, "spacy": Spacy}
+
+
+def annotator_settings(entry: Mapping[str, Any], *, where: str) -> AnnotatorSettings:
+    """Build the settings of one annotator `{tool: ..., key: value...}`."""
+    if not isinstance(entry, Mapping) or "tool" not in entry:
+        raise UserError(f"{where}: an annotator is written as {{tool: ..., its settings}}; found {entry!r}.")
+    tool = choose(str(entry["tool"]), ANNOTATORS, what="tool", where=where)
+    return build(ANNOTATORS[tool], {k: v for k, v in entry.items() if k != "tool"}, where=f"{where}: {tool}")
+
+
+def annotator_tool(settings: AnnotatorSettings) -> str:
+    """Give the registered name of an annotator's settings."""
+    return next(name for name, cls in ANNOTATORS.items() if cls is type(settings))

@@ -1,0 +1,66 @@
+"""The settings of every corpus filter.
+
+To add one: its settings here, a line in `FILTERS`, its code in `corpus/filters/{name}.py`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nmtcore.config.typed import build, choose
+from nmtcore.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Empty:
+    """Drop pairs with a side that has no word."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length:
+    """Drop pairs with a side of fewer than `least` or more than `most` words."""
+
+    least: int = 1
+    most: int = 250
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """Drop pairs whose longer side has more than `most` times the words of the shorter."""
+
+    most: float = 9.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Duplicates:
+    """Keep the first of several equal pairs (both sides equal, as words)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """Drop training pairs that occur in another split of the data set (both sides equal, as words)."""
+
+
+FilterSettings = Empty | Length | Ratio | Duplicates | HeldOut
+
+FILTERS: dict[str, type] = {
+    "empty": Empty,
+    "length": Length,
+    "ratio": Ratio,
+    "duplicates": Duplicates,
+    "held_out": HeldOut,
+}
+
+
+def filter_settings(entry: str | Mapping[str, Any], *, where: str) -> FilterSettings:
+    """Build the settings of one entry of `filters`: a name, or `{name: ..., key: value...}`."""
+    entry = {"name": entry} if isinstance(entry, str) else entry
+    if not isinstance(entry, Mapping) or "name" not in entry:
+        raise UserError(f"{where}: a filter is a name or {{name: ..., its settings}}; found {entry!r}.")
+    name = choose(str(entry["name"]), FILTERS, what="filter", where=where)
+    return build(FILTERS[name], {k: v for k, v in entry.items() if k != "name"}, where=f"{where}: {name}")
+
+
+def filter_name(settings: FilterSettings) -> str:
+    """Give the registered name of a filter's settings."""
+    return next(name for name, cls in FILTERS.items() if cls is type(settings))

@@ -1,0 +1,102 @@
+"""Settings of training and decoding: what a recipe holds (systems.md, section 9)."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleSettings:
+    """How the learning rate moves."""
+
+    kind: Literal["inverse_sqrt", "plateau", "halving", "constant"] = "inverse_sqrt"
+    """inverse_sqrt: linear warm-up to `peak`, then peak * sqrt(warmup / update). plateau: times `factor` after
+    `patience` validations without a better score. halving: times `factor` when validation perplexity is above the
+    previous one's; training stops after `stop_after` such steps."""
+    peak: float = 7e-4
+    warmup: int = 0
+    """Updates of linear warm-up (0: none)."""
+    factor: float = 0.5
+    patience: int = 0
+    stop_after: int | None = None
+    floor: float = 0.0
+    """plateau: the rate never falls below this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchSettings:
+    """What one update sees, over all devices together."""
+
+    unit: Literal["tokens", "sentences"] = "tokens"
+    """tokens: rows times the longer side's padded length; sentences: rows."""
+    size: int = 4096
+    device_size: int | None = None
+    """The most that one device takes at once, in the same unit; a larger batch is accumulated. None: the whole."""
+    max_length: int = 256
+    """Training pairs with a longer side (subwords, without the end of sentence) are left out and counted."""
+    pool: int = 100
+    """Batches of similar length are cut from shuffled pools of about this many batches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationSettings:
+    """When and how the development set is looked at."""
+
+    every: int = 1000
+    """Updates between validations."""
+    metric: Literal["bleu", "perplexity"] = "bleu"
+    """What early stopping, `best` and a plateau go by. Perplexity is always computed."""
+    beam: int = 1
+    stop_after: int | None = None
+    """Stop after this many validations without a better score. None: never."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """One training run."""
+
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = 1e-9
+    weight_decay: float = 0.0
+    schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
+    batch: BatchSettings = field(default_factory=BatchSettings)
+    validation: ValidationSettings = field(default_factory=ValidationSettings)
+    label_smoothing: float = 0.1
+    smoothing_over: Literal["all", "others", "others_but_padding"] = "all"
+    """The entries that share the smoothed mass: V (fairseq), V-1 (Tensor2Tensor) or V-2 (JoeyNMT)."""
+    clip_norm: float | None = None
+    """Scale gradients down to this L2 norm."""
+    initialisation: Literal["xavier", "uniform"] = "xavier"
+    uniform_range: float = 0.04
+    max_updates: int | None = None
+    max_epochs: int | None = None
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """bf16: autocast on a GPU; weights and optimiser stay fp32."""
+    keep: Literal["last", "best", "average"] = "last"
+    """Which weights the run ends with; average: of the last `average` checkpoints."""
+    average: int = 5
+    checkpoint_every: int = 1000
+    """Updates between checkpoints."""
+
+    def __post_init__(self) -> None:
+        if self.max_updates is None and self.max_epochs is None:
+            raise ValueError("give max_updates or max_epochs, or training would never end")
+        if not 0 <= self.label_smoothing < 1:
+            raise ValueError("label_smoothing must be at least 0 and below 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingSettings:
+    """Beam search."""
+
+    beam: int = 4
+    length_penalty: Literal["gnmt", "fairseq", "none"] = "gnmt"
+    """gnmt: log p / ((5 + n) / 6)^alpha (Wu et al. 2016); fairseq: log p / n^alpha; n counts the end of sentence."""
+    alpha: float = 0.6
+    max_length_ratio: float | None = 2.0
+    """Output subwords at most this many times the source's..."""
+    max_length_extra: int = 10
+    """...plus this."""
+    max_length: int | None = None
+    """And never more than this."""
+    batch_sentences: int = 64
+    """Sentences searched at once; it changes the speed, not the result."""
