@@ -1,0 +1,172 @@
+"""Sentence pairs as ids with their syntax, loaded from the feature files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nmtcore.errors import UserError
+from nmtcore.features.ragged import Ragged
+from nmtcore.parquet import read_batches
+
+SYNTAX_COLUMNS: dict[str, np.dtype] = {
+    "governor": np.dtype(np.int32),
+    "deprel": np.dtype(np.int32),
+    "upos": np.dtype(np.int32),
+    "xpos": np.dtype(np.int32),
+    "parent_position": np.dtype(np.float32),
+}
+"""The word-level columns of an annotator's feature file and their types."""
+
+_ID_COLUMNS = {"ids": np.dtype(np.int32), "word_of_subword": np.dtype(np.int32)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideExamples:
+    """One side of many pairs.
+
+    `ids` are subwords without the end of sentence; `word_of_subword` is as long and counts words from 0.
+    `syntax` holds a sequence over *words* per kind: "governor" (0-based word, -1 root, -2 none), "deprel", "upos",
+    "xpos" (label ids), "parent_position" (float, in subwords); it is empty where nothing was annotated.
+    """
+
+    ids: Ragged
+    word_of_subword: Ragged
+    syntax: dict[str, Ragged] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: np.ndarray) -> "SideExamples":
+        """Copy the rows `rows`."""
+        syntax = {name: values.take(rows) for name, values in self.syntax.items()}
+        return SideExamples(ids=self.ids.take(rows), word_of_subword=self.word_of_subword.take(rows), syntax=syntax)
+
+    def head(self, n: int) -> "SideExamples":
+        """Give the first `n` rows."""
+        syntax = {name: values.head(n) for name, values in self.syntax.items()}
+        return SideExamples(ids=self.ids.head(n), word_of_subword=self.word_of_subword.head(n), syntax=syntax)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examples:
+    """Sentence pairs; `id` (int64) is the row of the split before any filter. `target` is None for raw input."""
+
+    id: np.ndarray
+    source: SideExamples
+    target: SideExamples | None = None
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def take(self, rows: np.ndarray) -> "Examples":
+        """Copy the rows `rows` (indices, in any order)."""
+        target = None if self.target is None else self.target.take(rows)
+        return Examples(id=self.id[rows], source=self.source.take(rows), target=target)
+
+    def head(self, n: int) -> "Examples":
+        """Give the first `n` pairs (all, where there are fewer)."""
+        target = None if self.target is None else self.target.head(n)
+        return Examples(id=self.id[:n], source=self.source.head(n), target=target)
+
+
+def load_examples(
+    folder: Path,
+    split: str,
+    *,
+    syntax: Mapping[str, str | Sequence[str]] | None = None,
+    limit: int | None = None,
+    target: bool = True,
+) -> Examples:
+    """Load a split from `folder` (a data set's features under one segmentation), its first `limit` pairs.
+
+    `syntax` names the annotator (or several) whose file is to be read beside a side; where two give the same column,
+    the first does. `target=False` reads the source alone.
+
+    Raises `UserError` where files disagree on a row's id, or a row's lists on their lengths.
+    """
+    annotators = {side: (name,) if isinstance(name, str) else tuple(name) for side, name in (syntax or {}).items()}
+    if unknown := set(annotators) - {"source", "target"}:
+        raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
+    path = Path(folder) / f"{split}.source.parquet"
+    ids, source = _load_side(Path(folder), split, "source", annotators.get("source", ()), limit)
+    if not target:
+        return Examples(id=ids, source=source)
+    target_ids, target_side = _load_side(Path(folder), split, "target", annotators.get("target", ()), limit)
+    _check_ids(ids, target_ids, path, Path(folder) / f"{split}.target.parquet")
+    return Examples(id=ids, source=source, target=target_side)
+
+
+def _load_side(
+    folder: Path, split: str, side: str, annotators: tuple[str, ...], limit: int | None
+) -> tuple[np.ndarray, SideExamples]:
+    path = folder / f"{split}.{side}.parquet"
+    ids, columns = _load_columns(path, _ID_COLUMNS, limit)
+    words = columns["word_of_subword"]
+    _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
+    syntax: dict[str, Ragged] = {}
+    for annotator in annotators:
+        other = folder / f"{split}.{side}.{annotator}.parquet"
+        other_ids, found = _load_columns(other, SYNTAX_COLUMNS, limit)
+        _check_ids(ids, other_ids, path, other)
+        counts = _word_counts(words)
+        for name, values in found.items():
+            _check_lengths(other, ids, values.lengths, counts, name, "words")
+        syntax = {**found, **syntax}
+    return ids, SideExamples(ids=columns["ids"], word_of_subword=words, syntax=syntax)
+
+
+def _word_counts(word_of_subword: Ragged) -> np.ndarray:
+    """Count the words of every sentence: the last subword's word, plus 1."""
+    counts = np.zeros(len(word_of_subword), dtype=np.int64)
+    full = word_of_subword.lengths > 0
+    counts[full] = word_of_subword.values[word_of_subword.offsets[1:][full] - 1] + 1
+    return counts
+
+
+def _load_columns(path: Path, types: Mapping[str, np.dtype], limit: int | None) -> tuple[np.ndarray, dict[str, Ragged]]:
+    ids: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+    parts = {name: [Ragged(np.zeros(0, dtype=kind), np.zeros(1))] for name, kind in types.items()}
+    for batch in read_batches(path, stop=limit):
+        if missing := [name for name in ("id", *types) if name not in batch.schema.names]:
+            raise UserError(f"{path} has no column {missing[0]}: delete it and run the workflow again.")
+        ids.append(batch.column("id").to_numpy(zero_copy_only=False))
+        for name, kind in types.items():
+            parts[name].append(_ragged(batch.column(name), kind, path, name, ids[-1]))
+    return np.concatenate(ids), {name: Ragged.concatenate(pieces) for name, pieces in parts.items()}
+
+
+def _ragged(column: pa.ListArray, kind: np.dtype, path: Path, name: str, ids: np.ndarray) -> Ragged:
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise UserError(
+            f"{path}: the row with id {ids[row]} has no {name}: delete the file and run the workflow again."
+        )
+    values = column.flatten().to_numpy(zero_copy_only=False)
+    return Ragged.from_lengths(values.astype(kind), column.value_lengths().to_numpy(zero_copy_only=False))
+
+
+def _check_ids(ids: np.ndarray, others: np.ndarray, path: Path, other: Path) -> None:
+    if len(ids) != len(others):
+        raise UserError(
+            f"{path} has {len(ids)} rows, {other} {len(others)}: delete the older of them and run the workflow again."
+        )
+    if (ids != others).any():
+        row = int(np.flatnonzero(ids != others)[0])
+        raise UserError(
+            f"Row {row} is pair {ids[row]} in {path}, but pair {others[row]} in {other}: "
+            "delete the older of them and run the workflow again."
+        )
+
+
+def _check_lengths(
+    path: Path, ids: np.ndarray, lengths: np.ndarray, expected: np.ndarray, name: str, unit: str
+) -> None:
+    if (lengths != expected).any():
+        row = int(np.flatnonzero(lengths != expected)[0])
+        raise UserError(
+            f"{path}: the row with id {ids[row]} has {lengths[row]} entries in {name} for {expected[row]} {unit}: "
+            "delete the file and run the workflow again."
+        )

@@ -1,0 +1,100 @@
+"""Many sequences of different lengths as two flat arrays, with everything vectorised."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+
+class Ragged:
+    """`n` sequences: sequence i is `values[offsets[i]:offsets[i + 1]]`.
+
+    `values` is one-dimensional of any type; `offsets` is int64 of n + 1 rising entries from 0 to len(values).
+    """
+
+    __slots__ = ("offsets", "values")
+
+    def __init__(self, values: np.ndarray, offsets: np.ndarray) -> None:
+        self.values = np.asarray(values)
+        self.offsets = np.asarray(offsets, dtype=np.int64)
+        if self.values.ndim != 1 or self.offsets.ndim != 1 or not len(self.offsets):
+            raise ValueError("a Ragged needs one-dimensional values and at least one offset")
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.values) or (np.diff(self.offsets) < 0).any():
+            raise ValueError("the offsets of a Ragged must rise from 0 to the number of its values")
+
+    @classmethod
+    def from_lengths(cls, values: np.ndarray, lengths: np.ndarray) -> "Ragged":
+        """Cut flat `values` into sequences of the given lengths."""
+        return cls(values, _offsets(lengths))
+
+    @classmethod
+    def from_lists(cls, lists: Sequence[Sequence], dtype: np.dtype | type | str) -> "Ragged":
+        """Lay Python lists (or arrays) one after the other."""
+        lengths = np.fromiter((len(items) for items in lists), dtype=np.int64, count=len(lists))
+        values = np.fromiter((item for items in lists for item in items), dtype=dtype, count=int(lengths.sum()))
+        return cls.from_lengths(values, lengths)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Ragged"]) -> "Ragged":
+        """Put the sequences of several (at least one) behind one another."""
+        values = np.concatenate([part.values for part in parts])
+        return cls.from_lengths(values, np.concatenate([part.lengths for part in parts]))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        """Give sequence `i` as a view."""
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"sequence {i} of {len(self)}")
+        i %= len(self)
+        return self.values[self.offsets[i] : self.offsets[i + 1]]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self.values[a:b] for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The length of every sequence, int64."""
+        return np.diff(self.offsets)
+
+    def rows_and_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give each value's sequence and its place in it, both as long as `values`."""
+        lengths = self.lengths
+        rows = np.repeat(np.arange(len(self)), lengths)
+        return rows, np.arange(len(self.values)) - np.repeat(self.offsets[:-1], lengths)
+
+    def take(self, rows: np.ndarray) -> "Ragged":
+        """Copy the sequences `rows` (indices, in any order, repeated or not)."""
+        rows = np.asarray(rows, dtype=np.int64)
+        lengths = self.lengths[rows]
+        offsets = _offsets(lengths)
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        return Ragged(self.values[places], offsets)
+
+    def head(self, n: int) -> "Ragged":
+        """Give the first `n` sequences (all, where there are fewer) as a view."""
+        n = min(n, len(self))
+        return Ragged(self.values[: self.offsets[n]], self.offsets[: n + 1])
+
+    def padded(
+        self, rows: np.ndarray | None = None, *, fill: float, width: int | None = None, offset: int = 0
+    ) -> np.ndarray:
+        """Lay sequences into a rectangle (R, W), `offset` columns from the left, with `fill` around them.
+
+        W is `width`, or just wide enough; a width that cuts a sequence off is a `ValueError`.
+        """
+        chosen = self if rows is None else self.take(rows)
+        needed = offset + int(chosen.lengths.max(initial=0))
+        width = needed if width is None else width
+        if width < needed:
+            raise ValueError(f"a width of {width} is too small for sequences that need {needed}")
+        array = np.full((len(chosen), width), fill, dtype=self.values.dtype)
+        r, c = chosen.rows_and_columns()
+        array[r, c + offset] = chosen.values
+        return array
+
+
+def _offsets(lengths: np.ndarray) -> np.ndarray:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets

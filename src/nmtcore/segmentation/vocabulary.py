@@ -1,0 +1,67 @@
+"""The entries of one side's vocabulary and their ids."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from nmtcore.errors import LineError, UserError
+from nmtcore.files import read_lines, write_lines
+
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", "<ROOT>")
+"""The first entries of every vocabulary."""
+PAD, UNK, BOS, EOS, ROOT = range(5)
+
+
+class Vocabulary:
+    """Entries, each with its place as its id; the first five are `SPECIALS`.
+
+    An entry that occurs twice, or is empty, is a `ValueError`.
+    """
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        self.entries = tuple(entries)
+        if self.entries[: len(SPECIALS)] != SPECIALS:
+            raise ValueError(f"a vocabulary starts with {' '.join(SPECIALS)}")
+        self._ids: dict[str, int] = {}
+        for i, entry in enumerate(self.entries):
+            if not entry:
+                raise ValueError(f"entry {i} is empty")
+            if self._ids.setdefault(entry, i) != i:
+                raise ValueError(f"'{entry}' is both entry {self._ids[entry]} and entry {i}")
+
+    @classmethod
+    def of(cls, tokens: Iterable[str]) -> "Vocabulary":
+        """Put the specials before `tokens`; a token that looks like a special is left out."""
+        return cls((*SPECIALS, *(token for token in tokens if token not in SPECIALS)))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.entries == other.entries
+
+    __hash__ = None
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """Give each token's id; `UNK` for one that is not an entry, and for a text that looks like a special."""
+        found = (self._ids.get(token, UNK) for token in tokens)
+        return [i if i >= len(SPECIALS) else UNK for i in found]
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """Give the entry of each id."""
+        return [self.entries[i] for i in ids]
+
+    def save(self, path: str | Path) -> None:
+        """Write one entry a line."""
+        write_lines(path, list(self.entries))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Vocabulary":
+        """Read one entry a line. Raises `UserError` where the specials are missing or an entry is there twice."""
+        lines = read_lines(path)
+        for i, special in enumerate(SPECIALS):
+            if i >= len(lines) or lines[i] != special:
+                raise LineError(path, i + 1, f"expected {special}: a vocabulary starts with {' '.join(SPECIALS)}.")
+        try:
+            return cls(lines)
+        except ValueError as error:
+            raise UserError(f"{path}: {error}; ids count from 0, the first line. Make the vocabulary again.") from error
