@@ -1,0 +1,47 @@
+"""YAML files as mappings; a broken one is a sentence with its line."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from nmtcore.errors import UserError, explained
+
+
+def read_yaml(path: str | Path) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping; a key that stands there twice is an error."""
+    import yaml
+
+    with explained(path), open(path, encoding="utf-8") as file:
+        try:
+            values = yaml.load(file, Loader=_loader())
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else "?"
+            raise UserError(f"{path}, line {line}: not valid YAML ({error.problem}).") from error
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise UserError(f"{path}: not valid YAML ({error}).") from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise UserError(f"{path}: expected keys and values, found a {type(values).__name__}.")
+    return values
+
+
+@lru_cache
+def _loader() -> type:
+    import yaml
+
+    class StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """A safe loader that refuses a key that stands twice in one mapping."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict:
+            seen = set()
+            for key_node, _ in node.value:
+                key = key_node.value
+                if key_node.tag != "tag:yaml.org,2002:merge" and key in seen:
+                    raise yaml.MarkedYAMLError(
+                        problem=f"the key '{key}' stands twice", problem_mark=key_node.start_mark
+                    )
+                seen.add(key)
+            return super().construct_mapping(node, deep)
+
+    return StrictLoader
