@@ -111,3 +111,53 @@ def read_rows(
     """Yield the rows start..stop-1 of `path` as dictionaries, in order."""
     for batch in read_batches(path, columns=columns, start=start, stop=stop):
         yield from batch.to_pylist()
+
+
+def paired_batches(
+    first: str | Path,
+    second: str | Path,
+    *,
+    columns: tuple[list[str], list[str]],
+    start: int = 0,
+    stop: int | None = None,
+) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    """Yield the rows start..stop-1 of `first` beside all rows of `second`, as batches of equal length.
+
+    `columns` are those wanted of each beside `id`. A row whose ids differ, or a file that ends before the other, is a
+    `UserError` that names the row (counted from 0).
+    """
+    files = (first, second)
+    streams = (
+        read_batches(first, columns=["id", *columns[0]], start=start, stop=stop),
+        read_batches(second, columns=["id", *columns[1]]),
+    )
+    rest: list[pa.RecordBatch | None] = [None, None]
+    row = 0
+    while True:
+        for k in range(2):
+            if rest[k] is None or rest[k].num_rows == 0:
+                rest[k] = next(streams[k], None)
+        if rest[0] is None and rest[1] is None:
+            return
+        if rest[0] is None or rest[1] is None:
+            ended, other = files if rest[0] is None else files[::-1]
+            raise UserError(f"{ended} ends before row {row}, {other} goes on: delete the older one and run again.")
+        count = min(rest[0].num_rows, rest[1].num_rows)
+        pair = rest[0].slice(0, count), rest[1].slice(0, count)
+        _check_ids(pair, files, row=row)
+        yield pair
+        rest = [batch.slice(count) for batch in rest]
+        row += count
+
+
+def _check_ids(
+    batches: tuple[pa.RecordBatch, pa.RecordBatch], files: tuple[str | Path, str | Path], *, row: int
+) -> None:
+    ids = [batch.column("id").to_numpy() for batch in batches]
+    different = (ids[0] != ids[1]).nonzero()[0]
+    if len(different):
+        k = int(different[0])
+        raise UserError(
+            f"{files[1]}, row {row + k}: it holds pair {ids[1][k]} where {files[0]} has pair {ids[0][k]}: "
+            "delete the older one and run again."
+        )

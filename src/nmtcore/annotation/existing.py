@@ -1,0 +1,43 @@
+"""The trees that came with the corpus: CzEng export, CoNLL-U, the demo corpus."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.config.annotators import AnnotatorSettings
+from nmtcore.errors import UserError
+from nmtcore.parquet import read_rows
+from nmtcore.syntax.annotation import Annotation, failed
+
+NO_TREE = "no tree came with the sentence"
+
+
+class Existing(Annotator):
+    """Reads `{side}_annotation` of the raw pairs beside the sentences; both are sorted by id."""
+
+    def __init__(self, raw: Path, side: str) -> None:
+        self._raw = raw
+        self._column = f"{side}_annotation"
+
+    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+        """Yield the annotation of each sentence's pair; a pair that the raw file lacks is a `UserError`."""
+        rows: Iterator[dict] | None = None
+        for sentence in sentences:
+            if rows is None:
+                # An id is the row of the raw file, so a shard starts reading at its own first row.
+                rows = read_rows(self._raw, columns=["id", self._column], start=sentence.id)
+            row = next((row for row in rows if row["id"] >= sentence.id), None)
+            if row is None or row["id"] != sentence.id:
+                raise UserError(f"{self._raw} has no pair {sentence.id} (in order): make the corpus again.")
+            values = row[self._column]
+            yield failed(NO_TREE) if values is None else Annotation(**values)
+
+
+def open_annotator(settings: AnnotatorSettings, task: Task) -> Existing:
+    """Open the raw pairs of the task; text from outside a corpus has no trees, which is a `UserError`."""
+    if task.raw is None:
+        raise UserError(
+            "The annotator 'existing' only hands on trees that came with a corpus: for new text, name a parser "
+            "(such as {tool: spacy, model: ...}) for this side."
+        )
+    return Existing(task.raw, task.side)

@@ -1,0 +1,135 @@
+"""Dependency trees, tags and lemmas by any spaCy pipeline that has a parser."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.config.annotators import Spacy as SpacySettings
+from nmtcore.errors import UserError
+from nmtcore.syntax.annotation import Annotation, failed
+
+if TYPE_CHECKING:
+    from spacy import Language
+    from spacy.tokens import Doc
+
+NOT_NEEDED = frozenset(
+    (
+        *("ner", "beam_ner", "entity_linker", "entity_ruler", "span_ruler", "span_finder", "spancat"),
+        *("spancat_singlelabel", "textcat", "textcat_multilabel", "senter", "sentencizer"),
+    )
+)
+"""Factories of components that give nothing of an annotation, or would cut a line into sentences."""
+
+
+class Spacy(Annotator):
+    """A pipeline that is given words, never raw text, and keeps a line one sentence."""
+
+    def __init__(self, settings: SpacySettings, model_folders: Sequence[Path]) -> None:
+        self._settings = settings
+        self._model_folders = model_folders
+        self._nlp: Language | None = None
+
+    def __enter__(self) -> Self:
+        self._nlp = load_pipeline(self._settings.model, self._model_folders)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._nlp = None
+
+    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+        """Yield one annotation a sentence; one on which the pipeline crashes is null, its neighbours are not."""
+        assert self._nlp is not None, "annotate is called inside `with`"
+        sentences = iter(sentences)
+        while batch := [sentence.words for sentence in islice(sentences, self._settings.batch_size)]:
+            # The zone gives the batch's strings and lexemes back, or the vocabulary would grow with the corpus.
+            with self._nlp.memory_zone():
+                annotations = _annotate_batch(self._nlp, batch)
+            yield from annotations
+
+
+def open_annotator(settings: SpacySettings, task: Task) -> Spacy:
+    """Make the annotator; its pipeline is loaded when entered by `with`."""
+    return Spacy(settings, task.model_folders)
+
+
+def load_pipeline(model: str, model_folders: Sequence[Path]) -> "Language":
+    """Load a pipeline by path, by its name in one of `model_folders`, or as an installed package.
+
+    Only what an annotation needs is left switched on. A model that is not there, cannot be loaded, or has no parser is
+    a `UserError`.
+    """
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        # Shards are the unit of parallel work: several threads in each are slower than one.
+        os.environ.setdefault(variable, "1")
+    import spacy
+
+    place = _find(model, model_folders, spacy.util.is_package)
+    try:
+        nlp = spacy.load(place)
+    except (OSError, ValueError, ImportError) as error:
+        raise UserError(f"The spaCy pipeline {place} cannot be loaded: {_first_line(error)}") from error
+    for name in nlp.pipe_names:
+        meta = nlp.get_pipe_meta(name)
+        if meta.factory in NOT_NEEDED or meta.retokenizes:
+            nlp.disable_pipe(name)
+    if not any("token.head" in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
+        raise UserError(
+            f"The spaCy pipeline {place} has no parser (it has: {', '.join(nlp.component_names) or 'nothing'}): "
+            "name one with a dependency parser."
+        )
+    return nlp
+
+
+def _find(model: str, model_folders: Sequence[Path], is_package) -> str | Path:
+    candidates = [Path(model), *(Path(folder) / model for folder in model_folders)]
+    for candidate in candidates:
+        if (candidate / "meta.json").is_file():
+            return candidate.resolve()
+    if is_package(model):
+        return model
+    places = ", ".join(map(str, candidates))
+    raise UserError(
+        f"There is no spaCy pipeline '{model}': neither at {places}, nor as an installed package. Add the folder that "
+        f"holds it to `models` in config/config.yaml, or install it (python -m spacy download {model})."
+    )
+
+
+def _annotate_batch(nlp: "Language", batch: list[Sequence[str]]) -> list[Annotation]:
+    try:
+        docs = nlp.pipe([_doc(nlp, words) for words in batch], batch_size=len(batch))
+        return [_annotation(doc) for doc in docs]
+    except MemoryError:
+        raise
+    except Exception as error:
+        if len(batch) == 1:
+            return [failed(f"spaCy failed: {type(error).__name__}: {_first_line(error)}")]
+        return [annotation for words in batch for annotation in _annotate_batch(nlp, [words])]
+
+
+def _doc(nlp: "Language", words: Sequence[str]) -> "Doc":
+    from spacy.tokens import Doc
+
+    # The parser starts a new tree inside a line unless it is told that no word but the first starts a sentence.
+    return Doc(nlp.vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1))
+
+
+def _annotation(doc: "Doc") -> Annotation:
+    heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+    if heads.count(0) != 1:
+        return failed(f"not one tree: {heads.count(0)} roots")
+    has = doc.has_annotation
+    return Annotation(
+        lemma=[token.lemma_ or "_" for token in doc] if has("LEMMA") else None,
+        upos=[token.pos_ or "_" for token in doc] if has("POS") else None,
+        xpos=[token.tag_ or "_" for token in doc] if has("TAG") else None,
+        feats=[str(token.morph) or "_" for token in doc] if has("MORPH") else None,
+        head=heads,
+        deprel=["root" if token.dep_ == "ROOT" else token.dep_ for token in doc],
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["(no message)"])[0]
