@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nmtcore.config.typed import build, choose
+from nmtcore.config.typed import build, choose, plain
 from nmtcore.errors import UserError
 
 
@@ -58,3 +58,8 @@ def annotator_settings(entry: Mapping[str, Any], *, where: str) -> AnnotatorSett
 def annotator_tool(settings: AnnotatorSettings) -> str:
     """Give the registered name of an annotator's settings."""
     return next(name for name, cls in ANNOTATORS.items() if cls is type(settings))
+
+
+def annotator_entry(settings: AnnotatorSettings) -> dict[str, Any]:
+    """Write settings as the entry that `annotator_settings` reads."""
+    return {"tool": annotator_tool(settings), **plain(settings)}

@@ -1,7 +1,7 @@
 """What a data set is: corpora with their files, splits, filters, words, annotators, segmentation, recipe."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -178,3 +178,11 @@ class DatasetSettings:
     def language(self, side: str) -> str:
         """Give the language code of a side."""
         return self.source if side == "source" else self.target
+
+    def view(self, *keys: str) -> "DatasetSettings":
+        """Copy the data set with only `keys`, languages, corpora and splits; a stage depends on nothing else."""
+        kept = {"name", "source", "target", "corpora", "splits", "main_test", *keys}
+        texts = {"description": "", "licence": "", "citation": "", "recipe": ""}
+        neutral = {"segmentation": SegmentationSettings(kind="words", size=1), **texts}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name in kept}
+        return DatasetSettings(**{**neutral, **values})

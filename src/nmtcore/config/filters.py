@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nmtcore.config.typed import build, choose
+from nmtcore.config.typed import build, choose, plain
 from nmtcore.errors import UserError
 
 
@@ -64,3 +64,8 @@ def filter_settings(entry: str | Mapping[str, Any], *, where: str) -> FilterSett
 def filter_name(settings: FilterSettings) -> str:
     """Give the registered name of a filter's settings."""
     return next(name for name, cls in FILTERS.items() if cls is type(settings))
+
+
+def filter_entry(settings: FilterSettings) -> dict[str, Any]:
+    """Write settings as the entry that `filter_settings` reads."""
+    return {"name": filter_name(settings), **plain(settings)}

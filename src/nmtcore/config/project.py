@@ -10,14 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from nmtcore.config.annotators import annotator_settings, annotator_tool
+from nmtcore.config.annotators import annotator_entry, annotator_settings
 from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import SIDES, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
+from nmtcore.config.formats import check_roles, format_options
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.typed import build, choose, merge, plain
+from nmtcore.config.typed import build, choose, merge
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
@@ -262,9 +263,7 @@ class Project:
             words=data.words,
             segmentation=self.segmentation(data, size),
             syntax=syntax,
-            annotators={
-                name: {"tool": annotator_tool(data.annotators[name]), **plain(data.annotators[name])} for name in used
-            },
+            annotators={name: annotator_entry(data.annotators[name]) for name in used},
             base=parts.base,
             model=model,
             components=components,
@@ -340,3 +339,6 @@ def _check_names(dataset: DatasetSettings, *, where: str) -> None:
                 )
     for side in dataset.words:
         choose(side, SIDES, what="side", where=f"{where}: words")
+    for name, corpus in dataset.corpora.items():
+        place = f"{where}: corpora.{name}"
+        check_roles(format_options(corpus.format, corpus.options, where=place), corpus.files, where=place)

@@ -1,0 +1,56 @@
+# From parallel text to tables of results. `snakemake -n results/multi30k_cs2en/depparse_l1.bleu` shows what would be done;
+# config/config.yaml says what the target rules below work on, README.md how to ask for anything else.
+import os
+import sys
+
+from snakemake.utils import min_version
+
+min_version("9.19")
+
+# The package beside this file serves jobs too, in whatever environment and on whatever node they run.
+SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
+sys.path.insert(0, SOURCES)
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [SOURCES, *filter(None, [os.environ.get("PYTHONPATH", "").removeprefix(SOURCES).lstrip(os.pathsep)])]
+)
+
+
+configfile: "config/config.yaml" if os.path.exists("config/config.yaml") else workflow.source_path("config/config.yaml")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/corpus.smk"
+include: "workflow/rules/annotation.smk"
+include: "workflow/rules/segmentation.smk"
+include: "workflow/rules/features.smk"
+include: "workflow/rules/training.smk"
+include: "workflow/rules/inference.smk"
+include: "workflow/rules/evaluation.smk"
+
+
+localrules:
+    all,
+    data,
+    annotate,
+    train,
+
+
+rule all:
+    default_target: True
+    input:
+        configured_scores(),
+
+
+rule data:
+    input:
+        configured_data(),
+
+
+rule annotate:
+    input:
+        configured_annotation(),
+
+
+rule train:
+    input:
+        configured_models(),

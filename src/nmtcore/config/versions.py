@@ -1,0 +1,16 @@
+"""The version of each stage's output, raised by hand when the output changes its meaning.
+
+Rules pass it in `params:`, so that a raised number reruns the stage and what builds on it, and a comment edited in
+a script reruns nothing.
+"""
+
+VERSIONS = {
+    "download": 1,
+    "corpus": 1,
+    "annotation": 1,
+    "segmentation": 1,
+    "features": 1,
+    "training": 1,
+    "inference": 1,
+    "evaluation": 1,
+}

@@ -1,0 +1,45 @@
+"""What every job of the workflow does around its work: a log, and a user's mistake told as a sentence."""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from nmtcore.config.project import ProjectSettings
+from nmtcore.config.typed import build
+from nmtcore.errors import UserError, explained
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[TextIO]:
+    """Send what the block prints to the rule's log; yield the terminal, for progress.
+
+    A `UserError` ends the process with status 1 and its sentence in the log and on the terminal; anything else is a
+    fault of ours, whose trace stands in the log.
+    """
+    log = str(snakemake.log[0])
+    terminal = os.fdopen(os.dup(2), "w", encoding="utf-8")
+    with explained(log):
+        os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
+    try:
+        with explained(log):
+            yield terminal
+    except UserError as error:
+        print(error, file=sys.stderr)
+        print(error, file=terminal, flush=True)
+        sys.exit(1)
+    except Exception:
+        traceback.print_exc()
+        sys.exit(1)
+
+
+def project_settings(snakemake: Any) -> ProjectSettings:
+    """Give config.yaml's settings, as Snakemake read them; for what must not make a rule run again (paths, device)."""
+    return build(ProjectSettings, snakemake.config, where="config.yaml")

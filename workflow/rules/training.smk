@@ -1,0 +1,28 @@
+# One model a run. Checkpoints lie beside the outputs, undeclared, so that Snakemake never deletes them.
+
+
+rule train_model:
+    input:
+        features=lambda wildcards: feature_files(run_of(wildcards), ["train", "dev"]),
+        dev=f"{DATA}/corpus/dev.parquet",
+        segmentation=lambda wildcards: segmentation_folder(run_of(wildcards)),
+    output:
+        model=directory(f"{RUN}/model"),
+        history=f"{RUN}/training.jsonl",
+    params:
+        version=VERSIONS["training"],
+        run=lambda wildcards: run_to_json(run_of(wildcards)),
+        checkpoints=f"{RUN}/checkpoints",
+    log:
+        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.training.log",
+    benchmark:
+        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.training.tsv"
+    threads: SETTINGS.threads
+    resources:
+        mem_mb=8000,
+        runtime=1440,
+        gpu=0 if SETTINGS.device == "cpu" else SETTINGS.gpus,
+    conda:
+        "../../envs/core.yaml"
+    script:
+        "../scripts/train_model.py"

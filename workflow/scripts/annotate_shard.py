@@ -1,0 +1,18 @@
+from pathlib import Path
+
+from nmtcore.annotation.shards import annotate_shard
+from nmtcore.config.annotators import annotator_settings
+from nmtcore.job import job, project_settings
+
+with job(snakemake):
+    annotate_shard(
+        annotator_settings(snakemake.params.settings, where=snakemake.wildcards.annotator),
+        corpus=Path(snakemake.input.corpus),
+        raw=Path(snakemake.input.raw),
+        side=snakemake.wildcards.side,
+        language=snakemake.params.language,
+        shard=int(snakemake.wildcards.shard),
+        shards=int(snakemake.wildcards.shards),
+        output=Path(snakemake.output[0]),
+        model_folders=[Path(folder) for folder in project_settings(snakemake).models],
+    )

@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from nmtcore.config.datasets import FileSettings
+from nmtcore.config.typed import build
+from nmtcore.corpus.download import download
+from nmtcore.job import job, project_settings
+
+with job(snakemake) as terminal:
+    settings = project_settings(snakemake)
+    download(
+        build(FileSettings, snakemake.params.file, where=snakemake.wildcards.file),
+        target=Path(snakemake.output.file),
+        mirror_roots=settings.mirrors,
+        manual_folder=Path(settings.paths.manual),
+        progress=terminal.isatty(),
+    )

@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from nmtcore.features.extract import extract_syntax
+from nmtcore.job import job
+
+with job(snakemake):
+    extract_syntax(
+        annotation=Path(snakemake.input.annotation),
+        labels=Path(snakemake.input.labels),
+        tokens=Path(snakemake.input.tokens),
+        output=Path(snakemake.output[0]),
+    )

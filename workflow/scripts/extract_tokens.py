@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.features.extract import extract_tokens
+from nmtcore.job import job
+
+with job(snakemake):
+    extract_tokens(
+        corpus=Path(snakemake.input.corpus),
+        segmentation=Path(snakemake.input.segmentation),
+        settings=SegmentationSettings.parse(snakemake.wildcards.segmentation),
+        side=snakemake.wildcards.side,
+        output=Path(snakemake.output[0]),
+    )

@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from nmtcore.corpus.filter import filter_split
+from nmtcore.job import job
+
+with job(snakemake):
+    filter_split(
+        snakemake.params.dataset[0],
+        snakemake.wildcards.split,
+        raw=Path(snakemake.input.raw),
+        other_raws={Path(path).stem: Path(path) for path in snakemake.input.others},
+        output=Path(snakemake.output.pairs),
+        report=Path(snakemake.output.report),
+    )

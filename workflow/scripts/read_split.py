@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from nmtcore.corpus.read import read_split
+from nmtcore.job import job, project_settings
+
+with job(snakemake):
+    read_split(
+        snakemake.params.dataset[0],
+        snakemake.wildcards.split,
+        downloads=Path(project_settings(snakemake).paths.downloads),
+        output=Path(snakemake.output.pairs),
+        report=Path(snakemake.output.report),
+    )

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+from nmtcore.experiment import TrainingJob, launch
+from nmtcore.job import job, project_settings
+
+with job(snakemake) as terminal:
+    settings = project_settings(snakemake)
+    launch(
+        TrainingJob(
+            run=snakemake.params.run,
+            features=str(Path(snakemake.input.features[0]).parent),
+            segmentation=str(snakemake.input.segmentation),
+            dev_corpus=str(snakemake.input.dev),
+            checkpoints=str(snakemake.params.checkpoints),
+            model=str(snakemake.output.model),
+            history=str(snakemake.output.history),
+            device=settings.device,
+            gpus=settings.gpus,
+            threads=snakemake.threads,
+        ),
+        terminal=terminal,
+    )
