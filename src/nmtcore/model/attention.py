@@ -1,0 +1,161 @@
+"""Multi-head attention (Vaswani et al. 2017, equation 1), with places for components.
+
+B batch, Q query positions, S key positions, D width, H heads, K head width. Masks are True where a token is real.
+"""
+
+from collections.abc import Iterable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nmtcore.config.model import TransformerSettings
+from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
+
+
+class Packed(nn.Linear):
+    """Several square linear layers as one: (..., D) to (..., parts * D), with one matrix multiplication."""
+
+    def __init__(self, width: int, parts: int) -> None:
+        super().__init__(width, parts * width)
+        self.parts = parts
+
+    def by_heads(self, states_BQD: Tensor, heads: int) -> tuple[Tensor, ...]:
+        """Make the parts, each cut into heads: (B, H, Q, K)."""
+        packed = self(states_BQD).unflatten(-1, (self.parts, heads, -1))
+        return packed.permute(2, 0, 3, 1, 4).unbind(0)
+
+
+class Attention(nn.Module):
+    """`softmax(Q K^T / sqrt(K)) V`, heads side by side, through an output layer.
+
+    Runs the fused kernel, unless a component changes scores or what is mixed. On a CPU the two forms are equally
+    fast at the sizes of these models.
+    """
+
+    def __init__(
+        self, settings: TransformerSettings, stack: Stack, layer: int, components: Iterable[Component]
+    ) -> None:
+        super().__init__()
+        self.heads = settings.heads
+        self.dropout = settings.attention_dropout
+        self.output = nn.Linear(settings.width, settings.width)
+        found = [c.attention_hooks(stack, layer) for c in components]
+        hooks = [h for h in found if h is not None]
+        self._queries_keys = _present(hooks, "queries_keys")
+        self._scores = _present(hooks, "scores")
+        self._mixed = _present(hooks, "mixed")
+        self._observe = _present(hooks, "observe")
+
+    @property
+    def fused(self) -> bool:
+        """Whether no component needs the scores spelled out."""
+        return not (self._scores or self._mixed)
+
+    def split(self, states_BQD: Tensor) -> Tensor:
+        """Cut vectors into heads: (B, Q, D) to (B, H, Q, K)."""
+        return states_BQD.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def attend(self, heads: Heads, values_BHSK: Tensor, *, mask: Tensor | None, causal: bool = False) -> Tensor:
+        """Mix the values by the comparison of queries and keys; `mask` broadcasts to (B, H, Q, S).
+
+        `causal` hides the keys after the query's position, instead of `mask`.
+        """
+        for change in self._queries_keys:
+            heads.queries_BHQK, heads.keys_BHSK = change(heads)
+        if self.fused:
+            for observe in self._observe:
+                observe(heads, None)
+            mixed_BHQK = F.scaled_dot_product_attention(
+                heads.queries_BHQK,
+                heads.keys_BHSK,
+                values_BHSK,
+                attn_mask=mask,
+                dropout_p=self.dropout if self.training else 0.0,
+                is_causal=causal,
+            )
+        else:
+            mixed_BHQK = self._explicit(heads, values_BHSK, _causal_mask(heads) if causal else mask)
+        return self.output(mixed_BHQK.transpose(1, 2).flatten(2))
+
+    def _explicit(self, heads: Heads, values_BHSK: Tensor, mask: Tensor | None) -> Tensor:
+        scores_BHQS = head_scores(heads.queries_BHQK, heads.keys_BHSK)
+        for change in self._scores:
+            scores_BHQS = change(scores_BHQS, heads)
+        for observe in self._observe:
+            observe(heads, scores_BHQS)
+        if mask is not None:
+            scores_BHQS = scores_BHQS.masked_fill(~mask, float("-inf"))
+        weights_BHQS = torch.softmax(scores_BHQS.float() if scores_BHQS.dtype.itemsize < 4 else scores_BHQS, dim=-1)
+        weights_BHQS = F.dropout(weights_BHQS, self.dropout, self.training).to(values_BHSK.dtype)
+        mixed_BHQK = weights_BHQS @ values_BHSK
+        for change in self._mixed:
+            mixed_BHQK = change(mixed_BHQK, weights_BHQS, heads)
+        return mixed_BHQK
+
+
+class SelfAttention(Attention):
+    """Attention of a sequence over itself; queries, keys and values come from one linear layer."""
+
+    def __init__(
+        self, settings: TransformerSettings, stack: Stack, layer: int, components: Iterable[Component]
+    ) -> None:
+        super().__init__(settings, stack, layer, components)
+        self.queries_keys_values = Packed(settings.width, 3)
+
+    def project(self, states_BQD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Make queries, keys and values, each (B, H, Q, K)."""
+        return self.queries_keys_values.by_heads(states_BQD, self.heads)
+
+    def forward(self, states_BSD: Tensor, context: Context, *, mask: Tensor | None, causal: bool = False) -> Tensor:
+        """Attend within whole sequences."""
+        queries, keys, values = self.project(states_BSD)
+        heads = Heads(states_BQD=states_BSD, queries_BHQK=queries, keys_BHSK=keys, context=context)
+        return self.attend(heads, values, mask=mask, causal=causal)
+
+    def step(self, states_R1D: Tensor, context: Context, cache_2RHCK: Tensor, position: int) -> Tensor:
+        """Attend from one new position to those before it and itself; its key and value go into the cache."""
+        queries, keys, values = self.project(states_R1D)
+        cache_2RHCK[0, :, :, position : position + 1] = keys
+        cache_2RHCK[1, :, :, position : position + 1] = values
+        keys, values = cache_2RHCK[:, :, :, : position + 1]
+        heads = Heads(states_BQD=states_R1D, queries_BHQK=queries, keys_BHSK=keys, context=context)
+        return self.attend(heads, values, mask=None)
+
+
+class CrossAttention(Attention):
+    """Attention of the target over the source, whose keys and values are made once a sentence."""
+
+    def __init__(
+        self, settings: TransformerSettings, stack: Stack, layer: int, components: Iterable[Component]
+    ) -> None:
+        super().__init__(settings, stack, layer, components)
+        self.queries = nn.Linear(settings.width, settings.width)
+        self.keys_values = Packed(settings.width, 2)
+
+    def project(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
+        """Make keys and values, each (B, H, S, K)."""
+        return self.keys_values.by_heads(memory_BSD, self.heads)
+
+    def forward(
+        self, states_BQD: Tensor, keys_BHSK: Tensor, values_BHSK: Tensor, context: Context, *, mask: Tensor
+    ) -> Tensor:
+        """Attend to the source; in decoding the queries of a sentence are its beams."""
+        queries = self.split(self.queries(states_BQD))
+        heads = Heads(states_BQD=states_BQD, queries_BHQK=queries, keys_BHSK=keys_BHSK, context=context)
+        return self.attend(heads, values_BHSK, mask=mask)
+
+
+def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
+    """Compute `q . k / sqrt(K)`: (..., Q, K) and (..., S, K) to (..., Q, S)."""
+    return (queries * queries.size(-1) ** -0.5) @ keys.transpose(-1, -2)
+
+
+def _causal_mask(heads: Heads) -> Tensor:
+    queries, keys = heads.queries_BHQK.size(2), heads.keys_BHSK.size(2)
+    ones = torch.ones(queries, keys, dtype=torch.bool, device=heads.queries_BHQK.device)
+    return ones.tril(keys - queries)
+
+
+def _present(hooks: list[AttentionHooks], name: str) -> tuple:
+    return tuple(getattr(h, name) for h in hooks if getattr(h, name) is not None)

@@ -1,0 +1,131 @@
+"""From examples to the tensors of one batch.
+
+B batch, S source length (with prefix and end of sentence), T target length (with end of sentence), W words,
+N real target tokens.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.model.components.base import Component
+from nmtcore.model.losses import TRANSLATION
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
+
+NO_TARGET = -100
+"""In a component's targets: a token that is not supervised."""
+
+
+@dataclass(kw_only=True)
+class Arrays:
+    """A batch while it is numpy: what components read, and where they put what they need."""
+
+    source_BS: np.ndarray
+    source: SideExamples
+    """The batch's own rows."""
+    offset: int
+    """Tokens before the sentence's own: those of the components' prefixes. Column `offset + i` is subword i."""
+    target_input_BT: np.ndarray | None = None
+    target_output_BT: np.ndarray | None = None
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Row, column in `source_BS`, and word (from 0) of every real subword: three flat int64 arrays."""
+        rows, columns = self.source.word_of_subword.rows_and_columns()
+        return rows, columns + self.offset, self.source.word_of_subword.values.astype(np.int64)
+
+    @cached_property
+    def first_BW(self) -> np.ndarray:
+        """The column of each word's first piece, -1 past a sentence's last word. Every word has a piece."""
+        rows, columns, words = self.words
+        first = columns == self.offset
+        first[1:] |= words[1:] != words[:-1]
+        first_BW = np.full((len(self.source_BS), int(words.max(initial=-1)) + 1), -1, dtype=np.int64)
+        first_BW[rows[first], words[first]] = columns[first]
+        return first_BW
+
+
+@dataclass(kw_only=True)
+class Batch:
+    """One batch on its device. Masks are True where a token is real; padding stands on the right, with id `PAD`."""
+
+    source_BS: Tensor
+    """Prefix, subwords, `</s>`."""
+    source_mask: Tensor
+    target_input_BT: Tensor | None = None
+    """`<s>`, subwords."""
+    target_output_BT: Tensor | None = None
+    """Subwords, `</s>`."""
+    target_mask_BT: Tensor | None = None
+    target_places_N: Tensor | None = None
+    """The real positions of `target_output_BT`, flattened: known beforehand, so that no device has to count."""
+    extra: dict[str, Tensor] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    """What each part of the objective is divided by: "translation", and the components' names."""
+    tokens: int = 0
+    """Real target tokens, `</s>` included."""
+
+    def __len__(self) -> int:
+        return len(self.source_BS)
+
+
+def make_batch(
+    examples: Examples,
+    rows: np.ndarray,
+    components: Sequence[Component] = (),
+    device: str | torch.device = "cpu",
+) -> Batch:
+    """Lay the rows `rows` of `examples` into one batch, with what the components add."""
+    chosen = examples.take(np.asarray(rows, dtype=np.int64))
+    prefix = [i for component in components for i in component.source_prefix]
+    arrays = Arrays(source_BS=_rectangle(chosen.source, prefix, [EOS]), source=chosen.source, offset=len(prefix))
+    if chosen.target is not None:
+        arrays.target_input_BT = _rectangle(chosen.target, [BOS], [])
+        arrays.target_output_BT = _rectangle(chosen.target, [], [EOS])
+        arrays.counts[TRANSLATION] = int(chosen.target.ids.lengths.sum()) + len(chosen)
+    for component in components:
+        component.on_arrays(arrays, chosen)
+    target_lengths = None if chosen.target is None else chosen.target.ids.lengths + 1
+    return _to_device(arrays, target_lengths, torch.device(device))
+
+
+def _rectangle(side: SideExamples, before: list[int], after: list[int]) -> np.ndarray:
+    """Pad the sequences, each between the same ids, to int64 (B, longest)."""
+    lengths = side.ids.lengths
+    width = len(before) + int(lengths.max(initial=0)) + len(after)
+    array = side.ids.padded(fill=PAD, width=width, offset=len(before)).astype(np.int64)
+    array[:, : len(before)] = before
+    for i, token in enumerate(after):
+        array[np.arange(len(array)), len(before) + lengths + i] = token
+    return array
+
+
+def _mask(array: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    return np.arange(array.shape[1]) < lengths[:, None]
+
+
+def _to_device(arrays: Arrays, target_lengths: np.ndarray | None, device: torch.device) -> Batch:
+    def move(array: np.ndarray) -> Tensor:
+        tensor = torch.from_numpy(np.ascontiguousarray(array))
+        return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+    batch = Batch(
+        source_BS=move(arrays.source_BS),
+        source_mask=move(_mask(arrays.source_BS, arrays.source.ids.lengths + arrays.offset + 1)),
+        extra={name: move(array) for name, array in arrays.extra.items()},
+        counts=arrays.counts,
+        tokens=arrays.counts.get(TRANSLATION, 0),
+    )
+    if target_lengths is not None:
+        mask_BT = _mask(arrays.target_output_BT, target_lengths)
+        batch.target_input_BT, batch.target_output_BT = move(arrays.target_input_BT), move(arrays.target_output_BT)
+        batch.target_mask_BT = move(mask_BT)
+        batch.target_places_N = move(np.flatnonzero(mask_BT))
+    return batch

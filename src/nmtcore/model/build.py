@@ -1,0 +1,79 @@
+"""From a run's settings to its model, and the first values of its parameters."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Literal
+
+from torch import nn
+
+from nmtcore.config.components import ComponentSettings, component_name
+from nmtcore.config.model import TransformerSettings
+from nmtcore.config.runs import RunSettings
+from nmtcore.errors import UserError
+from nmtcore.model.attention import Packed
+from nmtcore.model.components.base import Component
+from nmtcore.model.transformer import Transformer
+
+Labels = Mapping[str, Mapping[str, Sequence[str]]]
+"""The labels of each side and kind: labels["source"]["deprel"]."""
+
+
+def build_model(run: RunSettings, *, source_size: int, target_size: int, labels: Labels | None = None) -> Transformer:
+    """Build the model of a run and initialise it by its recipe, from torch's random generator."""
+    if run.base != "transformer":
+        raise UserError(f"The system {run.system} has the base '{run.base}'. Valid are: transformer.")
+    model = Transformer(
+        run.model,
+        source_size=source_size,
+        target_size=target_size,
+        joint=run.segmentation.joint,
+        components=build_components(run.components, run.model, labels),
+    )
+    initialise(model, run.training.initialisation, run.training.uniform_range)
+    return model
+
+
+def build_components(
+    settings: Sequence[ComponentSettings], model: TransformerSettings, labels: Labels | None = None
+) -> list[Component]:
+    """Build components in order; their modules are imported here. A second one of a kind is named `{name}_2`."""
+    seen: Counter[str] = Counter()
+    components = []
+    for entry in settings:
+        name = component_name(entry)
+        seen[name] += 1
+        module = import_module(f"nmtcore.model.components.{name}")
+        unique = name if seen[name] == 1 else f"{name}_{seen[name]}"
+        components.append(module.build(entry, model, labels, name=unique))
+    return components
+
+
+def initialise(model: nn.Module, kind: Literal["xavier", "uniform"] = "xavier", uniform_range: float = 0.04) -> None:
+    """Draw all parameters afresh.
+
+    "xavier": matrices by Glorot and Bengio's uniform distribution (layers that were packed into one, each by
+    itself), biases 0, embeddings N(0, 1/D). "uniform": everything U(-uniform_range, uniform_range). Layer norms
+    start at 1 and 0 either way. Components then set what they want otherwise.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.LayerNorm):
+            module.reset_parameters()
+        elif kind == "uniform":
+            for parameter in module.parameters(recurse=False):
+                nn.init.uniform_(parameter, -uniform_range, uniform_range)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+        elif isinstance(module, nn.Linear):
+            _xavier(module)
+    for module in model.modules():
+        if isinstance(module, Component):
+            module.initialise(kind, uniform_range)
+
+
+def _xavier(linear: nn.Linear) -> None:
+    parts = linear.parts if isinstance(linear, Packed) else 1
+    for part in linear.weight.data.chunk(parts):
+        nn.init.xavier_uniform_(part)
+    if linear.bias is not None:
+        nn.init.zeros_(linear.bias)

@@ -1,0 +1,141 @@
+"""The places where a component may plug into a model: every one is optional.
+
+A component overrides the hooks it wants. Models find out once, when they are built, which those are; a model
+without components calls none and every attention layer runs the fused kernel. A system's components are called in
+the order in which the system lists them: one that adds to scores belongs before one that multiplies them.
+
+B batch, S source length, T target length, Q query positions (S, T, or the beams of a sentence), D width, H heads,
+K head width, N real target tokens of a batch.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from torch import Tensor, nn
+
+from nmtcore.features.examples import Examples
+
+if TYPE_CHECKING:
+    from nmtcore.model.batch import Arrays, Batch
+
+Stack = Literal["encoder", "decoder", "cross"]
+"""The three kinds of attention: the encoder's, the decoder's over itself, the decoder's over the source."""
+
+
+@dataclass(kw_only=True)
+class Context:
+    """One pass through the model, as components see it.
+
+    `extra` is what `on_arrays` put into the batch; `notes` is where components leave what they need later in the
+    same pass (for a loss, or to return it). In step-by-step decoding every step has its own context, with `extra`
+    empty (sentences are dropped as they finish) and notes that the search finds in `DecoderState.notes`.
+    """
+
+    mask_BS: Tensor
+    extra: dict[str, Tensor] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Heads:
+    """What one attention layer is about to compare.
+
+    In decoding, the last query is the newest position: query i stands at position `keys - queries + i`.
+    """
+
+    states_BQD: Tensor
+    """The layer's input (after the norm, where that comes first)."""
+    queries_BHQK: Tensor
+    keys_BHSK: Tensor
+    context: Context
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionHooks:
+    """What a component does in one attention layer."""
+
+    queries_keys: Callable[[Heads], tuple[Tensor, Tensor]] | None = None
+    """Return (queries_BHQK, keys_BHSK) with the claimed heads' replaced. The fused kernel stays."""
+    scores: Callable[[Tensor, Heads], Tensor] | None = None
+    """Change scores_BHQS (already divided by sqrt(K)), before mask and softmax. The layer runs the explicit form."""
+    mixed: Callable[[Tensor, Tensor, Heads], Tensor] | None = None
+    """Change the heads' outputs mixed_BHQK, given weights_BHQS after the softmax. The layer runs the explicit form."""
+    observe: Callable[[Heads, Tensor | None], None] | None = None
+    """See the layer without changing it. scores_BHQS as they go into the mask where the layer runs the explicit form;
+    else None, and the observer computes those of its own head. The fused kernel stays."""
+
+
+class Component(nn.Module):
+    """A part that adds syntax to a base model. Subclasses override what they need."""
+
+    source_prefix: ClassVar[tuple[int, ...]] = ()
+    """Ids that stand before every source sentence."""
+    points_to_root: ClassVar[bool] = False
+    """Whether column 0 of `parse_scores` is the artificial root."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        """Unique within a model: the key of this component's loss, counts, notes and extras."""
+
+    def replaces_positions(self, stack: Stack) -> bool:
+        """Say whether the sinusoids of the encoder or the decoder are left out because of this component."""
+        return False
+
+    def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
+        """Give the hooks for one attention layer (from 0), None for none. Asked once, when the model is built."""
+        return None
+
+    def on_arrays(self, arrays: "Arrays", examples: Examples) -> None:
+        """Put what the model will need into `arrays.extra` and `arrays.counts`: numpy, vectorised, no torch.
+
+        `examples` are those of the batch, row by row. The count of the loss is a plain number known before the
+        forward pass, so that accumulation and several devices can divide by the global one. Names in `extra` begin
+        with the component's.
+        """
+
+    def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
+        """Change the scaled embeddings of the source, before the positions are added."""
+        return embedded_BSD
+
+    def encoder_output(self, memory_BSD: Tensor, context: Context) -> Tensor:
+        """Change the encoder's annotations."""
+        return memory_BSD
+
+    def decoder_output(self, states: Tensor, context: Context) -> Tensor:
+        """Change what goes to the output layer.
+
+        Any leading shape: (N, D) of a batch's real target positions, (B, T, D), or (rows, D) of one decoding step.
+        """
+        return states
+
+    def loss(self, batch: "Batch", context: Context) -> Tensor:
+        """Sum the component's own loss (fp32) over what `batch.counts[self.name]` counts."""
+        raise NotImplementedError
+
+    @property
+    def loss_weight(self) -> float:
+        """The factor of the mean of `loss` in the objective."""
+        return 1.0
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Hear that an epoch (from 1) begins, for weights that move with it."""
+
+    def parse_scores(self, context: Context) -> list[np.ndarray]:
+        """Score every word's head, after `encode`.
+
+        Per sentence log-probabilities, float32 of shape (words, 1 + words) with the root in column 0 where
+        `points_to_root`, else (words, words).
+        """
+        raise NotImplementedError
+
+    def initialise(self, kind: str, uniform_range: float) -> None:
+        """Set parameters that want something else than the model's initialisation; called after it."""
+
+
+def hooks_of(components: Iterable[Component], name: str) -> tuple[Callable, ...]:
+    """Collect the bound methods `name` of those components that override it."""
+    plain = getattr(Component, name)
+    return tuple(getattr(c, name) for c in components if getattr(type(c), name) is not plain)

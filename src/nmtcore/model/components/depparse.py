@@ -1,0 +1,40 @@
+"""A head that points from each word to its governor (pham2018, section 4.1)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from nmtcore.config.components import DepParse as DepParseSettings
+from nmtcore.config.model import TransformerSettings
+from nmtcore.features.examples import Examples
+from nmtcore.model.batch import Arrays
+from nmtcore.model.components.parser_head import ParserHead
+from nmtcore.segmentation.vocabulary import ROOT
+
+_ROOT_COLUMN = 0
+_OF_ROOT, _NONE = -1, -2
+
+
+class DepParse(ParserHead):
+    """`<ROOT>` before the source is the governor of the roots; words without annotation are not supervised."""
+
+    source_prefix = (ROOT,)
+    points_to_root = True
+
+    def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
+        """Point to the governor's first piece."""
+        governors = examples.source.syntax.get("governor")
+        if governors is None:
+            return None
+        governor_BW = governors.padded(fill=_NONE, width=arrays.first_BW.shape[1]).astype(np.int64)
+        columns_BW = np.take_along_axis(arrays.first_BW, np.maximum(governor_BW, 0), axis=1)
+        columns_BW[governor_BW == _OF_ROOT] = _ROOT_COLUMN
+        columns_BW[governor_BW == _NONE] = -1
+        return columns_BW
+
+
+def build(
+    settings: DepParseSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "depparse"
+) -> DepParse:
+    """Make the component."""
+    return DepParse(settings, name)

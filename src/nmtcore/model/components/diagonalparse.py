@@ -1,0 +1,31 @@
+"""A head that points from each word to the previous one: the control for `depparse` (pham2018, section 6.3)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from nmtcore.config.components import DiagonalParse as DiagonalParseSettings
+from nmtcore.config.model import TransformerSettings
+from nmtcore.features.examples import Examples
+from nmtcore.model.batch import Arrays
+from nmtcore.model.components.parser_head import ParserHead
+
+
+class DiagonalParse(ParserHead):
+    """The first word points to itself, and counts; no annotation is read."""
+
+    def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
+        """Point to the previous word's first piece."""
+        first_BW = arrays.first_BW
+        return np.where(first_BW >= 0, np.concatenate([first_BW[:, :1], first_BW[:, :-1]], axis=1), -1)
+
+
+def build(
+    settings: DiagonalParseSettings,
+    model: TransformerSettings,
+    labels: Mapping | None = None,
+    *,
+    name: str = "diagonalparse",
+) -> DiagonalParse:
+    """Make the component."""
+    return DiagonalParse(settings, name)

@@ -1,0 +1,183 @@
+"""The transformer of Vaswani et al. 2017, which knows no syntax.
+
+B batch, S source length, T target length, D width, V target vocabulary, H heads, K head width, N beams of a sentence
+(or real target positions of a batch: states_ND), R = B * beams rows. Masks are True where a token is real.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nmtcore.config.model import TransformerSettings
+from nmtcore.model.batch import Batch
+from nmtcore.model.components.base import Component, Context, hooks_of
+from nmtcore.model.decoding import DecoderState
+from nmtcore.model.layers import DecoderLayer, EncoderLayer
+from nmtcore.model.losses import TRANSLATION, Losses, Part, SmoothingOver, smoothed_cross_entropy
+from nmtcore.model.positions import Sinusoids
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded:
+    """The encoder's annotations of a batch, and what components noted on the way."""
+
+    memory_BSD: Tensor
+    context: Context
+
+    @property
+    def mask_BS(self) -> Tensor:
+        """True where a source token is real."""
+        return self.context.mask_BS
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What components left behind."""
+        return self.context.notes
+
+
+class Transformer(nn.Module):
+    """Encoder, decoder and a tied output layer; `components` plug in as `components/base.py` says."""
+
+    def __init__(
+        self,
+        settings: TransformerSettings,
+        *,
+        source_size: int,
+        target_size: int,
+        joint: bool,
+        components: Sequence[Component] = (),
+    ) -> None:
+        super().__init__()
+        if joint and source_size != target_size:
+            raise ValueError(f"a joint vocabulary has one size, not {source_size} and {target_size}")
+        self.settings = settings
+        self.components = nn.ModuleList(components)
+        self.target_embedding = nn.Embedding(target_size, settings.width)
+        self.source_embedding = self.target_embedding if joint else nn.Embedding(source_size, settings.width)
+        self.source_positions = self._positions("encoder")
+        self.target_positions = self._positions("decoder")
+        self.encoder = nn.ModuleList(EncoderLayer(settings, i, components) for i in range(settings.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(settings, i, components) for i in range(settings.decoder_layers))
+        pre = settings.norm == "pre"
+        self.encoder_norm = nn.LayerNorm(settings.width) if pre else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(settings.width) if pre else nn.Identity()
+        self._embed_source = hooks_of(components, "embed_source")
+        self._encoder_output = hooks_of(components, "encoder_output")
+        self._decoder_output = hooks_of(components, "decoder_output")
+        self._parse_scores = hooks_of(components, "parse_scores")
+        self._with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
+
+    def _positions(self, stack: str) -> Sinusoids | None:
+        replaced = any(component.replaces_positions(stack) for component in self.components)
+        return None if replaced or self.settings.positions == "none" else Sinusoids(self.settings.width)
+
+    def encode(self, batch: Batch) -> Encoded:
+        """Encode the source."""
+        context = Context(mask_BS=batch.source_mask, extra=batch.extra)
+        states_BSD = self.source_embedding(batch.source_BS) * math.sqrt(self.settings.width)
+        for change in self._embed_source:
+            states_BSD = change(states_BSD, context)
+        if self.source_positions is not None:
+            states_BSD = self.source_positions(states_BSD)
+        states_BSD = F.dropout(states_BSD, self.settings.dropout, self.training)
+        mask_B11S = batch.source_mask[:, None, None, :]
+        for layer in self.encoder:
+            states_BSD = layer(states_BSD, context, mask_B11S)
+        memory_BSD = self.encoder_norm(states_BSD)
+        for change in self._encoder_output:
+            memory_BSD = change(memory_BSD, context)
+        return Encoded(memory_BSD=memory_BSD, context=context)
+
+    def _embed_target(self, tokens_BT: Tensor, start: int = 0) -> Tensor:
+        states_BTD = self.target_embedding(tokens_BT) * math.sqrt(self.settings.width)
+        if self.target_positions is not None:
+            states_BTD = self.target_positions(states_BTD, start=start)
+        return F.dropout(states_BTD, self.settings.dropout, self.training)
+
+    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+        """Run the decoder over whole targets: (B, T, D), before the components' `decoder_output`."""
+        states_BTD = self._embed_target(target_input_BT)
+        mask_B11S = encoded.mask_BS[:, None, None, :]
+        for layer in self.decoder:
+            states_BTD = layer(states_BTD, encoded.memory_BSD, encoded.context, mask_B11S)
+        return self.decoder_norm(states_BTD)
+
+    def logits(self, states: Tensor, context: Context) -> Tensor:
+        """Score the vocabulary: (..., D) to (..., V)."""
+        for change in self._decoder_output:
+            states = change(states, context)
+        return F.linear(states, self.target_embedding.weight)
+
+    def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
+        """Compute all losses of a batch with targets; only real target positions reach the output layer."""
+        encoded = self.encode(batch)
+        states_BTD = self.decode(batch.target_input_BT, encoded)
+        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_places_N)
+        targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_places_N)
+        logits_NV = self.logits(states_ND, encoded.context)
+        total, nll = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
+        parts = [Part(name=TRANSLATION, sum=total, count=batch.tokens)]
+        for component in self._with_loss:
+            value = component.loss(batch, encoded.context)
+            count = batch.counts[component.name]
+            parts.append(Part(name=component.name, sum=value, count=count, weight=component.loss_weight))
+        return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens)
+
+    def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
+        """Compute all losses of a batch (`forward` by its plain name)."""
+        return self(batch, label_smoothing=label_smoothing, smoothing_over=smoothing_over)
+
+    def start(self, encoded: Encoded) -> DecoderState:
+        """Begin step-by-step decoding with one beam a sentence."""
+        memory = [layer.cross.project(encoded.memory_BSD) for layer in self.decoder]
+        return DecoderState(memory, encoded.mask_BS[:, None, None, :])
+
+    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
+        """Score what follows `tokens_R`, the newest token of every row (`<s>` at first): (R, V)."""
+        state.make_room()
+        source_mask_BS = state.mask_B11S[:, 0, 0]
+        context = Context(mask_BS=source_mask_BS)
+        states_BND = self._embed_target(tokens_R.unsqueeze(1), state.length).view(state.sentences, state.beams, -1)
+        for i, layer in enumerate(self.decoder):
+            states_BND = layer.step(
+                states_BND,
+                context,
+                cache_2RHCK=state.cache_L2RHCK[i],
+                position=state.length,
+                memory=state.memory[i],
+                mask_B11S=state.mask_B11S,
+            )
+        state.length += 1
+        logits_RV = self.logits(self.decoder_norm(states_BND).flatten(0, 1), context)
+        state.notes = context.notes
+        return logits_RV
+
+    @property
+    def parses(self) -> bool:
+        """Whether a component scores the head of every source word."""
+        return bool(self._parse_scores)
+
+    @property
+    def parses_to_root(self) -> bool:
+        """Whether column 0 of `parse_scores` is the artificial root."""
+        return self.parses and self._parse_scores[0].__self__.points_to_root
+
+    def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
+        """Score the head of every word by the system's first component that parses.
+
+        Per sentence log-probabilities, float32 of shape (words, 1 + words) with the root in column 0, or (words,
+        words) where not `parses_to_root`. A system without such a component is a `ValueError`.
+        """
+        if not self.parses:
+            raise ValueError("this system has no component that parses")
+        return self._parse_scores[0](encoded.context)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Tell the components that an epoch (from 1) begins."""
+        for component in self.components:
+            component.begin_epoch(epoch)
