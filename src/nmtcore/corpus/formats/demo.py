@@ -1,0 +1,25 @@
+"""The demo corpus, which is generated on the spot."""
+
+from collections.abc import Iterator
+
+from nmtcore.config.formats import Demo
+from nmtcore.config.typed import choose
+from nmtcore.corpus.formats.rows import Inputs, Row
+from nmtcore.corpus.pairs import Side
+
+ALIGNED = False
+
+
+def rows(inputs: Inputs, options: Demo) -> Iterator[Row]:
+    """Yield finished pairs."""
+    from nmtcore.corpus.demo import SIZES, generate, swap
+
+    choose(options.split, SIZES, what="split", where="corpora: the demo corpus")
+    count = SIZES[options.split] if options.count is None else options.count
+    pairs = generate(split=options.split, count=count, seed=options.seed)
+    return ((swap(pair) if options.swap else pair,) for pair in pairs)
+
+
+def parse(row: Row, options: Demo, source: str) -> tuple[Side, Side]:
+    """Give the pair's sides."""
+    return row[0].source, row[0].target

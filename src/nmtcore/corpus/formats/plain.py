@@ -1,0 +1,19 @@
+"""Two plain files, a sentence a line."""
+
+from collections.abc import Iterator
+
+from nmtcore.config.formats import Plain
+from nmtcore.corpus.formats.rows import Inputs, Row, aligned, decode, lines
+from nmtcore.corpus.pairs import SIDES, Side
+
+ALIGNED = True
+
+
+def rows(inputs: Inputs, options: Plain) -> Iterator[Row]:
+    """Yield (source line, target line)."""
+    return aligned(inputs, dict.fromkeys(SIDES, lines))
+
+
+def parse(row: Row, options: Plain, source: str) -> tuple[Side, Side]:
+    """Decode both lines."""
+    return Side(text=decode(row[0])), Side(text=decode(row[1]))
