@@ -7,15 +7,18 @@ from snakemake.utils import min_version
 
 min_version("9.19")
 
-# The package beside this file serves jobs too, in whatever environment and on whatever node they run.
+# The package beside this file plans, and serves the jobs in whatever environment and on whatever node they run.
 SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
 sys.path.insert(0, SOURCES)
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [SOURCES, *filter(None, [os.environ.get("PYTHONPATH", "").removeprefix(SOURCES).lstrip(os.pathsep)])]
-)
+from nmtcore.job import share_sources
+
+share_sources(SOURCES)
 
 
-configfile: "config/config.yaml" if os.path.exists("config/config.yaml") else workflow.source_path("config/config.yaml")
+configfile:
+    "config/config.yaml"
+    if os.path.exists("config/config.yaml")
+    else workflow.source_path("config/config.yaml")
 
 
 include: "workflow/rules/common.smk"

@@ -40,6 +40,12 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         sys.exit(1)
 
 
+def share_sources(folder: str) -> None:
+    """Let the processes that this one starts import the package from `folder`, installed or not."""
+    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([folder, *others])
+
+
 def project_settings(snakemake: Any) -> ProjectSettings:
     """Give config.yaml's settings, as Snakemake read them; for what must not make a rule run again (paths, device)."""
     return build(ProjectSettings, snakemake.config, where="config.yaml")

@@ -4,12 +4,15 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.annotators import annotator_entry
+from nmtcore.config.datasets import SIDES
+from nmtcore.config.filters import filter_name
 from nmtcore.config.project import NAME, Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.targets import check_target, scale_of, scale_prefix
 from nmtcore.config.typed import plain
 from nmtcore.config.versions import VERSIONS
+from nmtcore.corpus.download import missing_manual
 from nmtcore.errors import UserError
 
 
@@ -27,10 +30,13 @@ def explained(function):
 
 @explained
 def load_project():
-    own = Path(workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)).resolve()
+    own = Path(
+        workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
+    ).resolve()
     project = Project(["config", own], config)
-    for target in workflow.dag_settings.targets:
-        check_target(project, target)
+    # Snakemake parses its targets only after this file; checked here, a typing error gets a sentence.
+    for argument in sys.argv[1:]:
+        check_target(project, argument)
     return project
 
 
@@ -63,7 +69,9 @@ wildcard_constraints:
 def run_of(wildcards):
     """The run that a path names."""
     seed = int(getattr(wildcards, "seed", SETTINGS.seeds[0]))
-    return PROJECT.run(wildcards.dataset, wildcards.system, scale_of(wildcards.scale), seed)
+    return PROJECT.run(
+        wildcards.dataset, wildcards.system, scale_of(wildcards.scale), seed
+    )
 
 
 @explained
@@ -76,12 +84,104 @@ def dataset_param(*keys):
     return lambda wildcards: [dataset_of(wildcards).view(*keys)]
 
 
+@explained
+def file_settings(name):
+    """The settings of a corpus file by its name; every data set that names it must mean the same file."""
+    found = {}
+    for dataset in PROJECT.dataset_files:
+        for corpus in PROJECT.dataset(dataset).corpora.values():
+            found |= {
+                (dataset, f): f
+                for files in corpus.files.values()
+                for f in files
+                if f.name == name
+            }
+    if not found:
+        raise UserError(f"{DOWNLOADS}/{name}: no data set names this file.")
+    if len(set(found.values())) > 1:
+        raise UserError(
+            f"The data sets {', '.join(d for d, _ in found)} describe {name} differently: make them agree."
+        )
+    return next(iter(found.values()))
+
+
+TOLD = set()
+
+
+def split_files(wildcards):
+    """The downloaded files of a split; says at once which of them must be fetched by hand and are not there."""
+    dataset = dataset_of(wildcards)
+    if wildcards.split not in dataset.splits:
+        raise WorkflowError(
+            f"{dataset.name} has no split '{wildcards.split}', only {', '.join(dataset.splits)}."
+        )
+    names = []
+    for corpus in dict.fromkeys(
+        part.corpus for part in dataset.splits[wildcards.split]
+    ):
+        for files in dataset.corpora[corpus].files.values():
+            for file in files:
+                names.append(f"{DOWNLOADS}/{file.name}")
+                warn_missing(file)
+    return names
+
+
+def warn_missing(file):
+    sentence = missing_manual(
+        file, manual_folder=Path(MANUAL), mirror_roots=SETTINGS.mirrors
+    )
+    if (
+        sentence
+        and file.name not in TOLD
+        and not os.path.exists(f"{DOWNLOADS}/{file.name}")
+    ):
+        TOLD.add(file.name)
+        logger.warning(sentence)
+
+
+def other_splits(wildcards):
+    """The splits that training pairs must not occur in, where the data set's filters say so."""
+    dataset = dataset_of(wildcards)
+    if wildcards.split != "train" or "held_out" not in map(
+        filter_name, dataset.filters
+    ):
+        return []
+    return [
+        f"{DATA}/corpus/raw/{split}.parquet".format(dataset=dataset.name)
+        for split in dataset.tests
+    ]
+
+
+@explained
+def annotator_of(wildcards):
+    """The settings of the data set's annotator of this name."""
+    annotators = dataset_of(wildcards).annotators
+    if wildcards.annotator not in annotators:
+        raise UserError(
+            f"{wildcards.dataset} has no annotator '{wildcards.annotator}', only {', '.join(annotators)}."
+        )
+    return annotators[wildcards.annotator]
+
+
+def shard_files(wildcards):
+    """The shards of a split's annotation: the training split has as many as the annotator says, the others one."""
+    shards = annotator_of(wildcards).shards if wildcards.split == "train" else 1
+    name = f"{DATA}/annotation/{{annotator}}/shards/{{split}}.{{side}}".format(
+        **wildcards
+    )
+    return [f"{name}.{shard}-of-{shards}.parquet" for shard in range(shards)]
+
+
 def feature_files(run, splits):
     """The features of `splits` that a run reads."""
     folder = f"{RESULTS}/{run.dataset}/features/{run.segmentation.name}"
     files = [f"{folder}/{split}.{side}.parquet" for split in splits for side in SIDES]
     for side, kinds in run.syntax.items():
-        files += [f"{folder}/{split}.{side}.{annotator}.parquet" for split in splits for annotator in kinds.values()]
+        files += [
+            f"{folder}/{split}.{side}.{annotator}.parquet"
+            for split in splits
+            for annotator in kinds.values()
+        ]
     return list(dict.fromkeys(files))
 
 
@@ -131,7 +231,11 @@ def configured_data():
     scale, files = PROJECT.scale(SETTINGS.scale), []
     for dataset in map(PROJECT.dataset, SETTINGS.datasets):
         folder = f"{RESULTS}/{dataset.name}/features/{PROJECT.segmentation(dataset, scale).name}"
-        files += [f"{folder}/{split}.{side}.parquet" for split in dataset.splits for side in SIDES]
+        files += [
+            f"{folder}/{split}.{side}.parquet"
+            for split in dataset.splits
+            for side in SIDES
+        ]
     return files
 
 

@@ -11,20 +11,22 @@ localrules:
 
 rule summarise_seeds:
     input:
-        lambda wildcards: [f"{SYSTEM}/seed{seed}/scores.json" for seed in SETTINGS.seeds],
+        lambda wildcards: [
+            f"{SYSTEM}/seed{seed}/scores.json" for seed in SETTINGS.seeds
+        ],
     output:
         f"{SYSTEM}.{{score}}",
-    params:
-        version=VERSIONS["evaluation"],
-        seeds=list(SETTINGS.seeds),
-    wildcard_constraints:
-        score="bleu|uas",
     log:
         f"{LOGS}/{{scale}}{{dataset}}/{{system}}.{{score}}.log",
     benchmark:
         f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}.{{score}}.tsv"
+    wildcard_constraints:
+        score="bleu|uas",
     conda:
         "../../envs/core.yaml"
+    params:
+        version=VERSIONS["evaluation"],
+        seeds=list(SETTINGS.seeds),
     script:
         "../scripts/summarise_seeds.py"
 
@@ -35,13 +37,13 @@ rule demo:
         uas=expand(f"{DEMO}/{{system}}.uas", system=DEMO_SYSTEMS[1:]),
     output:
         f"{RESULTS}/tables/demo.md",
-    params:
-        version=VERSIONS["evaluation"],
     log:
         f"{LOGS}/demo.log",
     benchmark:
         f"{BENCHMARKS}/demo.tsv"
     conda:
         "../../envs/core.yaml"
+    params:
+        version=VERSIONS["evaluation"],
     script:
         "../scripts/demo_table.py"

@@ -7,17 +7,17 @@ rule extract_tokens:
         segmentation=f"{DATA}/segmentation/{{segmentation}}",
     output:
         f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.parquet",
-    params:
-        version=VERSIONS["features"],
     log:
         f"{LOGS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.log",
     benchmark:
         f"{BENCHMARKS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.tsv"
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=240,
-    conda:
-        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["features"],
     script:
         "../scripts/extract_tokens.py"
 
@@ -29,16 +29,16 @@ rule extract_syntax:
         tokens=f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.parquet",
     output:
         f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.{{annotator}}.parquet",
-    params:
-        version=VERSIONS["features"],
     log:
         f"{LOGS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.{{annotator}}.log",
     benchmark:
         f"{BENCHMARKS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.{{annotator}}.tsv"
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=240,
-    conda:
-        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["features"],
     script:
         "../scripts/extract_syntax.py"

@@ -4,25 +4,31 @@
 rule translate_tests:
     input:
         model=f"{RUN}/model",
-        features=lambda wildcards: feature_files(run_of(wildcards), run_of(wildcards).tests),
-        corpus=lambda wildcards: [f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).tests],
-        trees=lambda wildcards: annotation_files(run_of(wildcards), run_of(wildcards).tests),
+        features=lambda wildcards: feature_files(
+            run_of(wildcards), run_of(wildcards).tests
+        ),
+        corpus=lambda wildcards: [
+            f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).tests
+        ],
+        trees=lambda wildcards: annotation_files(
+            run_of(wildcards), run_of(wildcards).tests
+        ),
     output:
         hypotheses=directory(f"{RUN}/hypotheses"),
         scores=f"{RUN}/scores.json",
-    params:
-        version=[VERSIONS["inference"], VERSIONS["evaluation"]],
-        run=lambda wildcards: run_to_json(run_of(wildcards)),
     log:
         f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.inference.log",
     benchmark:
         f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.inference.tsv"
+    conda:
+        "../../envs/core.yaml"
     threads: SETTINGS.threads
     resources:
         mem_mb=8000,
         runtime=480,
         gpu=0 if SETTINGS.device == "cpu" else 1,
-    conda:
-        "../../envs/core.yaml"
+    params:
+        version=[VERSIONS["inference"], VERSIONS["evaluation"]],
+        run=lambda wildcards: run_to_json(run_of(wildcards)),
     script:
         "../scripts/translate_tests.py"

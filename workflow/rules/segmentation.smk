@@ -6,16 +6,16 @@ rule learn_segmentation:
         f"{DATA}/corpus/train.parquet",
     output:
         directory(f"{DATA}/segmentation/{{segmentation}}"),
-    params:
-        version=VERSIONS["segmentation"],
     log:
         f"{LOGS}/{{dataset}}/segmentation/{{segmentation}}.log",
     benchmark:
         f"{BENCHMARKS}/{{dataset}}/segmentation/{{segmentation}}.tsv"
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=480,
-    conda:
-        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["segmentation"],
     script:
         "../scripts/learn_segmentation.py"

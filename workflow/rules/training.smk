@@ -9,20 +9,20 @@ rule train_model:
     output:
         model=directory(f"{RUN}/model"),
         history=f"{RUN}/training.jsonl",
-    params:
-        version=VERSIONS["training"],
-        run=lambda wildcards: run_to_json(run_of(wildcards)),
-        checkpoints=f"{RUN}/checkpoints",
     log:
         f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.training.log",
     benchmark:
         f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.training.tsv"
+    conda:
+        "../../envs/core.yaml"
     threads: SETTINGS.threads
     resources:
         mem_mb=8000,
         runtime=1440,
         gpu=0 if SETTINGS.device == "cpu" else SETTINGS.gpus,
-    conda:
-        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["training"],
+        run=lambda wildcards: run_to_json(run_of(wildcards)),
+        checkpoints=f"{RUN}/checkpoints",
     script:
         "../scripts/train_model.py"

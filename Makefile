@@ -1,0 +1,23 @@
+# Two targets. `make demo` installs and runs the main job on the embedded corpus; `make test` installs and runs the tests.
+# Everything else is a `snakemake` or `nmtcore` call: see README.md.
+.PHONY: demo test
+
+BIN := .venv/bin
+
+demo: .venv/installed
+	$(BIN)/snakemake --cores 2 demo
+	@cat results/tables/demo.md
+
+test: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check .
+	$(BIN)/snakemake --lint
+	$(BIN)/pytest
+
+.venv/installed: requirements.lock pyproject.toml
+	python3 -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	python3 -m venv .venv
+	$(BIN)/pip install --quiet --requirement requirements.lock
+	$(BIN)/pip install --quiet --no-deps --editable .
+	touch $@
