@@ -10,7 +10,7 @@ class ScheduleSettings:
 
     kind: Literal["inverse_sqrt", "plateau", "halving", "constant"] = "inverse_sqrt"
     """inverse_sqrt: linear warm-up to `peak`, then peak * sqrt(warmup / update). plateau: times `factor` after
-    `patience` validations without a better score. halving: times `factor` when validation perplexity is above the
+    more than `patience` validations in a row without a better score (as torch and JoeyNMT count). halving: times `factor` when validation perplexity is above the
     previous one's; training stops after `stop_after` such steps."""
     peak: float = 7e-4
     warmup: int = 0
@@ -76,6 +76,8 @@ class TrainingSettings:
     average: int = 5
     checkpoint_every: int = 1000
     """Updates between checkpoints."""
+    log_every: int = 10
+    """Updates that a line of training.jsonl sums up."""
 
     def __post_init__(self) -> None:
         if self.max_updates is None and self.max_epochs is None:

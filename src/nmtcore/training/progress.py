@@ -1,0 +1,81 @@
+"""How far training is: a bar on a terminal, a line every ten seconds in a log."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+PERIOD = 10.0
+"""Seconds between two lines in a log."""
+
+
+class Progress:
+    """Shows updates done of those expected, target tokens per second and the time left."""
+
+    def __init__(self, *, done: int, log: Callable[[str], None]) -> None:
+        self._expected: int | None = None
+        self._first = self._done = done
+        self._log = log
+        self._began = self._said = time.monotonic()
+        self._bar = _bar(done)
+
+    def expect(self, updates: int) -> None:
+        """Hear how many updates there will be (an estimate, where epochs end training)."""
+        self._expected = updates
+        if self._bar is not None:
+            self._bar.total = updates
+
+    def show(self, record: Mapping[str, Any]) -> None:
+        """Tell where training is, from a line of the log (`history.History`)."""
+        update, now = record["update"], time.monotonic()
+        speed = f"{record['tokens_per_second']:,.0f} tokens/s"
+        told = f"epoch {record['epoch']}, perplexity {record['perplexity']:.2f}, {speed}"
+        if self._bar is not None:
+            self._bar.set_postfix_str(told, refresh=False)
+            self._bar.update(update - self._done)
+        elif now - self._said >= PERIOD:
+            self._said = now
+            of = f" of {self._expected}" if self._expected else ""
+            self._log(f"update {update}{of}, {told}{self._left(update, now)}")
+        self._done = update
+
+    def say(self, line: str) -> None:
+        """Write a line, above the bar where there is one."""
+        if self._bar is not None:
+            self._bar.clear()
+        self._log(line)
+        if self._bar is not None:
+            self._bar.refresh()
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def _left(self, update: int, now: float) -> str:
+        done = update - self._first
+        if not self._expected or not done:
+            return ""
+        return f", {duration((now - self._began) / done * max(0, self._expected - update))} left"
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as people do: 42 s, 3:05 min, 2:07 h."""
+    seconds = round(seconds)
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, rest = divmod(seconds, 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02d} min"
+    return f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+def _bar(done: int) -> Any:
+    """Make tqdm's bar where somebody watches and tqdm is installed."""
+    if not sys.stderr.isatty():
+        return None
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    return tqdm(initial=done, unit="update", dynamic_ncols=True)
