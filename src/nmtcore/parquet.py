@@ -144,20 +144,20 @@ def paired_batches(
             raise UserError(f"{ended} ends before row {row}, {other} goes on: delete the older one and run again.")
         count = min(rest[0].num_rows, rest[1].num_rows)
         pair = rest[0].slice(0, count), rest[1].slice(0, count)
-        _check_ids(pair, files, row=row)
+        _check_ids(pair, files, start=start, row=row)
         yield pair
         rest = [batch.slice(count) for batch in rest]
         row += count
 
 
 def _check_ids(
-    batches: tuple[pa.RecordBatch, pa.RecordBatch], files: tuple[str | Path, str | Path], *, row: int
+    batches: tuple[pa.RecordBatch, pa.RecordBatch], files: tuple[str | Path, str | Path], *, start: int, row: int
 ) -> None:
     ids = [batch.column("id").to_numpy() for batch in batches]
     different = (ids[0] != ids[1]).nonzero()[0]
     if len(different):
         k = int(different[0])
         raise UserError(
-            f"{files[1]}, row {row + k}: it holds pair {ids[1][k]} where {files[0]} has pair {ids[0][k]}: "
-            "delete the older one and run again."
+            f"{files[1]}, row {row + k}: it holds pair {ids[1][k]} where {files[0]}, row {start + row + k}, has pair "
+            f"{ids[0][k]}: delete the older one and run again."
         )

@@ -1,0 +1,113 @@
+from functools import partial
+
+import pytest
+from pair_files import write_corpus, write_raw
+
+from nmtcore.annotation.existing import NO_TREE
+from nmtcore.annotation.shards import annotate_shard, gather_shards, shard_rows
+from nmtcore.config.annotators import Existing
+from nmtcore.errors import UserError
+from nmtcore.files import read_json
+from nmtcore.parquet import read_rows
+from nmtcore.syntax.annotation import Annotation
+
+
+@pytest.fixture
+def annotate(tmp_path):
+    return partial(
+        annotate_shard,
+        Existing(max_words=4),
+        corpus=tmp_path / "corpus.parquet",
+        raw=tmp_path / "raw.parquet",
+        side="source",
+        language="cs",
+        model_folders=(),
+    )
+
+
+def tree(words):
+    return Annotation(head=[0] * len(words), deprel=[f"of {w}" for w in words], xpos=["X"] * len(words), ccg=None)
+
+
+def test_trees_go_to_their_pairs_whatever_was_filtered(tmp_path, annotate):
+    sentences = [[f"w{k}"] * (k % 6) for k in range(50)]
+    trees = [None if k % 7 == 0 else tree(words) for k, words in enumerate(sentences)]
+    write_raw(tmp_path / "raw.parquet", sentences, trees)
+    kept = [k for k in range(50) if k % 3]
+    write_corpus(tmp_path / "corpus.parquet", [sentences[k] for k in kept], ids=kept)
+    shards = [tmp_path / f"{k}.parquet" for k in range(4)]
+    for k, shard in enumerate(shards):
+        annotate(shard=k, shards=4, output=shard)
+    output, report = tmp_path / "all.parquet", tmp_path / "all.json"
+    gather_shards(shards, corpus=tmp_path / "corpus.parquet", output=output, report=report)
+
+    rows = list(read_rows(output))
+    assert [row["id"] for row in rows] == kept
+    for row in rows:
+        words = sentences[row["id"]]
+        if not words:
+            assert row["reason"] == "the sentence has no words"
+        elif len(words) > 4:
+            assert row["reason"] == "more than 4 words"
+        elif row["id"] % 7 == 0:
+            assert row["reason"] == NO_TREE
+        else:
+            assert row["reason"] is None
+            assert row["deprel"] == [f"of {word}" for word in words]
+            assert row["ccg"] is None
+    reasons = [row["reason"] for row in rows if row["reason"]]
+    assert read_json(report)["nulls"] == {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
+
+
+def test_a_pair_that_the_raw_file_lacks_is_an_error(tmp_path, annotate):
+    write_raw(tmp_path / "raw.parquet", [["a"], ["b"]], [tree(["a"]), tree(["b"])])
+    write_corpus(tmp_path / "corpus.parquet", [["a"], ["b"], ["c"]])
+    with pytest.raises(UserError, match=r"raw\.parquet has no pair 2"):
+        annotate(shard=0, shards=1, output=tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_broken_trees_become_null(tmp_path, annotate):
+    sentences = [["a", "b"]] * 3
+    trees = [Annotation(head=[2, 1]), Annotation(head=[0, 1]), Annotation(head=[0])]
+    write_raw(tmp_path / "raw.parquet", sentences, trees)
+    write_corpus(tmp_path / "corpus.parquet", sentences)
+    annotate(shard=0, shards=1, output=tmp_path / "out.parquet")
+    reasons = [row["reason"] for row in read_rows(tmp_path / "out.parquet")]
+    assert reasons == [
+        "invalid analysis: no word is a root (head 0)",
+        None,
+        "invalid analysis: head has 1 entries for 2 words",
+    ]
+
+
+def test_the_trees_of_czeng_pass_through(tmp_path, shared):
+    path = shared / "data" / "czeng_sample" / "data.export-format.0"
+    blocks = [line.split("\t")[2] for line in path.read_text(encoding="utf-8").split("\n") if line]
+    # form|lemma|tag|ord|head|afun, from the right: forms and lemmas may be bars themselves.
+    tokens = [[token.rsplit("|", 4) for token in block.split()] for block in blocks]
+    sentences = [[token[0].split("|")[0] or "|" for token in sentence] for sentence in tokens]
+    heads = [[int(token[3]) for token in sentence] for sentence in tokens]
+    annotations = [
+        Annotation(head=h, deprel=[token[4] for token in sentence]) for sentence, h in zip(tokens, heads, strict=True)
+    ]
+    write_raw(tmp_path / "raw.parquet", sentences, annotations)
+    write_corpus(tmp_path / "corpus.parquet", sentences)
+    shards = [tmp_path / f"{k}.parquet" for k in range(3)]
+    for k, shard in enumerate(shards):
+        settings = Existing(max_words=1000)
+        annotate_shard(
+            settings,
+            corpus=tmp_path / "corpus.parquet",
+            raw=tmp_path / "raw.parquet",
+            side="source",
+            language="cs",
+            shard=k,
+            shards=3,
+            output=shard,
+        )
+    gather_shards(shards, corpus=tmp_path / "corpus.parquet", output=tmp_path / "a", report=tmp_path / "r")
+    report = read_json(tmp_path / "r")
+    assert (report["sentences"], report["nulls"], report["several_roots"]) == (214, {}, 177)
+    assert [row["head"] for row in read_rows(tmp_path / "a")] == heads
+    assert shard_rows(214, 2, 3) == (142, 214)

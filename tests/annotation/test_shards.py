@@ -1,0 +1,111 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pair_files import write_corpus
+
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch, annotation_row, gather_shards, shard_rows
+from nmtcore.errors import UserError
+from nmtcore.files import read_json
+from nmtcore.parquet import read_rows, write_rows
+from nmtcore.syntax.annotation import Annotation, failed
+
+
+@given(st.integers(0, 200), st.integers(1, 30))
+def test_shards_cover_every_row_once(count, shards):
+    rows = [row for shard in range(shards) for row in range(*shard_rows(count, shard, shards))]
+    assert rows == list(range(count))
+    sizes = [stop - start for start, stop in (shard_rows(count, shard, shards) for shard in range(shards))]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def write_shard(path, ids, annotations):
+    write_rows(path, ANNOTATION_SCHEMA, map(annotation_row, ids, annotations))
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_corpus(tmp_path / "corpus.parquet", [["a", "b", "c"]] * 4, ids=[2, 3, 5, 8])
+
+
+def gather(tmp_path, corpus, shards):
+    output, report = tmp_path / "out.parquet", tmp_path / "out.json"
+    try:
+        gather_shards(shards, corpus=corpus, output=output, report=report)
+    except UserError:
+        assert not output.exists()
+        assert not report.exists()
+        raise
+    return output, report
+
+
+CHAIN, TWO_ROOTS, CROSSING = Annotation(head=[0, 1, 2]), Annotation(head=[0, 1, 0]), Annotation(head=[3, 0, 2])
+
+
+def test_gathering_keeps_order_and_counts(tmp_path, corpus):
+    first = write_shard(tmp_path / "0", [2, 3], [CHAIN, TWO_ROOTS])
+    second = write_shard(tmp_path / "1", [5, 8], [failed("the tool failed: why"), CROSSING])
+    output, report = gather(tmp_path, corpus, [first, second])
+    rows = list(read_rows(output))
+    assert [row["id"] for row in rows] == [2, 3, 5, 8]
+    assert [row["head"] for row in rows] == [[0, 1, 2], [0, 1, 0], None, [3, 0, 2]]
+    assert read_json(report) == {
+        "sentences": 4,
+        "nulls": {"the tool failed": 1},
+        "trees": 3,
+        "several_roots": 1,
+        "nonprojective": 1,
+        "depth": {"mean": round((3 + 2 + 3) / 3, 3), "max": 3},
+    }
+
+
+def test_a_shard_of_the_wrong_length_is_an_error(tmp_path, corpus):
+    first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
+    second = write_shard(tmp_path / "1", [5], [CHAIN])
+    with pytest.raises(UserError, match=r"1 has 1 rows for the rows 2 to 3 of .*corpus.parquet, which are 2"):
+        gather(tmp_path, corpus, [first, second])
+
+
+@pytest.mark.parametrize("ids", [[8, 5], [5, 9]])
+def test_a_shard_of_other_pairs_is_an_error_that_names_the_row(tmp_path, corpus, ids):
+    first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
+    second = write_shard(tmp_path / "1", ids, [CHAIN] * 2)
+    row, pair = (0, 5) if ids[0] == 8 else (1, 8)
+    with pytest.raises(
+        UserError, match=rf"1, row {row}: it holds pair {ids[row]} where .*, row {row + 2}, has pair {pair}"
+    ):
+        gather(tmp_path, corpus, [first, second])
+
+
+def test_shards_in_the_wrong_order_are_an_error(tmp_path, corpus):
+    first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
+    second = write_shard(tmp_path / "1", [5, 8], [CHAIN] * 2)
+    with pytest.raises(UserError, match="row 0: it holds pair 5 where"):
+        gather(tmp_path, corpus, [second, first])
+
+
+def test_a_shard_that_was_cut_off_is_an_error(tmp_path, corpus):
+    first = write_shard(tmp_path / "0", [2, 3, 5, 8], [CHAIN] * 4)
+    first.write_bytes(first.read_bytes()[:-20])
+    with pytest.raises(UserError, match="not a whole Parquet file"):
+        gather(tmp_path, corpus, [first])
+
+
+def test_an_annotation_of_nothing_but_nulls_is_an_error(tmp_path, corpus):
+    shard = write_shard(tmp_path / "0", [2, 3, 5, 8], [failed("no tree")] * 3 + [failed("more than 5 words")])
+    with pytest.raises(UserError, match=r"not one of 4 sentences .* no tree \(3\); more than 5 words \(1\)"):
+        gather(tmp_path, corpus, [shard])
+
+
+def test_an_empty_split_is_gathered(tmp_path):
+    corpus = write_corpus(tmp_path / "corpus.parquet", [])
+    output, report = gather(tmp_path, corpus, [write_shard(tmp_path / "0", [], [])])
+    assert list(read_rows(output)) == []
+    assert read_json(report)["depth"] == {"mean": None, "max": 0}
+
+
+def test_annotations_of_new_text_become_a_batch():
+    batch = annotation_batch([CHAIN, failed("why")])
+    assert batch.column("id").to_pylist() == [0, 1]
+    assert batch.column("head").to_pylist() == [[0, 1, 2], None]
+    assert batch.column("reason").to_pylist() == [None, "why"]

@@ -1,0 +1,188 @@
+from itertools import islice
+
+import pytest
+from pair_files import write_corpus
+
+from nmtcore.annotation import spacy as spacy_annotator
+from nmtcore.annotation.base import Task, annotate_words
+from nmtcore.annotation.shards import annotate_shard, gather_shards
+from nmtcore.config.annotators import Spacy
+from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import attachment, is_punctuation
+from nmtcore.files import read_json
+from nmtcore.parquet import read_rows
+from nmtcore.syntax.annotation import tree_fault
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def models(shared):
+    return shared / "models"
+
+
+def annotate(sentences, *, model, models, **settings):
+    task = Task(side="source", language="cs", model_folders=(models,))
+    return list(annotate_words(Spacy(model=model, **settings), sentences, task))
+
+
+def multi30k(shared, count):
+    with open(shared / "data" / "multi30k" / "val.cs", encoding="utf-8", newline="\n") as file:
+        return [line.split() for line in islice(file, count)]
+
+
+def test_real_sentences_get_one_tree_each(shared, models):
+    sentences = multi30k(shared, 300)
+    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=64)
+    assert len(annotations) == 300
+    for words, annotation in zip(sentences, annotations, strict=True):
+        assert annotation.reason is None
+        assert tree_fault(annotation.head) is None
+        assert list(annotation.head).count(0) == 1
+        assert annotation.deprel[list(annotation.head).index(0)] == "root"
+        for column in ("upos", "xpos", "feats"):
+            assert len(getattr(annotation, column)) == len(words)
+        assert annotation.lemma is None
+    assert {tag for a in annotations for tag in a.upos} >= {"NOUN", "VERB", "ADP", "ADJ"}
+    assert any("Case=" in feats for a in annotations for feats in a.feats)
+
+
+def test_odd_lines_among_normal_ones_keep_their_rows(tmp_path, shared, models):
+    normal = multi30k(shared, 6)
+    odd = [[], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"]]
+    sentences = [words for pair in zip(normal, odd, strict=True) for words in pair]
+    corpus = write_corpus(tmp_path / "corpus.parquet", sentences)
+    shards = [tmp_path / f"{k}.parquet" for k in range(3)]
+    for k, shard in enumerate(shards):
+        annotate_shard(
+            Spacy(model="cs_ud", batch_size=4, max_words=250),
+            corpus=corpus,
+            raw=tmp_path / "none",
+            side="source",
+            language="cs",
+            shard=k,
+            shards=3,
+            output=shard,
+            model_folders=[models],
+        )
+    gather_shards(shards, corpus=corpus, output=tmp_path / "out", report=tmp_path / "report")
+    rows = list(read_rows(tmp_path / "out"))
+    assert [row["id"] for row in rows] == list(range(12))
+    for words, row in zip(sentences, rows, strict=True):
+        assert row["reason"] if len(words) in (0, 300) else len(row["head"]) == len(words)
+    assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
+    alone = annotate(normal, model="cs_ud", models=models)
+    assert [a.head for a in alone] == [row["head"] for row in rows[::2]]
+
+
+def test_uas_on_gold_trees_is_that_of_the_pipeline(shared, models):
+    sentences = list(islice(gold(shared / "data" / "ud" / "en_pud.conllu"), 200))
+    annotations = annotate([words for words, _, _ in sentences], model="en_ud", models=models)
+    scores = attachment(
+        [a.head for a in annotations],
+        [heads for _, heads, _ in sentences],
+        [is_punctuation(words, upos) for words, _, upos in sentences],
+    )
+    # 82.3 on all 1,000 sentences.
+    assert 79 < scores["uas"] < 86
+    assert (scores["sentences"], scores["nulls"]) == (200, 0)
+
+
+def gold(path):
+    """Yield (words, heads, upos) of a treebank's sentences."""
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        cells = [line.split("\t") for line in block.split("\n") if line[:1].isdigit()]
+        cells = [c for c in cells if c[0].isdigit()]
+        if cells:
+            yield [c[1] for c in cells], [int(c[6]) for c in cells], [c[3] for c in cells]
+
+
+def test_a_pipeline_by_path(shared, models):
+    sentences = multi30k(shared, 3)
+    by_path = annotate(sentences, model=str(models / "cs_ud"), models=models / "nowhere")
+    assert by_path == annotate(sentences, model="cs_ud", models=models)
+
+
+def test_what_the_pipeline_does_not_give_is_null(models):
+    (annotation,) = annotate([["Это", "дом", "."]], model="ru_ud", models=models)
+    assert (annotation.xpos, annotation.lemma) == (None, None)
+    assert len(annotation.upos) == 3
+
+
+def test_other_components_are_switched_off(tmp_path, models):
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.load(models / "en_ud")
+    for name in ("sentencizer", "entity_ruler", "merge_entities"):
+        nlp.add_pipe(name)
+    nlp.get_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "two words"}])
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy_annotator.load_pipeline(str(tmp_path / "pipeline"), [])
+    assert set(loaded.pipe_names) == {"tok2vec", "morphologizer", "tagger", "parser"}
+    (annotation,) = annotate([["I", "see", "two", "words", ".", "Yes", "."]], model="pipeline", models=tmp_path)
+    assert len(annotation.head) == 7
+    assert list(annotation.head).count(0) == 1
+
+
+def test_a_pipeline_without_a_parser_is_an_error(models):
+    with pytest.raises(UserError, match=r"en_ccg_pmb has no parser \(it has: tok2vec, tagger\): name one"):
+        annotate([["a"]], model="en_ccg_pmb", models=models)
+
+
+def test_a_model_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(UserError, match=r"no spaCy pipeline 'xx_nothing'.*`models` in config"):
+        annotate([["a"]], model="xx_nothing", models=tmp_path)
+
+
+def test_a_broken_model_is_an_error(tmp_path):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "meta.json").write_text("{}")
+    with pytest.raises(UserError, match=r"broken cannot be loaded"):
+        annotate([["a"]], model="broken", models=tmp_path)
+
+
+@pytest.fixture
+def crash(monkeypatch):
+    """Make the pipeline fail on sentences that hold the word CRASH."""
+
+    def install(error):
+        make = spacy_annotator._doc
+
+        def broken(nlp, words):
+            if "CRASH" in words:
+                raise error
+            return make(nlp, words)
+
+        monkeypatch.setattr(spacy_annotator, "_doc", broken)
+
+    return install
+
+
+def test_a_crash_costs_one_sentence(shared, models, crash):
+    sentences = multi30k(shared, 10)
+    whole = annotate(sentences, model="cs_ud", models=models)
+    crash(RuntimeError("out of luck\nsecond line"))
+    sentences.insert(4, ["CRASH", "."])
+    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=8)
+    assert annotations.pop(4).reason == "spaCy failed: RuntimeError: out of luck"
+    assert annotations == whole
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_what_is_no_fault_of_a_sentence_stops_the_run(models, crash, error):
+    crash(error())
+    with pytest.raises(error):
+        annotate([["a"], ["CRASH"]], model="cs_ud", models=models)
+
+
+def test_several_trees_in_one_line_are_null(monkeypatch, models):
+    make = spacy_annotator._doc
+
+    def forgetful(nlp, words):
+        doc = make(nlp, words)
+        from spacy.tokens import Doc
+
+        return Doc(nlp.vocab, words=[token.text for token in doc], sent_starts=[True, False, False, True, False, False])
+
+    monkeypatch.setattr(spacy_annotator, "_doc", forgetful)
+    (annotation,) = annotate([["Muž", "spí", ".", "Žena", "jí", "."]], model="cs_ud", models=models)
+    assert annotation.reason == "not one tree: 2 roots"
