@@ -1,0 +1,68 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import attachment, is_punctuation
+
+
+def test_counted_by_hand():
+    predicted = [[2, 0, 2, 2], None, [0], [0, 1]]
+    gold = [[2, 0, 1, 1], [0], None, [2, 0]]
+    marks = [[False, False, False, True], [False], [False], [False, True]]
+    assert attachment(predicted, gold, marks) == {
+        "uas": pytest.approx(100 * 2 / 6),
+        "uas_without_punctuation": pytest.approx(100 * 2 / 4),
+        "uas_mean": pytest.approx(25),
+        "sentences": 2,
+        "words": 6,
+        "words_without_punctuation": 4,
+        "nulls": 2,
+    }
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), max_size=6), max_size=8))
+def test_counted_word_by_word(sentences):
+    columns = [[[word[k] for word in sentence] for sentence in sentences] for k in range(3)]
+    scores = attachment(*columns)
+    words = [word for sentence in sentences for word in sentence]
+    plain = [word for word in words if not word[2]]
+    assert scores["words"] == len(words)
+    assert scores["words_without_punctuation"] == len(plain)
+    for key, chosen in (("uas", words), ("uas_without_punctuation", plain)):
+        expected = 100 * sum(p == g for p, g, _ in chosen) / len(chosen) if chosen else None
+        assert scores[key] == (None if expected is None else pytest.approx(expected))
+
+
+def test_nothing_to_count():
+    scores = attachment([None, []], [[0], []], [None, None])
+    assert (scores["uas"], scores["uas_without_punctuation"], scores["uas_mean"]) == (None, None, None)
+    assert (scores["sentences"], scores["nulls"]) == (1, 1)
+
+
+def test_sentences_of_different_texts_are_an_error():
+    with pytest.raises(UserError, match=r"Sentence 1 \(from 0\): a parse of 2 words beside a tree of 1"):
+        attachment([[0], [0, 1]], [[0], [0]], [None, None])
+    with pytest.raises(UserError, match="2 parses cannot be scored against 1 trees"):
+        attachment([[0], [0]], [[0]], [None])
+
+
+def test_punctuation_by_tag():
+    assert is_punctuation(["a", ",", "%"], ["PUNCT", "X", "SYM"]) == [True, False, False]
+
+
+def test_punctuation_without_tags():
+    words = [".", "...", "„", "«", "``", "''", "-", "$", "%", "+", "a.", "3", "", "。", "€", "‘", "´"]
+    marks = [True, True, True, True, True, True, True, False, True, False, False, False, False, True, False, True, True]
+    assert is_punctuation(words) == marks
+
+
+def test_both_ways_agree_on_a_treebank(shared):
+    text = (shared / "data" / "ud" / "cs_pud.conllu").read_text(encoding="utf-8")
+    cells = [line.split("\t") for line in text.split("\n") if line[:1].isdigit()]
+    words, tags = [c[1] for c in cells], [c[3] for c in cells]
+    by_tag, by_characters = is_punctuation(words, tags), is_punctuation(words)
+    different = sum(a != b for a, b in zip(by_tag, by_characters, strict=True))
+    assert sum(by_tag) > 2000
+    # A dash between numbers, say, is a symbol by its tag.
+    assert different < 0.02 * sum(by_tag)

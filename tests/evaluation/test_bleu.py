@@ -1,0 +1,51 @@
+import pytest
+import sacrebleu
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.bleu import score_text
+
+REFERENCES = ["Der Hund läuft schnell über die Wiese.", "Zwei Männer sitzen auf einer Bank.", "Ein Kind lacht ."]
+HYPOTHESES = ["Ein Hund läuft schnell über die Wiese.", "Zwei männer sitzen auf der Bank.", "Ein Kind lacht ."]
+
+
+@pytest.mark.parametrize(("tokenize", "lowercase"), [("13a", False), ("none", True), ("intl", False)])
+def test_scores_are_those_of_sacrebleu(tokenize, lowercase):
+    scores = score_text(HYPOTHESES, REFERENCES, tokenize=tokenize, lowercase=lowercase)
+    expected = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize=tokenize, lowercase=lowercase)
+    assert scores["bleu"] == expected.score
+    assert 30 < scores["bleu"] < 90
+    assert (scores["length"], scores["reference_length"]) == (expected.sys_len, expected.ref_len)
+    assert scores["chrf"] == sacrebleu.metrics.CHRF(lowercase=lowercase).corpus_score(HYPOTHESES, [REFERENCES]).score
+    assert f"case:{'lc' if lowercase else 'mixed'}|" in scores["bleu_signature"]
+    assert f"tok:{tokenize}|" in scores["bleu_signature"]
+    assert scores["bleu_signature"].endswith(f"version:{sacrebleu.__version__}")
+    assert scores["sentences"] == 3
+
+
+def test_a_perfect_translation():
+    scores = score_text(REFERENCES, REFERENCES, tokenize="13a", lowercase=False)
+    assert scores["bleu"] == pytest.approx(100)
+    assert scores["chrf"] == pytest.approx(100)
+
+
+def test_tokens_are_said_in_the_signatures():
+    plain = score_text(HYPOTHESES, REFERENCES, tokenize="none", lowercase=False)
+    tokens = score_text(HYPOTHESES, REFERENCES, tokenize="none", lowercase=False, text="tokens")
+    assert tokens["bleu_signature"] == plain["bleu_signature"] + "|text:tokens"
+    assert tokens["chrf_signature"] == plain["chrf_signature"] + "|text:tokens"
+    assert tokens["bleu"] == plain["bleu"]
+
+
+def test_empty_lines_are_scored():
+    assert score_text(["", ""], ["a b c", "d"], tokenize="13a", lowercase=False)["bleu"] == 0
+
+
+@pytest.mark.parametrize(("hypotheses", "match"), [(["a"], "1 translations .* 3 references"), ([], "0 translations")])
+def test_unequal_numbers_are_an_error(hypotheses, match):
+    with pytest.raises(UserError, match=match):
+        score_text(hypotheses, REFERENCES, tokenize="13a", lowercase=False)
+
+
+def test_nothing_to_score_is_an_error():
+    with pytest.raises(UserError, match="no translation to score"):
+        score_text([], [], tokenize="13a", lowercase=False)

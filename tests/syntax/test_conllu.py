@@ -1,0 +1,15 @@
+from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.syntax.conllu import conllu_sentence
+
+
+def test_ten_columns_and_an_empty_line():
+    annotation = Annotation(head=[2, 0], deprel=["det", "root"], upos=["DET", "NOUN"])
+    assert conllu_sentence(["the", "dog"], annotation, sent_id=7) == (
+        "# sent_id = 7\n1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+    )
+
+
+def test_without_annotation_and_with_odd_white_space():
+    assert conllu_sentence(["a\tb", "\u2028"], failed("why")) == (
+        "1\ta b\t_\t_\t_\t_\t_\t_\t_\t_\n2\t_\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    )
