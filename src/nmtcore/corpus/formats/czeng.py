@@ -4,6 +4,7 @@ An a-layer is a row of tokens between spaces, each `form|lemma|tag|ord|head|afun
 last four factors hold no bar, while form and lemma may each be a bar themselves.
 """
 
+import re
 from collections.abc import Iterator
 
 from nmtcore.config.formats import Czeng
@@ -13,6 +14,7 @@ from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 ALIGNED = False
 BLOCKS = 15
+_FORM_AND_LEMMA = re.compile(r"(\||[^|]+)\|(\||[^|]+)")
 
 
 def rows(inputs: Inputs, options: Czeng) -> Iterator[Row]:
@@ -49,11 +51,7 @@ def _side(block: str, piece: Piece, number: int) -> Side:
 def _factors(token: str, piece: Piece, number: int) -> tuple[str, ...]:
     front, *rest = token.rsplit("|", 4)
     if len(rest) == 4 and all(rest):
-        if front.startswith("||") and len(front) > 2:
-            return ("|", front[2:], *rest)
-        if front.endswith("||") and len(front) > 2:
-            return (front[:-2], "|", *rest)
-        form, bar, lemma = front.partition("|")
-        if bar and form and lemma and "|" not in lemma:
-            return (form, lemma, *rest)
+        found = _FORM_AND_LEMMA.fullmatch(front)
+        if found:
+            return (*found.groups(), *rest)
     raise BadRow("factors", piece, f"block {number}: '{token}' is not form|lemma|tag|ord|head|afun.")

@@ -1,0 +1,18 @@
+"""Pairs with a side that has no word."""
+
+import numpy as np
+
+from nmtcore.config.filters import Empty
+from nmtcore.corpus.filters.view import Situation, View
+
+
+class Filter:
+    """Drops them."""
+
+    def __init__(self, settings: Empty, situation: Situation) -> None:
+        pass
+
+    def drops(self, view: View) -> np.ndarray:
+        """Say which pairs of the batch it drops."""
+        source, target = view.lengths
+        return (source == 0) | (target == 0)

@@ -1,0 +1,17 @@
+"""Pairs whose sides are of too unequal length."""
+
+import numpy as np
+
+from nmtcore.config.filters import Ratio
+from nmtcore.corpus.filters.view import Situation, View
+
+
+class Filter:
+    """Drops pairs whose longer side has more than `most` times the words of the shorter."""
+
+    def __init__(self, settings: Ratio, situation: Situation) -> None:
+        self._most = settings.most
+
+    def drops(self, view: View) -> np.ndarray:
+        """Say which pairs of the batch it drops."""
+        return np.maximum(*view.lengths) > self._most * np.minimum(*view.lengths)

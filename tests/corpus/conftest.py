@@ -1,0 +1,70 @@
+"""A small data set in a temporary folder, as the download stage would have left it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings, SegmentationSettings
+from nmtcore.corpus.download import sidecar_path
+from nmtcore.corpus.filter import filter_split
+from nmtcore.corpus.read import read_split
+from nmtcore.files import read_json, write_json
+from nmtcore.parquet import read_rows
+
+
+@dataclass
+class Bench:
+    """Builds data sets and runs the corpus stage on them."""
+
+    folder: Path
+
+    def file(self, name: str, data: bytes | str, member: str | None = None) -> FileSettings:
+        path = self.folder / "downloads" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        write_json(sidecar_path(path), {"source": name, "member": member, "sha256": "", "length": len(data)})
+        return FileSettings(name=name, url="https://example.org/" + name, member=member)
+
+    def corpus(self, format: str, options: dict | None = None, **files: Any) -> CorpusSettings:
+        named = {role: tuple(each) if isinstance(each, list) else (each,) for role, each in files.items()}
+        return CorpusSettings(format=format, files=named, options=options or {})
+
+    def plain(self, source: bytes | str, target: bytes | str) -> CorpusSettings:
+        return self.corpus("plain", source=self.file("text.cs", source), target=self.file("text.en", target))
+
+    def dataset(self, corpus: CorpusSettings, *, first: int = 1, last: int | None = None, **values: Any):
+        splits = {"train": (PartSettings(corpus="c", first=first, last=last),)}
+        splits |= {name: (PartSettings(corpus="c"),) for name in ("dev", "test")}
+        words = values.pop("words", "spaces")
+        return DatasetSettings(
+            name="bench", description="", licence="", citation="", source="cs", target="en", recipe="small",
+            corpora={"c": corpus}, splits=values.pop("splits", splits), words={"source": words, "target": words},
+            segmentation=SegmentationSettings(kind="words", size=10), **values,
+        )  # fmt: skip
+
+    def raw(self, split: str) -> Path:
+        return self.folder / "raw" / f"{split}.parquet"
+
+    def read(self, dataset: DatasetSettings, split: str = "train", processes: int = 1) -> tuple[list[dict], dict]:
+        report = self.raw(split).with_suffix(".json")
+        read_split(
+            dataset, split, downloads=self.folder / "downloads", output=self.raw(split), report=report,
+            processes=processes,
+        )  # fmt: skip
+        return list(read_rows(self.raw(split))), read_json(report)
+
+    def filter(self, dataset: DatasetSettings, split: str = "train", **values: Any) -> tuple[list[dict], dict]:
+        output = self.folder / "corpus" / f"{split}.parquet"
+        others = {name: self.raw(name) for name in dataset.splits if name != split and self.raw(name).exists()}
+        report = output.with_suffix(".json")
+        filter_split(
+            dataset, split, raw=self.raw(split), other_raws=others, output=output, report=report, **values
+        )  # fmt: skip
+        return list(read_rows(output)), read_json(report)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)

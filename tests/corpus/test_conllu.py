@@ -1,0 +1,135 @@
+"""CoNLL-U: real treebanks against a plain reading of their columns, and every way to be broken."""
+
+import pytest
+
+from nmtcore.corpus.formats.conllu import parse_sentence, sentences
+from nmtcore.corpus.formats.rows import Input, Piece
+from nmtcore.errors import LineError, UserError
+
+
+def words(*lines: str) -> str:
+    """Write sentences as `id form head deprel`, the other columns empty."""
+    rows = []
+    for line in lines:
+        number, form, head, deprel = line.split(" ") if line else [""] * 4
+        rows.append(f"{number}\t{form}\t_\t_\t_\t_\t{head}\t{deprel}\t_\t_" if line else "")
+    return "\n".join(rows) + "\n\n"
+
+
+SENTENCE = "# sent_id = 1\n# text = Geht's zur  Post?\n" + words(
+    "1-2 Geht's _ _", "1 Geht 0 root", "2 's 1 nsubj", "3-4 zur _ _", "3 zu 5 case", "4 der 5 det", "4.1 leer _ _",
+    "5 Post 1 obl", "6 ? 1 punct",
+)  # fmt: skip
+
+
+def dataset(bench, source: str, target: str, **values):
+    corpus = bench.corpus("conllu", source=bench.file("s.conllu", source), target=bench.file("t.conllu", target))
+    return bench.dataset(corpus, words="given", **values)
+
+
+def test_the_source_has_syntactic_words_and_the_target_surface_tokens(bench):
+    (row,), report = bench.read(dataset(bench, SENTENCE, SENTENCE))
+    assert row["source"] == row["target"] == "Geht's zur  Post?"
+    assert row["source_words"] == ["Geht", "'s", "zu", "der", "Post", "?"]
+    assert row["source_annotation"]["head"] == [0, 1, 5, 5, 1, 1]
+    assert row["source_annotation"]["lemma"] is None
+    assert row["target_words"] == ["Geht's", "zur", "Post", "?"]
+    assert row["target_annotation"]["head"] is None
+    assert report["null_annotations"] == {"source": {}, "target": {"multiword tokens": 1}}
+
+
+def test_a_target_without_multiword_tokens_keeps_its_tree(bench):
+    (row,), _ = bench.read(dataset(bench, SENTENCE, words("1 Ja 0 root", "2 . 1 punct")))
+    assert row["target"] == "Ja ."
+    assert row["target_annotation"]["head"] == [0, 1]
+
+
+def test_text_without_a_comment_follows_space_after():
+    block = "1\tJa\t_\t_\t_\t_\t0\troot\t_\tx|SpaceAfter=No\n2\t.\t_\t_\t_\t_\t1\tpunct\t_\t_"
+    assert parse_sentence(Piece("f", 1, block.encode()), surface=False).text == "Ja."
+
+
+def test_a_space_inside_a_form_becomes_a_no_break_space(bench):
+    source = "1\t10 000\t10 000\tNUM\t_\tA=b\t0\troot\t_\t_\n\n"
+    (row,), _ = bench.read(dataset(bench, source, SENTENCE))
+    assert row["source_words"] == ["10\u00a0000"]
+    assert (row["source_annotation"]["upos"], row["source_annotation"]["feats"]) == (["NUM"], ["A=b"])
+
+
+def test_empty_lines_more_or_less_do_not_matter(tmp_path):
+    (tmp_path / "x").write_text("\n\n" + words("1 a 0 root") + "\n" + words("1 b 0 root").rstrip("\n"))
+    assert [piece.line for piece in sentences(Input(tmp_path / "x", None))] == [3, 6]
+
+
+BROKEN = {
+    "a cycle": ("tree", ["1 a 2 x", "2 b 1 x", "3 c 0 root"], 1, "the heads form a cycle"),
+    "no root": ("tree", ["1 a 2 x", "2 b 1 x"], 1, "no word is a root"),
+    "head out of range": ("tree", ["1 a 0 root", "2 b 3 x"], 1, "word 2 has head 3, but the sentence has 2 words"),
+    "its own head": ("tree", ["1 a 0 root", "2 b 2 x"], 1, "word 2 is its own head"),
+    "no head": ("tree", ["1 a _ root"], 1, "the head '_' is not a number"),
+    "numbers jump": ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the word's number is 3, not 2"),
+    "a broken range": ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "'2-1' is no range"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_sentence(name, bench):
+    reason, lines, line, sentence = BROKEN[name]
+    source = words("1 a 0 root") + words(*lines) + words("1 c 0 root")
+    target = words("1 x 0 root") * 3
+    with pytest.raises(LineError, match=f"s\\.conllu, line {line + 2}: {sentence}"):
+        bench.read(dataset(bench, source, target))
+    rows, report = bench.read(dataset(bench, source, target, max_bad_lines=1))
+    assert [(row["id"], row["source"]) for row in rows] == [(0, "a"), (2, "c")]
+    assert report["dropped"] == {reason: 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "count"), [("1\ta\t_\t_\t_\t_\t0\troot\t_", 9), ("1\t\t_\t_\t_\t_\t0\troot\t_\t_", 10), ("1 a", 1)]
+)
+def test_a_missing_column(line, count, bench):
+    with pytest.raises(LineError, match=rf"s\.conllu, line 4: has {count} columns; CoNLL-U has 10"):
+        bench.read(dataset(bench, words("1 a 0 root") + "# text = a\n" + line + "\n\n", words("1 a 0 root") * 2))
+
+
+def test_bytes_that_are_not_utf8_are_found_in_their_line(bench):
+    source = words("1 a 0 root", "2 b 1 x").encode() + words("1 a 0 root", "2 b 1 x").encode().replace(b"b", b"\xe4")
+    with pytest.raises(LineError, match=r"s\.conllu, line 5: is not valid UTF-8 \(byte 3\)"):
+        bench.read(dataset(bench, source, words("1 a 0 root") * 2))
+
+
+def test_comments_alone_are_no_sentence(bench):
+    with pytest.raises(LineError, match="line 1: a sentence without words"):
+        bench.read(dataset(bench, "# text = x\n\n", words("1 a 0 root")))
+
+
+def test_unequal_numbers_of_sentences(bench):
+    with pytest.raises(UserError, match=r"s\.conllu has 3 sentences.*t\.conllu has 2"):
+        bench.read(dataset(bench, SENTENCE * 3, SENTENCE * 2))
+
+
+def test_one_side_may_be_plain(bench):
+    files = {"source": bench.file("s.conllu", SENTENCE * 2), "target": bench.file("t.txt", "one\ntwo three\n")}
+    corpus = bench.corpus("conllu", {"target_format": "plain"}, **files)
+    mixed = bench.dataset(corpus, words="spaces")
+    mixed.words["source"] = "given"
+    rows, _ = bench.read(mixed)
+    assert [row["target_words"] for row in rows] == [["one"], ["two", "three"]]
+    assert rows[1]["source_annotation"]["head"] == [0, 1, 5, 5, 1, 1]
+
+
+@pytest.mark.parametrize(("source", "target"), [("cs", "de"), ("en", "tr"), ("de", "ja"), ("ru", "en")])
+def test_parallel_treebanks_against_a_plain_reading(source, target, bench, shared):
+    files = [(shared / "data" / "ud" / f"{language}_pud.conllu").read_text("utf-8") for language in (source, target)]
+    rows, report = bench.read(dataset(bench, *files))
+    blocks = [[[line.split("\t") for line in block.split("\n") if line[0] != "#"]
+               for block in file.strip("\n").split("\n\n")] for file in files]  # fmt: skip
+    assert len(rows) == len(blocks[0]) == 1000
+    for row, left, right in zip(rows, *blocks, strict=True):
+        syntactic = [columns for columns in left if columns[0].isdigit()]
+        assert row["source_words"] == [columns[1].replace(" ", "\u00a0") for columns in syntactic]
+        assert row["source_annotation"]["head"] == [int(columns[6]) for columns in syntactic]
+        assert row["source_annotation"]["upos"] == [columns[3] for columns in syntactic]
+        assert "".join(row["target_words"]).replace("\u00a0", "") == "".join(row["target"].split())
+        assert (row["target_annotation"]["head"] is None) == any("-" in columns[0] for columns in right)
+    assert report["several_roots"] == {"source": 0, "target": 0}

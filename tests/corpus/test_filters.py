@@ -1,0 +1,144 @@
+"""Filters against brute force: what goes, in which order, and under which name it is counted."""
+
+import errno
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmtcore.config.filters import Duplicates, Empty, HeldOut, Length, Ratio
+from nmtcore.corpus.filters import duplicates
+from nmtcore.errors import UserError
+
+ALL = (Empty(), Length(least=1, most=4), Ratio(most=2.0), Duplicates(), HeldOut())
+
+
+def fill(bench, **splits: list[tuple[str, str]]):
+    """Read pairs into the raw files of a data set's splits."""
+    for split, pairs in splits.items():
+        source, target = ("".join(text + "\n" for text in side) for side in zip(*pairs, strict=True))
+        dataset = bench.dataset(bench.plain(source, target))
+        bench.read(dataset, split)
+    return dataset
+
+
+def brute_force(pairs: list, held_out: list, order: tuple) -> tuple[list[int], dict[str, int]]:
+    """Apply one filter after the other, each to the whole of what the one before left."""
+    split = [(tuple(source.split()), tuple(target.split())) for source, target in pairs]
+    others = {(tuple(source.split()), tuple(target.split())) for source, target in held_out}
+    rows, counts = list(range(len(pairs))), {}
+    for each in order:
+        kept, seen = [], set()
+        for row in rows:
+            kept += [] if drops(each, split[row], seen, others) else [row]
+            seen.add(split[row])
+        name = {Empty: "empty", Length: "length", Ratio: "ratio", Duplicates: "duplicates", HeldOut: "held_out"}
+        counts[name[type(each)]] = len(rows) - len(kept)
+        rows = kept
+    return rows, counts
+
+
+def drops(each, pair: tuple, seen: set, others: set) -> bool:
+    short, long = sorted(map(len, pair))
+    match each:
+        case Empty():
+            return short == 0
+        case Length():
+            return short < each.least or long > each.most
+        case Ratio():
+            return long > each.most * short
+        case Duplicates():
+            return pair in seen
+        case HeldOut():
+            return pair in others
+
+
+SENTENCES = st.lists(st.sampled_from("ab"), max_size=5).map(" ".join)
+PAIRS = st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=60)
+
+
+@given(pairs=PAIRS, others=PAIRS, order=st.permutations(ALL), budget=st.sampled_from([1 << 20, 1000, 1]))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_filters_are_brute_force(bench, pairs, others, order, budget):
+    dataset = fill(bench, dev=others, train=pairs)
+    rows, counts = brute_force(pairs, others, order)
+    dataset = bench.dataset(dataset.corpora["c"], filters=tuple(order))
+    if not rows:
+        with pytest.raises(UserError, match="leave no training pair"):
+            bench.filter(dataset, budget_bytes=budget)
+        return
+    kept, report = bench.filter(dataset, budget_bytes=budget)
+    assert [row["id"] for row in kept] == rows
+    assert [(row["source"], row["target"]) for row in kept] == [pairs[row] for row in rows]
+    assert report == {"pairs": len(pairs), "kept": len(rows), "dropped": counts}
+    assert sorted(path.name for path in (bench.folder / "corpus").iterdir()) == ["train.json", "train.parquet"]
+
+
+def test_only_train_is_filtered(bench):
+    dataset = fill(bench, train=[("a", "b")], dev=[("a", "b"), ("", ""), ("a", "b")])
+    kept, report = bench.filter(bench.dataset(dataset.corpora["c"], filters=ALL), "dev")
+    assert len(kept) == 3
+    assert report == {"pairs": 3, "kept": 3, "dropped": {}}
+
+
+def test_sides_and_words_are_not_confused(bench):
+    """A hash that forgot where words or sides end would take these for equal."""
+    pairs = [("a b", "c"), ("a", "b c"), ("ab", "c"), ("a b c", ""), ("", "a b c"), ("a", "bc")]
+    dataset = fill(bench, train=pairs)
+    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(Duplicates(),)))
+    assert len(kept) == len(pairs)
+
+
+def test_pairs_are_compared_as_words(bench):
+    dataset = fill(bench, train=[("a  b", "c "), ("a b", "c")])
+    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(Duplicates(),)))
+    assert [row["source"] for row in kept] == ["a  b"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=50))
+def test_later_ones_are_all_but_the_first(hashes):
+    records = np.array([(high, low, row) for row, (high, low) in enumerate(hashes)], dtype=duplicates.RECORD)
+    expected = [row for row, pair in enumerate(hashes) if pair in hashes[:row]]
+    assert sorted(duplicates.later_ones(records).tolist()) == expected
+
+
+def test_many_rows_in_buckets_on_disk_are_as_in_memory(bench, shared):
+    names = [shared / "data" / "multi30k" / f"train.{language}" for language in ("de", "en")]
+    source, target = (b"".join(name.read_bytes().splitlines(True)[:6000]) * 2 for name in names)
+    corpus = bench.plain(source, target)
+    dataset = bench.dataset(corpus, filters=(Duplicates(),))
+    bench.read(dataset)
+    kept, report = bench.filter(dataset)
+    on_disk, report_on_disk = bench.filter(dataset, budget_bytes=50_000)
+    assert kept == on_disk
+    assert report == report_on_disk
+    assert report["kept"] <= 6000
+
+
+def test_a_full_disk_under_the_buckets_is_a_sentence(bench, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    dataset = fill(bench, train=[("a", "b")] * 50)
+    dataset = bench.dataset(dataset.corpora["c"], filters=(Duplicates(),))
+    monkeypatch.setattr(duplicates.Filter, "_spill", full)
+    with pytest.raises(UserError, match="is full"):
+        bench.filter(dataset, budget_bytes=1)
+
+
+def test_a_file_in_place_of_the_folder_is_a_sentence(bench):
+    dataset = fill(bench, train=[("a", "b")])
+    (bench.folder / "corpus").write_text("in the way")
+    with pytest.raises(UserError, match="file"):
+        bench.filter(bench.dataset(dataset.corpora["c"], filters=(Duplicates(),)), budget_bytes=1)
+
+
+def test_multi30k_filters(bench, shared):
+    texts = [(shared / "data" / "multi30k" / f"val.{language}").read_bytes() for language in ("cs", "en")]
+    dataset = bench.dataset(bench.plain(*texts), filters=(Length(most=20), HeldOut()))
+    rows, _ = bench.read(dataset)
+    kept, report = bench.filter(dataset)
+    long = sum(max(len(row["source_words"]), len(row["target_words"])) > 20 for row in rows)
+    assert report["dropped"] == {"length": long, "held_out": 0}
+    assert all(max(len(row["source_words"]), len(row["target_words"])) <= 20 for row in kept)

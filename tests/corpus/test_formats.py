@@ -1,0 +1,129 @@
+"""TSV and CzEng's export format, on real and on broken data."""
+
+import re
+
+import pytest
+
+from nmtcore.corpus.formats.czeng import _factors
+from nmtcore.corpus.formats.rows import BadRow, Piece
+from nmtcore.errors import LineError, UserError
+from nmtcore.syntax.annotation import tree_fault
+
+
+def czeng_line(czech: str, english: str) -> str:
+    blocks = ["id", "1.0", *[""] * 13]
+    blocks[2], blocks[6] = czech, english
+    return "\t".join(blocks) + "\n"
+
+
+GOOD = czeng_line("Pes|pes|N|1|2|Sb štěká|štěkat|V|2|0|Pred .|.|Z|3|0|AuxK", "Dogs|dog|N|1|2|Sb bark|bark|V|2|0|Pred")
+
+
+def test_tsv_columns_count_from_one(bench):
+    pairs = bench.file("pairs.tsv", "1\ta b\tx\n2\t\ty z\t\n")
+    dataset = bench.dataset(bench.corpus("tsv", {"source_column": 3, "target_column": 2}, pairs=pairs))
+    rows, _ = bench.read(dataset)
+    assert [(row["source"], row["target"]) for row in rows] == [("x", "a b"), ("y z", "")]
+
+
+def test_tsv_with_too_few_columns(bench):
+    corpus = bench.corpus("tsv", pairs=bench.file("pairs.tsv", "a\tb\nc\n"))
+    with pytest.raises(LineError, match=r"pairs\.tsv, line 2: has 1 columns; column 2"):
+        bench.read(bench.dataset(corpus))
+    _, report = bench.read(bench.dataset(corpus, max_bad_lines=1))
+    assert report["dropped"] == {"columns": 1}
+    with pytest.raises(UserError, match="source_column counts from 1"):
+        bench.read(bench.dataset(bench.corpus("tsv", {"source_column": 0}, pairs=bench.file("pairs.tsv", "a\tb\n"))))
+
+
+def test_czeng_gives_words_and_trees(bench):
+    dataset = bench.dataset(bench.corpus("czeng", pairs=bench.file("x", GOOD)), words="given")
+    (row,), report = bench.read(dataset)
+    assert row["source"] == "Pes štěká ."
+    assert row["source_words"] == ["Pes", "štěká", "."]
+    annotation = row["source_annotation"]
+    assert (annotation["lemma"], annotation["xpos"]) == (["pes", "štěkat", "."], ["N", "V", "Z"])
+    assert (annotation["head"], annotation["deprel"]) == ([2, 0, 0], ["Sb", "Pred", "AuxK"])
+    assert annotation["upos"] is None
+    assert row["target_words"] == ["Dogs", "bark"]
+    assert report["several_roots"] == {"source": 1, "target": 0}
+
+
+def test_czeng_blocks_go_by_the_languages_or_the_options(bench):
+    pairs = bench.file("x", GOOD)
+    swapped = bench.corpus("czeng", {"source_block": 7, "target_block": 3}, pairs=pairs)
+    rows, _ = bench.read(bench.dataset(swapped, words="given"))
+    assert (rows[0]["source"], rows[0]["target"]) == ("Dogs bark", "Pes štěká .")
+
+
+def test_the_real_sample_against_a_plain_reading_of_its_fields(bench, shared):
+    data = (shared / "data" / "czeng_sample" / "data.export-format.0").read_bytes()
+    dataset = bench.dataset(bench.corpus("czeng", pairs=bench.file("x", data)), words="given")
+    rows, report = bench.read(dataset)
+    assert len(rows) == 214
+    assert report["several_roots"] == {"source": 177, "target": 165}
+    bars = 0
+    for row, line in zip(rows, data.decode().split("\n"), strict=False):
+        for side, block in (("source", 2), ("target", 6)):
+            tokens = [token.split("|")[-4:] for token in line.split("\t")[block].split(" ")]
+            annotation = row[f"{side}_annotation"]
+            assert annotation["xpos"] == [token[0] for token in tokens]
+            assert annotation["head"] == [int(token[2]) for token in tokens]
+            assert annotation["deprel"] == [token[3] for token in tokens]
+            assert tree_fault(annotation["head"]) is None
+            assert row[side] == " ".join(row[f"{side}_words"])
+            bars += row[f"{side}_words"].count("|")
+    assert bars == len(re.findall(r"(?<=[ \t])\|\|\|\|", data.decode())) == 14
+
+
+@pytest.mark.parametrize(
+    ("token", "form", "lemma"),
+    [("a|b|T|1|0|X", "a", "b"), ("|||T|1|0|X", None, None), ("||||T|1|0|X", "|", "|"), ("||b|T|1|0|X", "|", "b"),
+     ("a||||T|1|0|X", None, None), ("a|||T|1|0|X", "a", "|"), ("a|b|c|T|1|0|X", None, None), ("|b|T|1|0|X", None, None),
+     ("a||T|1|0|X", None, None), ("a|T|1|0|X", None, None), ("a|b||1|0|X", None, None)],
+)  # fmt: skip
+def test_a_token_is_read_from_the_right(token, form, lemma):
+    piece = Piece("file", 3, token.encode())
+    if form is None:
+        with pytest.raises(BadRow, match="not form"):
+            _factors(token, piece, 3)
+    else:
+        assert _factors(token, piece, 3) == (form, lemma, "T", "1", "0", "X")
+
+
+BROKEN = {
+    "blocks": (GOOD.rstrip("\n") + "\tmore\n", "has 16 blocks between tabs"),
+    "factors": (GOOD.replace("Dogs|dog|N|1", "Dogs|dog|1"), r"block 7: 'Dogs\|dog\|1\|2\|Sb' is not form"),
+    "factors ": (GOOD.replace("|2|0|Pred .", "|x|0|Pred ."), "block 3: ord and head are numbers"),
+    "factors  ": (GOOD.replace("bark|bark|V|2", "bark|bark|V|3"), "block 7: the tokens' ord do not count"),
+    "tree": (GOOD.replace("V|2|0|Pred .", "V|2|1|Pred ."), "block 3: the heads form a cycle"),
+    "tree ": (GOOD.replace("N|1|2|Sb bark", "N|1|7|Sb bark"), "block 7: word 1 has head 7, but"),
+}
+
+
+@pytest.mark.parametrize("reason", BROKEN)
+def test_a_broken_czeng_line(reason, bench):
+    line, sentence = BROKEN[reason]
+    corpus = bench.corpus("czeng", pairs=bench.file("x", GOOD + line + GOOD))
+    with pytest.raises(LineError, match=f"x, line 2: .*{sentence}"):
+        bench.read(bench.dataset(corpus, words="given"))
+    rows, report = bench.read(bench.dataset(corpus, words="given", max_bad_lines=1))
+    assert [row["id"] for row in rows] == [0, 2]
+    assert report["dropped"] == {reason.strip(): 1}
+
+
+def test_an_empty_czeng_side_is_kept_without_a_tree(bench):
+    dataset = bench.dataset(bench.corpus("czeng", pairs=bench.file("x", czeng_line("", "a|a|N|1|0|Sb"))), words="given")
+    (row,), report = bench.read(dataset)
+    assert row["source_words"] == []
+    assert row["source_annotation"]["reason"] == "no words"
+    assert report["null_annotations"] == {"source": {"no words": 1}, "target": {}}
+
+
+def test_words_that_are_cut_anew_lose_their_tree_with_a_reason(bench):
+    line = czeng_line("can't|can|N|1|0|Sb", "a|a|N|1|0|Sb")
+    corpus = bench.corpus("czeng", pairs=bench.file("x", line))
+    (row,), _ = bench.read(bench.dataset(corpus, words="moses"))
+    assert row["source_words"] == ["can", "'", "t"]
+    assert row["source_annotation"]["reason"] == "the words are not those of the tree"
+    assert row["target_annotation"]["head"] == [0]

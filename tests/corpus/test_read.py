@@ -1,0 +1,194 @@
+"""Reading: rows, ids, origins, bad lines, alignment, and that processes do not matter."""
+
+import errno
+import gzip
+import os
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmtcore.config.datasets import PartSettings
+from nmtcore.corpus import read
+from nmtcore.errors import LineError, UserError
+
+GOOD = "ein Haus\nzwei  Häuser\n\ndrei\n"
+
+
+def test_rows_ids_words_and_origins(bench):
+    rows, report = bench.read(bench.dataset(bench.plain(GOOD, "a house\ntwo houses\nx\nthree")))
+    assert [row["id"] for row in rows] == [0, 1, 2, 3]
+    assert [row["origin"] for row in rows] == ["c:1", "c:2", "c:3", "c:4"]
+    assert [row["source"] for row in rows] == ["ein Haus", "zwei  Häuser", "", "drei"]
+    assert [row["source_words"] for row in rows] == [["ein", "Haus"], ["zwei", "Häuser"], [], ["drei"]]
+    assert all(row["source_annotation"] is None for row in rows)
+    assert (report["pairs"], report["kept"], report["dropped"]) == (4, 4, {})
+    assert report["empty"] == {"source": 1, "target": 0}
+    assert report["words"] == {"source": 5, "target": 6}
+
+
+def test_carriage_returns_and_byte_order_marks_are_taken_off(bench):
+    rows, _ = bench.read(bench.dataset(bench.plain("\ufeffa b\r\nc\r\n", "x\ny\n")))
+    assert [row["source"] for row in rows] == ["a b", "c"]
+
+
+def test_stray_line_separators_end_no_line(bench):
+    stray = "a\u2028b\nc\u2029\x85d\x0b\x0ce\x1cf\rg\n"
+    rows, report = bench.read(bench.dataset(bench.plain(stray, "x\ny\n")))
+    assert [row["source_words"] for row in rows] == [["a", "b"], ["c", "d", "e", "f", "g"]]
+    assert all(len(row["source"].splitlines()) == 1 for row in rows)
+    assert report["line_separators"] == {"source": 2, "target": 0}
+
+
+def test_unequal_line_counts_name_both_files_and_counts(bench):
+    for source, target, counts in (("a\nb\nc\n", "a\n", (3, 1)), ("a\n", "a\nb\n\nd", (1, 4)), ("", "a\n", (0, 1))):
+        dataset = bench.dataset(bench.plain(source, target), max_bad_lines=9)
+        with pytest.raises(UserError, match=rf"text\.cs has {counts[0]} lines.*text\.en has {counts[1]}"):
+            bench.read(dataset)
+        assert not bench.raw("train").exists()
+
+
+def test_unequal_line_counts_are_seen_beyond_the_last_row_that_is_used(bench):
+    dataset = bench.dataset(bench.plain("a\nb\nc\nd\n", "a\nb\nc\n"), last=2)
+    with pytest.raises(UserError, match=r"has 4 lines.*has 3"):
+        bench.read(dataset)
+
+
+BAD = {
+    "not utf-8": (b"good\nba\xffd\nfine\n", r"text\.cs, line 2: is not valid UTF-8 \(byte 3\)"),
+    "nul byte": (b"good\nba\0d\nfine\n", r"text\.cs, line 2: holds a NUL byte"),
+}
+
+
+@pytest.mark.parametrize("reason", BAD)
+def test_a_bad_line_stops_with_file_and_line(reason, bench):
+    data, sentence = BAD[reason]
+    with pytest.raises(LineError, match=sentence):
+        bench.read(bench.dataset(bench.plain(data, "1\n2\n3\n")))
+    assert not list(bench.raw("train").parent.glob("*"))
+
+
+@pytest.mark.parametrize("reason", BAD)
+def test_a_bad_line_is_left_out_on_both_sides_where_allowed(reason, bench):
+    data, _ = BAD[reason]
+    rows, report = bench.read(bench.dataset(bench.plain(data, "1\n2\n3\n"), max_bad_lines=1))
+    assert [(row["id"], row["source"], row["target"]) for row in rows] == [(0, "good", "1"), (2, "fine", "3")]
+    assert report["dropped"] == {reason: 1}
+    assert report["first_dropped"][0].startswith(str(bench.folder))
+    assert "line 2" in report["first_dropped"][0]
+
+
+def test_one_bad_line_more_than_allowed_stops(bench):
+    dataset = bench.dataset(bench.plain(b"\xff\n\0\nx\n\xfe\n", "1\n2\n3\n4\n"), max_bad_lines=2)
+    with pytest.raises(LineError, match=r"line 4: .*2 such lines were left out before"):
+        bench.read(dataset)
+
+
+def test_parts_of_corpora_count_rows_before_anything_is_left_out(bench):
+    corpus = bench.plain(b"a\n\xff\nc\nd\ne\n", "1\n2\n3\n4\n5\n")
+    splits = {
+        "train": (PartSettings(corpus="c", first=2, last=3), PartSettings(corpus="c", first=5)),
+        "dev": (PartSettings(corpus="c", first=4, last=4),),
+        "test": (PartSettings(corpus="c", last=1),),
+    }
+    dataset = bench.dataset(corpus, splits=splits, max_bad_lines=1)
+    rows, _ = bench.read(dataset)
+    assert [(row["id"], row["source"], row["origin"]) for row in rows] == [(1, "c", "c:3"), (2, "e", "c:5")]
+    assert [row["target"] for row in bench.read(dataset, "dev")[0]] == ["4"]
+
+
+@pytest.mark.parametrize(("first", "last"), [(2, 9), (4, None), (9, 12)])
+def test_rows_that_are_not_there_are_a_sentence(first, last, bench):
+    dataset = bench.dataset(bench.plain("a\nb\nc\n", "1\n2\n3\n"), first=first, last=last)
+    with pytest.raises(UserError, match=r"splits\.train asks for row \d+ of 'c', which has only 3 rows"):
+        bench.read(dataset)
+
+
+def test_several_files_of_a_role_are_read_one_after_the_other(bench):
+    sources = [bench.file("1.cs", gzip.compress(b"a\nb\n")), bench.file("2.cs", "c\n")]
+    targets = [bench.file("1.en", "1\n2\n"), bench.file("2.en", "3\n")]
+    rows, _ = bench.read(bench.dataset(bench.corpus("plain", source=sources, target=targets)))
+    assert [(row["source"], row["target"], row["origin"]) for row in rows] == [
+        ("a", "1", "c:1"), ("b", "2", "c:2"), ("c", "3", "c:3"),
+    ]  # fmt: skip
+    with pytest.raises(UserError, match="2 files and the target 1"):
+        bench.read(bench.dataset(bench.corpus("plain", source=sources, target=targets[:1])))
+
+
+def test_a_gz_that_is_cut_off_is_no_corpus(bench):
+    packed = gzip.compress(os.urandom(1000).hex().encode() + b"\n" + GOOD.encode())
+    with pytest.raises(UserError, match=r"text\.cs is cut off"):
+        bench.read(bench.dataset(bench.plain(packed[:-9], "1\n" * 5)))
+
+
+def test_a_file_without_lines_is_noticed(bench, monkeypatch):
+    monkeypatch.setattr("nmtcore.corpus.formats.rows.LONGEST_LINE", 100)
+    with pytest.raises(UserError, match=r"line 2: longer than 100 bytes"):
+        bench.read(bench.dataset(bench.plain("a\n" + "x" * 200, "1\n2\n")))
+
+
+def test_given_words_need_a_format_that_gives_them(bench):
+    with pytest.raises(UserError, match="format plain of corpus 'c' gives none"):
+        bench.read(bench.dataset(bench.plain("a\n", "b\n"), words="given"))
+
+
+def test_unknown_options_and_roles_are_sentences(bench):
+    corpus = bench.corpus("plain", {"colum": 1}, source=bench.file("a", "a"), target=bench.file("b", "b"))
+    with pytest.raises(UserError, match="unknown key 'colum'"):
+        bench.read(bench.dataset(corpus))
+    with pytest.raises(UserError, match="files lacks 'target'"):
+        bench.read(bench.dataset(bench.corpus("plain", source=bench.file("a", "a"))))
+    with pytest.raises(UserError, match="no role 'pairs'"):
+        bench.read(bench.dataset(bench.corpus("plain", pairs=bench.file("a", "a"))))
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\n\0"), max_size=9)] * 2), min_size=1
+    ),
+    chunk=st.integers(1, 5),
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_texts_come_back_in_order_whatever_they_hold(bench, monkeypatch, pairs, chunk):
+    monkeypatch.setattr(read, "ROWS_PER_CHUNK", chunk)
+    source, target = ("".join(text + "\n" for text in side) for side in zip(*pairs, strict=True))
+    rows, _ = bench.read(bench.dataset(bench.plain(source, target)))
+    assert [(row["source_words"], row["target_words"]) for row in rows] == [
+        (left.removeprefix("\ufeff" if i == 0 else "").split(), right.removeprefix("\ufeff" if i == 0 else "").split())
+        for i, (left, right) in enumerate(pairs)
+    ]
+
+
+def test_processes_do_not_matter(bench, monkeypatch, shared):
+    monkeypatch.setattr(read, "ROWS_PER_CHUNK", 100)
+    texts = [(shared / "data" / "multi30k" / f"val.{language}").read_bytes() for language in ("cs", "en")]
+    dataset = bench.dataset(bench.plain(*texts), words="moses")
+    one, report_one = bench.read(dataset, processes=1)
+    three, report_three = bench.read(dataset, processes=3)
+    assert len(one) == 1014
+    assert one == three
+    assert report_one == report_three
+
+
+def test_a_bad_line_found_in_another_process_is_the_same_sentence(bench, monkeypatch):
+    monkeypatch.setattr(read, "ROWS_PER_CHUNK", 2)
+    dataset = bench.dataset(bench.plain(b"a\n" * 9 + b"\xff\n", "1\n" * 10))
+    with pytest.raises(LineError, match=r"text\.cs, line 10: is not valid UTF-8"):
+        bench.read(dataset, processes=2)
+
+
+def test_a_full_disk_leaves_nothing_behind(bench, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    with pytest.raises(UserError, match=r"disk .* is full"):
+        bench.read(bench.dataset(bench.plain("a\n", "1\n")))
+    assert list(bench.raw("train").parent.iterdir()) == []
+
+
+def test_a_file_where_a_folder_is_wanted_is_a_sentence(bench):
+    bench.raw("train").parent.write_text("in the way")
+    with pytest.raises(UserError, match="file"):
+        bench.read(bench.dataset(bench.plain("a\n", "1\n")))
