@@ -94,7 +94,7 @@ def blocks(lengths: Lengths, settings: BatchSettings) -> list[np.ndarray]:
 
 
 def _rows_per_pool(longer: np.ndarray, settings: BatchSettings) -> int:
-    per_batch = settings.size if settings.unit == "sentences" else settings.size / max(1.0, longer.mean())
+    per_batch = settings.size if settings.unit == "sentences" else settings.size * len(longer) / max(1, longer.sum())
     return max(1, round(settings.pool * per_batch))
 
 

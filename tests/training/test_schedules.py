@@ -1,0 +1,71 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.config.training import ScheduleSettings
+from nmtcore.training.schedules import make_schedule
+
+
+@given(st.integers(1, 100_000), st.integers(0, 9000))
+def test_inverse_square_root_is_vaswanis_formula(update, warmup):
+    schedule = make_schedule(ScheduleSettings(kind="inverse_sqrt", peak=1e-3, warmup=warmup))
+    w = max(warmup, 1)
+    formula = min(update**-0.5, update * w**-1.5)  # without D^-0.5, which belongs to the peak
+    assert schedule.rate(update) == pytest.approx(1e-3 * formula * w**0.5)
+
+
+def test_pham2018s_rate_is_tensor2tensors():
+    schedule = make_schedule(ScheduleSettings(kind="inverse_sqrt", peak=0.2 * (512 * 8000) ** -0.5 * 10, warmup=8000))
+    for update in (1, 100, 8000, 50_000):
+        assert schedule.rate(update) == pytest.approx(2 * 512**-0.5 * min(update * 8000**-1.5, update**-0.5))
+
+
+def test_constant_warms_up():
+    schedule = make_schedule(ScheduleSettings(kind="constant", peak=0.5, warmup=4))
+    assert [schedule.rate(u) for u in (1, 2, 4, 5, 1000)] == [0.125, 0.25, 0.5, 0.5, 0.5]
+    assert make_schedule(ScheduleSettings(kind="constant", peak=0.5)).rate(1) == 0.5
+
+
+@given(st.lists(st.integers(0, 5), max_size=40), st.integers(0, 3))
+def test_plateau_is_torchs(scores, patience):
+    import torch
+
+    settings = ScheduleSettings(kind="plateau", peak=1.0, factor=0.7, patience=patience, floor=0.1)
+    schedule, best = make_schedule(settings), None
+    optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimiser, mode="max", factor=0.7, patience=patience, threshold=0, threshold_mode="abs", min_lr=0.1, eps=0
+    )
+    for score in scores:
+        better = best is None or score > best
+        best = score if better else best
+        schedule.validated(better=better, perplexity=1.0)
+        theirs.step(score)
+        assert schedule.rate(7) == pytest.approx(optimiser.param_groups[0]["lr"])
+
+
+def test_halving_compares_with_the_previous_perplexity_and_stops():
+    schedule = make_schedule(ScheduleSettings(kind="halving", peak=1.0, factor=0.5, stop_after=3))
+    rates, ends = [], []
+    for perplexity in (9.0, 8.0, 8.5, 8.2, 8.2, 8.3, math.inf):
+        schedule.validated(better=False, perplexity=perplexity)
+        rates.append(schedule.rate(1))
+        ends.append(schedule.finished)
+    assert rates == [1, 1, 0.5, 0.5, 0.5, 0.25, 0.125]
+    assert ends == [False] * 6 + [True]
+
+
+@pytest.mark.parametrize("kind", ["constant", "inverse_sqrt", "plateau", "halving"])
+def test_a_restored_schedule_goes_on_alike(kind):
+    settings = ScheduleSettings(kind=kind, peak=1.0, factor=0.5, patience=1, stop_after=4)
+    one, perplexities = make_schedule(settings), [5.0, 6.0, 7.0, 6.0, 8.0, 9.0]
+    for perplexity in perplexities[:3]:
+        one.validated(better=False, perplexity=perplexity)
+    other = make_schedule(settings)
+    other.restore(one.state())
+    for perplexity in perplexities[3:]:
+        one.validated(better=False, perplexity=perplexity)
+        other.validated(better=False, perplexity=perplexity)
+        assert (one.rate(50), one.finished) == (other.rate(50), other.finished)

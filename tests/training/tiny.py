@@ -1,0 +1,111 @@
+"""A run so small that it trains in a second: a reversal task with trees, and the settings for it.
+
+As a program (`python tiny.py OPTIONS-AS-JSON`) it trains in a process of its own, to be killed or multiplied.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from nmtcore.config.components import DepParse
+from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings
+from nmtcore.config.model import TransformerSettings
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.typed import build, merge
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.model.build import build_model
+from nmtcore.model.transformer import Transformer
+from nmtcore.segmentation.vocabulary import SPECIALS
+
+VOCABULARY = 15
+
+TRAINING = {
+    "schedule": {"kind": "inverse_sqrt", "peak": 0.01, "warmup": 20},
+    "batch": {"unit": "tokens", "size": 160, "max_length": 20, "pool": 4},
+    "validation": {"every": 8, "metric": "perplexity"},
+    "max_updates": 24,
+    "checkpoint_every": 8,
+    "log_every": 3,
+}
+
+
+def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **training: Any) -> RunSettings:
+    """Settings of a run; `training` is laid over `TRAINING`."""
+    return RunSettings(
+        dataset="tiny",
+        system="depparse" if parses else "plain",
+        scale="smoke",
+        seed=seed,
+        source="xx",
+        target="yy",
+        words={},
+        segmentation=SegmentationSettings(kind="words", size=VOCABULARY, joint=True),
+        syntax={},
+        annotators={},
+        base="transformer",
+        model=TransformerSettings(
+            width=32, feed_forward=64, heads=4, encoder_layers=1, decoder_layers=1, dropout=dropout
+        ),
+        components=(DepParse(layer=0),) if parses else (),
+        training=build(TrainingSettings, merge(TRAINING, training), where="test"),
+        decoding=DecodingSettings(),
+        evaluation=EvaluationSettings(),
+        tests=("test",),
+    )
+
+
+def model_of(run: RunSettings) -> Transformer:
+    """Build the run's model, the same every time."""
+    torch.manual_seed(run.seed)
+    return build_model(run, source_size=VOCABULARY, target_size=VOCABULARY)
+
+
+def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) -> Examples:
+    """Random sentences with their reversal; each word hangs from the one before it, a share has no tree."""
+    generator = np.random.default_rng(seed)
+    lists = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
+    none = generator.random(n) < unparsed
+    governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(lists, none, strict=True)]
+    source = side(lists, governors)
+    return Examples(id=np.arange(n), source=source, target=side([words[::-1] for words in lists]))
+
+
+def side(lists: list[list[int]], governors: list[list[int]] | None = None) -> SideExamples:
+    """One side whose words are its subwords."""
+    words = Ragged.from_lists([range(len(ids)) for ids in lists], np.int32)
+    syntax = {} if governors is None else {"governor": Ragged.from_lists(governors, np.int32)}
+    return SideExamples(ids=Ragged.from_lists(lists, np.int32), word_of_subword=words, syntax=syntax)
+
+
+def main(options: dict[str, Any]) -> None:
+    """Train, and save the final weights."""
+    from safetensors.torch import save_file
+
+    from nmtcore.training.checkpoints import weights
+    from nmtcore.training.loop import train
+
+    torch.set_num_threads(1)
+    run = settings(**options["settings"])
+    model = model_of(run)
+    if options.get("float64"):
+        model.double()
+    if pause := options.get("pause"):  # Slow enough to be caught in the middle.
+        model.register_forward_pre_hook(lambda *_: time.sleep(pause))
+    folder = Path(options["folder"])
+    data = examples(120, unparsed=0.3), examples(20, seed=1)
+    result = train(run, model, *data, folder=folder, checkpoints=folder / "checkpoints")
+    if int(os.environ.get("RANK", "0")) == 0:
+        save_file({name: tensor.detach().clone() for name, tensor in weights(model)}, folder / "final.safetensors")
+        (folder / "result.json").write_text(json.dumps({"updates": result.updates, "stopped": result.stopped}))
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
