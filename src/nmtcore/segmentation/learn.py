@@ -1,0 +1,87 @@
+"""Learn a segmentation from the training split: merges (by subword-nmt) and vocabularies."""
+
+import contextlib
+import io
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.errors import UserError
+from nmtcore.files import write_json, write_text
+from nmtcore.parquet import read_batches
+from nmtcore.segmentation.bpe import VERSION
+from nmtcore.segmentation.segmenter import Segmenter, codes_name
+from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
+
+
+def learn_segmentation(corpus: Path, settings: SegmentationSettings, folder: Path) -> dict:
+    """Write codes (where there are any), `source.vocab`, `target.vocab` and `report.json` into `folder`.
+
+    words: the `size` most frequent words of a side, beside the specials; ties go by name. bpe: `size` merges (fewer
+    where no pair of pieces occurs twice any more), and all pieces of the training data that they lead to, by falling
+    frequency, then name. Joint: the counts of both sides together, one codes file, two equal vocabularies.
+    Memory grows with the number of different words, not with the corpus.
+    """
+    words = {side: count_words(corpus, side) for side in SIDES}
+    if settings.joint:
+        together = words["source"] + words["target"]
+        words = dict.fromkeys(SIDES, together)
+    for side in SIDES:
+        if not words[side]:
+            raise UserError(f"{corpus} has no word on the {side} side: there is nothing to learn from.")
+    report = {}
+    for side in SIDES[:1] if settings.joint else SIDES:
+        report[side] = _learn_side(words[side], settings, Path(folder), side)
+    if settings.joint:
+        Vocabulary.load(Path(folder) / "source.vocab").save(Path(folder) / "target.vocab")
+    write_json(Path(folder) / "report.json", report)
+    return report
+
+
+def count_words(corpus: Path, side: str) -> Counter[str]:
+    """Count the words of one side of a corpus file, in the order of their first occurrence."""
+    counts: Counter[str] = Counter()
+    for batch in read_batches(corpus, columns=[f"{side}_words"]):
+        found = pc.value_counts(pc.list_flatten(batch.column(f"{side}_words")))
+        counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+    return counts
+
+
+def learn_codes(words: Counter[str], merges: int) -> str:
+    """Give the text of a codes file, just as subword-nmt learns it from a text with these words."""
+    if all(len(word) == 1 for word in words):
+        return VERSION + "\n"  # subword-nmt cannot learn from nothing
+    from subword_nmt.learn_bpe import learn_bpe
+
+    codes = io.StringIO()
+    with contextlib.redirect_stderr(io.StringIO()):  # its progress bar
+        learn_bpe([f"{word} {count}" for word, count in words.items()], codes, merges, is_dict=True)
+    return codes.getvalue()
+
+
+def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Path, side: str) -> dict:
+    if settings.kind == "words":
+        entries = _by_frequency(words)[: settings.size]
+        covered = sum(words[word] for word in entries)
+    else:
+        write_text(folder / codes_name(settings, side), learn_codes(words, settings.size))
+        entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
+        covered = words.total()
+    Vocabulary.of(entries).save(folder / f"{side}.vocab")
+    return {"words": words.total(), "different": len(words), "entries": len(entries), "covered": covered}
+
+
+def count_pieces(words: Counter[str], segmenter: Segmenter) -> Counter[str]:
+    """Count the pieces that a corpus with these words is cut into."""
+    pieces: Counter[str] = Counter()
+    for word, count in words.items():
+        for piece in segmenter.segment([word])[0]:
+            pieces[piece] += count
+    return pieces
+
+
+def _by_frequency(counts: Counter[str]) -> list[str]:
+    """Sort by falling frequency, then name; what looks like a special entry is left out (it is `<unk>`)."""
+    return sorted((entry for entry in counts if entry not in SPECIALS), key=lambda entry: (-counts[entry], entry))

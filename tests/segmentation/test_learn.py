@@ -1,0 +1,134 @@
+"""Segmentations learned from a corpus file, against counting by hand."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.errors import UserError
+from nmtcore.files import read_lines
+from nmtcore.parquet import write_rows
+from nmtcore.segmentation import segmenter
+from nmtcore.segmentation.learn import count_words, learn_codes, learn_segmentation
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
+
+NAMES = ["words_7", "words_joint_7", "bpe_20", "bpe_joint_20"]
+PAIRS = [("a a b c der Hund", "dog a the"), ("der Hund bellt", "the dog barks <s> <unk>"), ("Hunde b", "dogs b x y z")]
+
+
+def corpus(tmp_path, pairs: list[tuple[str, str]]):
+    path = tmp_path / "train.parquet"
+    rows = (
+        {"id": i, "source": left, "target": right, "source_words": left.split(), "target_words": right.split(),
+         "origin": f"c:{i + 1}"}
+        for i, (left, right) in enumerate(pairs)
+    )  # fmt: skip
+    write_rows(path, PAIR_SCHEMA, rows)
+    return path
+
+
+def by_hand(counts: Counter) -> list[str]:
+    return [entry for _, entry in sorted((-count, entry) for entry, count in counts.items() if entry not in SPECIALS)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vocabularies_against_counting_by_hand(name, tmp_path):
+    chosen = SegmentationSettings.parse(name)
+    path = corpus(tmp_path, PAIRS)
+    learn_segmentation(path, chosen, tmp_path / name)
+    cut = {side: Counter() for side in SIDES}
+    for pair in PAIRS:
+        for side, text in zip(SIDES, pair, strict=True):
+            pieces, _ = Segmenter.load(tmp_path / name, chosen, side).segment(text.split())
+            cut[side].update(pieces)
+    if chosen.joint:
+        cut = dict.fromkeys(SIDES, cut["source"] + cut["target"])
+    for side in SIDES:
+        entries = by_hand(cut[side])[: chosen.size if chosen.kind == "words" else None]
+        assert read_lines(tmp_path / name / f"{side}.vocab") == [*SPECIALS, *entries]
+    if chosen.joint:
+        vocabularies = [(tmp_path / name / f"{side}.vocab").read_bytes() for side in SIDES]
+        assert vocabularies[0] == vocabularies[1]
+
+
+def test_codes_lie_where_their_names_say(tmp_path):
+    path = corpus(tmp_path, PAIRS)
+    for name, files in (("bpe_20", {"source.codes", "target.codes"}), ("bpe_joint_20", {"codes"}), ("words_7", set())):
+        learn_segmentation(path, SegmentationSettings.parse(name), tmp_path / name)
+        found = {file.name for file in (tmp_path / name).iterdir()}
+        assert found == files | {"source.vocab", "target.vocab", "report.json"}
+
+
+def test_joint_codes_come_from_both_sides(tmp_path):
+    path = corpus(tmp_path, PAIRS)
+    learn_segmentation(path, SegmentationSettings.parse("bpe_joint_20"), tmp_path / "joint")
+    text = " ".join(side for pair in zip(*PAIRS, strict=True) for side in pair)
+    assert (tmp_path / "joint" / "codes").read_text() == learn_codes(Counter(text.split()), 20)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefg")), max_size=30))
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_words_are_counted(tmp_path, sentences):
+    path = corpus(tmp_path, [(" ".join(words), "") for words in sentences])
+    counts = count_words(path, "source")
+    assert counts == Counter(word for words in sentences for word in words)
+    assert list(counts) == list(dict.fromkeys(word for words in sentences for word in words))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_subword_knows_its_word(name, tmp_path, shared):
+    files = [
+        (shared / "data" / "multi30k" / f"val.{side}").read_text("utf-8").split("\n")[:300] for side in ("cs", "en")
+    ]
+    chosen = SegmentationSettings.parse(name.replace("20", "200").replace("7", "100"))
+    learn_segmentation(corpus(tmp_path, list(zip(*files, strict=True))), chosen, tmp_path / name)
+    for side, lines in zip(SIDES, files, strict=True):
+        tool = Segmenter.load(tmp_path / name, chosen, side)
+        vocabulary = Vocabulary.load(tmp_path / name / f"{side}.vocab")
+        sentences = [line.split() for line in lines]
+        for words, (pieces, owners) in zip(sentences, tool.many(sentences), strict=True):
+            assert tool.join(pieces) == words
+            assert len(owners) == len(pieces)
+            for number, word in enumerate(words):
+                mine = [piece for piece, owner in zip(pieces, owners, strict=True) if owner == number]
+                assert tool.join(mine) == [word]
+            assert owners == sorted(owners)
+            if chosen.kind == "bpe":  # every piece of the training data is an entry
+                assert vocabulary.tokens(vocabulary.ids(pieces)) == pieces
+
+
+def test_the_cache_is_bounded_and_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(segmenter, "CACHED_WORDS", 3)
+    chosen = SegmentationSettings.parse("bpe_20")
+    learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "bpe")
+    tool = Segmenter.load(tmp_path / "bpe", chosen, "source")
+    words = [f"Hund{i % 9}" for i in range(40)]
+    assert tool.segment(words)[0] == [piece for word in words for piece in tool._codes.cut(word)]
+    assert len(tool._cache) <= 3
+
+
+@pytest.mark.parametrize("word", ["", "a b", "a\tb", "x@@ y", "\n"])
+def test_what_is_no_word_is_refused(word):
+    with pytest.raises(ValueError, match="is no word"):
+        Segmenter().segment(["fine", word])
+
+
+def test_whole_words_keep_their_signs():
+    assert Segmenter().join(["a@@", "b"]) == ["a@@", "b"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_side_without_words_is_a_sentence(name, tmp_path):
+    chosen = SegmentationSettings.parse(name)
+    empty = corpus(tmp_path, [("", "")])
+    with pytest.raises(UserError, match="no word on the source side"):
+        learn_segmentation(empty, chosen, tmp_path / "x")
+
+
+def test_a_missing_codes_file_is_a_sentence(tmp_path):
+    with pytest.raises(UserError, match=r"source\.codes does not exist"):
+        Segmenter.load(tmp_path, SegmentationSettings.parse("bpe_20"), "source")
