@@ -1,0 +1,87 @@
+"""Time beam search: sentences and output tokens a second.
+
+    python benchmarks/decode.py                              a random model (d128, 3+3 layers, 6,000 entries), 1,000 sentences
+    python benchmarks/decode.py --model FOLDER --input FILE  a trained model on real lines (cutting and joining them included)
+
+A random model never ends a sentence by itself, so its hypotheses are cut at 1.3 times the source's length: as many
+steps as a trained model of Multi30k takes until nothing can become better.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from nmtcore.config.model import TransformerSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.inference.translate import translate_examples
+from nmtcore.model.build import initialise
+from nmtcore.model.transformer import Transformer
+
+VOCABULARY = 6000
+RANDOM = DecodingSettings(max_length_ratio=1.3, max_length_extra=0)
+
+
+def random_examples(sentences: int) -> Examples:
+    """Make sentences as long as Multi30k's under 6,000 merges: 15 subwords on average, 3 to 45."""
+    random = np.random.default_rng(1)
+    lengths = np.clip(random.gamma(6.0, 2.5, sentences).round().astype(np.int64), 3, 45)
+    ids = Ragged.from_lengths(random.integers(5, VOCABULARY, lengths.sum(), dtype=np.int32), lengths)
+    words = Ragged.from_lengths(np.concatenate([np.arange(n, dtype=np.int32) for n in lengths]), lengths)
+    return Examples(id=np.arange(sentences), source=SideExamples(ids=ids, word_of_subword=words))
+
+
+def random_model(device: str) -> Transformer:
+    torch.manual_seed(1)
+    settings = TransformerSettings(width=128, feed_forward=512, heads=4, encoder_layers=3, decoder_layers=3)
+    model = Transformer(settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=True)
+    initialise(model)
+    return model.to(device)
+
+
+def time_random(arguments: argparse.Namespace) -> None:
+    model, examples = random_model(arguments.device), random_examples(arguments.sentences)
+    for beam in (1, arguments.beam):
+        settings = DecodingSettings(
+            beam=beam, batch_sentences=arguments.batch, max_length_ratio=1.3, max_length_extra=0
+        )
+        translate_examples(model, examples.head(arguments.batch), settings)
+        start = time.perf_counter()
+        translations = translate_examples(model, examples, settings)
+        report(beam, time.perf_counter() - start, len(translations), sum(len(t[0].tokens) + 1 for t in translations))
+
+
+def time_bundle(arguments: argparse.Namespace) -> None:
+    from nmtcore.inference.bundle import load_bundle
+
+    bundle = load_bundle(arguments.model, arguments.device)
+    lines = arguments.input.read_bytes().splitlines(keepends=True)[: arguments.sentences]
+    for beam in (1, arguments.beam):
+        settings = bundle.decoding(beam=beam, batch_sentences=arguments.batch)
+        list(bundle.translate(lines[: arguments.batch], settings))
+        start = time.perf_counter()
+        translations = list(bundle.translate(lines, settings))
+        report(beam, time.perf_counter() - start, len(lines), sum(len(line.split()) for line in translations))
+
+
+def report(beam: int, seconds: float, sentences: int, tokens: int) -> None:
+    print(
+        f"beam {beam}: {sentences} sentences in {seconds:.2f} s: "
+        f"{sentences / seconds:,.0f} sentences/s, {tokens / seconds:,.0f} tokens/s"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path)
+    parser.add_argument("--input", type=Path)
+    parser.add_argument("--beam", type=int, default=4)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--device", default="cpu")
+    chosen = parser.parse_args()
+    time_bundle(chosen) if chosen.model else time_random(chosen)

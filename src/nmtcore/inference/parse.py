@@ -1,0 +1,72 @@
+"""What a model that parses says about the trees of source sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nmtcore.features.examples import Examples
+from nmtcore.inference.batches import batches_by_length, device_of, evaluating
+from nmtcore.model.batch import make_batch
+from nmtcore.model.transformer import Encoded, Transformer
+from nmtcore.parquet import write_rows
+from nmtcore.syntax.spanning_tree import maximum_spanning_tree
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parse:
+    """Heads of one sentence's words, int64, 1-based; 0 is the root."""
+
+    argmax: np.ndarray
+    """Each word's likeliest head by itself: perhaps no tree, perhaps the word itself."""
+    one_root: np.ndarray | None = None
+    """The maximum spanning tree with exactly one root. None where the model knows no root (`diagonalparse`)."""
+    many_roots: np.ndarray | None = None
+    """The same with one root or more."""
+
+
+PARSE_SCHEMA = pa.schema(
+    [("id", pa.int64()), *((name, pa.list_(pa.int32())) for name in ("argmax", "one_root", "many_roots"))]
+)
+"""`parses/{split}.parquet`, a row a sentence in the split's order."""
+
+
+def parse_of(scores: np.ndarray, *, to_root: bool) -> Parse:
+    """Read heads off scores: (W, 1 + W) with the root in column 0 where `to_root`, else (W, W)."""
+    if not len(scores):
+        none = np.zeros(0, dtype=np.int64)
+        return Parse(argmax=none, one_root=none, many_roots=none) if to_root else Parse(argmax=none)
+    if not to_root:
+        return Parse(argmax=scores.argmax(axis=1) + 1)
+    return Parse(
+        argmax=scores.argmax(axis=1),
+        one_root=maximum_spanning_tree(scores, single_root=True),
+        many_roots=maximum_spanning_tree(scores, single_root=False),
+    )
+
+
+def parses_of(model: Transformer, encoded: Encoded) -> list[Parse]:
+    """Give the parse of every sentence of an encoded batch."""
+    return [parse_of(scores, to_root=model.parses_to_root) for scores in model.parse_scores(encoded)]
+
+
+def parse_examples(model: Transformer, examples: Examples, *, batch_sentences: int = 64) -> list[Parse]:
+    """Parse the source sentences, in order. A model that does not parse is a `ValueError`."""
+    parses: list[Parse | None] = [None] * len(examples)
+    with evaluating(model):
+        for rows in batches_by_length(examples.source.ids.lengths, sentences=batch_sentences):
+            batch = make_batch(examples, rows, tuple(model.components), device_of(model))
+            for row, parse in zip(rows.tolist(), parses_of(model, model.encode(batch)), strict=True):
+                parses[row] = parse
+    return parses
+
+
+def write_parses(path: Path, ids: np.ndarray, parses: Sequence[Parse]) -> None:
+    """Write parses as `PARSE_SCHEMA`."""
+    rows = (
+        {"id": int(i), "argmax": p.argmax, "one_root": p.one_root, "many_roots": p.many_roots}
+        for i, p in zip(ids, parses, strict=True)
+    )
+    write_rows(path, PARSE_SCHEMA, rows)

@@ -1,0 +1,68 @@
+"""Translate examples in batches of similar length, the results in the examples' order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+
+from nmtcore.config.training import DecodingSettings
+from nmtcore.features.examples import Examples
+from nmtcore.inference.batches import batches_by_length, device_of, evaluating
+from nmtcore.inference.beam import Hypothesis, beam_search, length_limits
+from nmtcore.inference.parse import Parse, parses_of
+from nmtcore.model.batch import make_batch
+from nmtcore.model.transformer import Transformer
+
+Progress = Callable[[int], object]
+"""Called with the number of sentences just done."""
+
+
+def translate_examples(
+    model: Transformer,
+    examples: Examples,
+    settings: DecodingSettings,
+    *,
+    n_best: int = 1,
+    progress: Progress | None = None,
+) -> list[list[Hypothesis]]:
+    """Give the `n_best` best translations of every source sentence, in order, best first; targets are not looked at."""
+    return _run(model, examples, settings, n_best=n_best, progress=progress, parse=False)[0]
+
+
+def translate_and_parse(
+    model: Transformer,
+    examples: Examples,
+    settings: DecodingSettings,
+    *,
+    n_best: int = 1,
+    progress: Progress | None = None,
+) -> tuple[list[list[Hypothesis]], list[Parse] | None]:
+    """Translate, and parse where the model does (else None), with one pass of the encoder."""
+    translations, parses = _run(model, examples, settings, n_best=n_best, progress=progress, parse=model.parses)
+    return translations, parses if model.parses else None
+
+
+def _run(
+    model: Transformer,
+    examples: Examples,
+    settings: DecodingSettings,
+    *,
+    n_best: int,
+    progress: Progress | None,
+    parse: bool,
+) -> tuple[list[list[Hypothesis]], list[Parse]]:
+    lengths = examples.source.ids.lengths
+    sources, device = replace(examples, target=None), device_of(model)
+    limits = torch.tensor(length_limits(settings, lengths.tolist()))
+    translations: list = [None] * len(examples)
+    parses: list = [None] * len(examples)
+    with evaluating(model):
+        for rows in batches_by_length(lengths, sentences=settings.batch_sentences):
+            encoded = model.encode(make_batch(sources, rows, tuple(model.components), device))
+            found = beam_search(model, encoded, settings, limits_N=limits[rows].to(device), n_best=n_best)
+            trees = parses_of(model, encoded) if parse else [None] * len(rows)
+            for row, hypotheses, tree in zip(rows.tolist(), found, trees, strict=True):
+                translations[row], parses[row] = hypotheses, tree
+            if progress is not None:
+                progress(len(rows))
+    return translations, parses
