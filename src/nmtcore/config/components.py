@@ -1,7 +1,7 @@
 """The settings of every model component, and what planning must know of each without importing torch.
 
 To add a component: its settings here, one line in `COMPONENTS`, its code in `model/components/{name}.py`, which
-offers `build(settings, model_settings) -> Component`.
+offers `build(settings, model_settings, labels, *, name) -> Component`.
 """
 
 from collections.abc import Mapping

@@ -1,0 +1,33 @@
+"""Batches against lists that are put together by hand."""
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmtcore.config.components import DepParse
+from nmtcore.model.batch import make_batch
+
+
+@given(seed=st.integers(0, 1000), rows=st.lists(st.integers(0, 5), min_size=1, max_size=6), prefixed=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_batch_is_its_rows_padded_on_the_right(make, draw, seed, rows, prefixed):
+    examples = draw(6, seed=seed)
+    components = make(DepParse(layer=0)).components if prefixed else ()
+    batch = make_batch(examples, np.array(rows), components)
+    sources = [[4] * prefixed + examples.source.ids[r].tolist() + [3] for r in rows]
+    targets = [examples.target.ids[r].tolist() for r in rows]
+    assert len(batch) == len(rows)
+    _check(batch.source_BS, batch.source_mask, sources)
+    _check(batch.target_input_BT, batch.target_mask_BT, [[2, *t] for t in targets])
+    _check(batch.target_output_BT, batch.target_mask_BT, [[*t, 3] for t in targets])
+    assert batch.tokens == batch.counts["translation"] == sum(len(t) + 1 for t in targets)
+    real = batch.target_output_BT.flatten()[batch.target_places_N]
+    assert real.tolist() == [i for t in targets for i in [*t, 3]]
+
+
+def _check(ids, mask, expected):
+    width = max(map(len, expected))
+    assert ids.dtype == torch.int64
+    assert ids.tolist() == [row + [0] * (width - len(row)) for row in expected]
+    assert mask.tolist() == [[True] * len(row) + [False] * (width - len(row)) for row in expected]

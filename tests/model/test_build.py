@@ -1,0 +1,68 @@
+"""From settings to models, and their first values."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from nmtcore.config.components import DepParse
+from nmtcore.config.model import TransformerSettings
+from nmtcore.config.training import TrainingSettings
+from nmtcore.errors import UserError
+from nmtcore.model.build import build_model, initialise
+
+
+def run(**changes):
+    """As much of a run as building a model reads."""
+    model = TransformerSettings(width=64, feed_forward=128, heads=4, encoder_layers=2, decoder_layers=1)
+    values = {
+        "base": "transformer",
+        "system": "mine",
+        "model": model,
+        "components": (DepParse(layer=1),),
+        "segmentation": SimpleNamespace(joint=True),
+        "training": TrainingSettings(max_updates=1),
+    }
+    return SimpleNamespace(**{**values, **changes})
+
+
+def test_a_run_becomes_a_model_with_its_components():
+    model = build_model(run(), source_size=30, target_size=30)
+    assert [component.name for component in model.components] == ["depparse"]
+    assert model.source_embedding is model.target_embedding
+
+
+def test_the_same_seed_gives_the_same_parameters():
+    models = []
+    for seed in (3, 3, 4):
+        torch.manual_seed(seed)
+        models.append(build_model(run(), source_size=30, target_size=30).state_dict())
+    assert all(torch.equal(models[0][name], models[1][name]) for name in models[0])
+    assert any(not torch.equal(models[0][name], models[2][name]) for name in models[0])
+
+
+def test_an_unknown_base_is_a_sentence():
+    with pytest.raises(UserError, match="mine has the base 'recurrent'"):
+        build_model(run(base="recurrent"), source_size=30, target_size=30)
+
+
+def test_xavier_looks_at_each_packed_layer_by_itself():
+    model = build_model(run(), source_size=2000, target_size=2000)
+    bound = math.sqrt(6 / (64 + 64))
+    for weight in (model.encoder[0].attention.queries_keys_values.weight, model.decoder[0].cross.keys_values.weight):
+        assert 0.95 * bound < weight.abs().max() <= bound
+    inner = model.encoder[0].feed_forward.inner
+    assert 0.95 * math.sqrt(6 / 192) < inner.weight.abs().max() <= math.sqrt(6 / 192)
+    assert not inner.bias.any()
+    assert model.target_embedding.weight.std().item() == pytest.approx(64**-0.5, rel=0.02)
+
+
+def test_uniform_draws_everything_but_the_norms_from_one_range():
+    model = build_model(run(), source_size=2000, target_size=2000)
+    initialise(model, "uniform", 0.04)
+    for name, parameter in model.named_parameters():
+        if "norm" in name:
+            assert torch.equal(parameter, torch.full_like(parameter, float("weight" in name)))
+        else:
+            assert 0 < parameter.abs().max() <= 0.04, name

@@ -1,0 +1,263 @@
+"""Every registered component, and every hook, in the tests that hold for all of them."""
+
+import dataclasses
+import typing
+from importlib import import_module
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from nmtcore.config.components import COMPONENTS, component_settings
+from nmtcore.model.batch import make_batch
+from nmtcore.model.build import initialise
+from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
+
+DRAWN = {int: 1, float: 0.5, bool: True}
+"""Values for settings that have no default."""
+
+
+def example_settings(name):
+    cls = COMPONENTS[name]
+    hints = typing.get_type_hints(cls)
+    required = [f for f in dataclasses.fields(cls) if f.default is f.default_factory is dataclasses.MISSING]
+    return component_settings({"name": name, **{f.name: DRAWN[hints[f.name]] for f in required}}, where="test")
+
+
+class Everything(Component):
+    """A made-up component that uses every hook; `strength` 0 changes nothing."""
+
+    def __init__(self, strength):
+        super().__init__("everything")
+        self.strength = strength
+        self.queries = torch.nn.Linear(16, 4)
+        self.bias = torch.nn.Parameter(torch.randn(64))
+        self.change = torch.nn.Linear(16, 16)
+
+    def attention_hooks(self, stack, layer):
+        if layer != 1:
+            return None
+        if stack == "cross":
+            return AttentionHooks(queries_keys=self.other_queries)
+        return AttentionHooks(scores=self.add, mixed=self.mix, observe=self.see)
+
+    def other_queries(self, heads):
+        changed = heads.queries_BHQK.clone()
+        changed[:, 0] += self.strength * self.queries(heads.states_BQD)
+        return changed, heads.keys_BHSK
+
+    def add(self, scores, heads):
+        queries, keys = scores.shape[-2:]
+        places = torch.arange(keys - queries, keys)
+        distances = (places.unsqueeze(1) - torch.arange(keys)).abs()
+        return scores * (1 + self.strength * self.bias[distances]) + self.strength * self.bias[distances + 1]
+
+    def mix(self, mixed, weights, heads):
+        return mixed + self.strength * weights.max(-1, keepdim=True).values
+
+    def see(self, heads, scores):
+        assert scores is not None
+
+    def on_arrays(self, arrays, examples):
+        arrays.counts[self.name] = len(examples)
+
+    def embed_source(self, embedded, context):
+        return embedded + self.strength * self.bias[:16]
+
+    def encoder_output(self, memory, context):
+        return memory + self.strength * self.change(memory)
+
+    def decoder_output(self, states, context):
+        context.notes["tags"] = states
+        return states + self.strength * self.change(states).tanh()
+
+    def loss(self, batch, context):
+        return self.strength * context.notes["tags"].square().sum()
+
+
+SYSTEMS = [*sorted(COMPONENTS), "everything", None]
+
+
+@pytest.fixture(params=SYSTEMS, ids=str)
+def system(request, make):
+    """A function that makes a model with one component (or none)."""
+
+    def build(**settings):
+        if request.param is None:
+            return make(**settings)
+        if request.param == "everything":
+            return make(parts=(Everything(1.0),), **settings)
+        return make(example_settings(request.param), **settings)
+
+    return build
+
+
+def all_logits(model, batch):
+    encoded = model.encode(batch)
+    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+
+
+@pytest.mark.parametrize("name", sorted(COMPONENTS))
+def test_every_registered_component_has_an_implementation(name, make):
+    module = import_module(f"nmtcore.model.components.{name}")
+    component = module.build(example_settings(name), make().settings, None, name="mine")
+    assert isinstance(component, Component)
+    assert component.name == "mine"
+
+
+@pytest.mark.parametrize("name", sorted(COMPONENTS))
+def test_what_planning_knows_of_a_component_is_true(name, make):
+    model = make(example_settings(name))
+    assert model.parses == COMPONENTS[name].parses
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_step_by_step_decoding_equals_full_decoding(system, draw, norm):
+    model, examples = system(norm=norm), draw(4, seed=5, longest=12)
+    batch = make_batch(examples, np.arange(4), model.components)
+    with torch.no_grad():
+        full = all_logits(model, batch)
+        state = model.start(model.encode(batch))
+        for t in range(full.size(1)):
+            torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), full[:, t])
+
+
+def test_beams_continue_what_they_were_chosen_from_and_kept_sentences_go_on(system, draw):
+    model, examples = system(), draw(3, seed=6)
+    batch = make_batch(examples, np.arange(3), model.components)
+    tokens = torch.randint(5, 23, (3, 2, 6), generator=torch.Generator().manual_seed(0))
+    tokens[:, :, 0] = 2
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        state = model.start(encoded)
+        model.step(tokens[:, 0, 0], state)
+        state.reorder(torch.zeros(3, 2, dtype=torch.long))
+        model.step(tokens[:, :, 1].flatten(), state)
+        model.step(tokens[:, :, 2].flatten(), state)
+        # Sentence 0 swaps its beams, 1 doubles its second one, 2 stays; then sentence 1 finishes.
+        state.reorder(torch.tensor([[1, 0], [1, 1], [0, 1]]))
+        state.keep(torch.tensor([0, 2]))
+        assert (state.sentences, state.beams, state.length) == (2, 2, 3)
+        stepped = model.step(tokens[[0, 2], :, 3].flatten(), state).view(2, 2, -1)
+        for row, sentence, origins in [(0, 0, [1, 0]), (1, 2, [0, 1])]:
+            for beam, origin in enumerate(origins):
+                history = torch.cat([tokens[sentence, origin, :3], tokens[sentence, beam, 3:4]])
+                one = make_batch(examples, np.array([sentence]), model.components)
+                one.target_input_BT = history.unsqueeze(0)
+                torch.testing.assert_close(stepped[row, beam], all_logits(model, one)[0, -1])
+
+
+def test_no_batch_changes_a_sentence(system, draw):
+    """Not the padding, not the order, not the number of its neighbours: outputs, losses and counts."""
+    model, examples = system(), draw(6, seed=7)
+    order = np.array([4, 0, 5, 2, 1, 3])
+    with torch.no_grad():
+        together = make_batch(examples, order, model.components)
+        logits, losses = all_logits(model, together), model.loss(together, label_smoothing=0.1)
+        singles = [make_batch(examples, np.array([row]), model.components) for row in order]
+        for i, single in enumerate(singles):
+            alone = all_logits(model, single)[0]
+            torch.testing.assert_close(logits[i, : len(alone)], alone)
+        parts = [model.loss(single, label_smoothing=0.1).parts for single in singles]
+    for k, part in enumerate(losses.parts):
+        torch.testing.assert_close(part.sum, sum(p[k].sum for p in parts))
+        assert part.count == sum(p[k].count for p in parts) == together.counts[part.name]
+
+
+def test_one_sentences_tree_moves_no_other_sentence(system, draw):
+    model, examples = system(), draw(4, seed=9)
+    moved = draw(4, seed=9)
+    governors = moved.source.syntax["governor"]
+    governors.values[: governors.offsets[1]] = -1
+    rows = np.arange(4)
+    with torch.no_grad():
+        before = all_logits(model, make_batch(examples, rows, model.components))
+        after = all_logits(model, make_batch(moved, rows, model.components))
+    assert torch.equal(before[1:], after[1:])
+
+
+def test_gradients_reach_all_parameters(system, draw):
+    model = system().train()
+    model.loss(make_batch(draw(6, seed=7), np.arange(6), model.components)).objective().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().sum() > 0, name
+
+
+def test_saved_and_loaded_parameters_give_the_same_logits(system, draw, tmp_path):
+    model, other = system(seed=0), system(seed=1)
+    batch = make_batch(draw(3, seed=2), np.arange(3), model.components)
+    assert not torch.equal(all_logits(model, batch), all_logits(other, batch))
+    save_file({name: value.contiguous() for name, value in model.state_dict().items()}, tmp_path / "model")
+    other.load_state_dict(load_file(tmp_path / "model"))
+    assert torch.equal(all_logits(model, batch), all_logits(other, batch))
+
+
+def test_source_alone_is_enough_to_translate(system, draw):
+    model, examples = system(), draw(3, seed=4)
+    batch = make_batch(examples, np.arange(3), model.components)
+    bare = make_batch(dataclasses.replace(examples, target=None), np.arange(3), model.components)
+    assert bare.target_input_BT is None
+    assert bare.tokens == 0
+    torch.testing.assert_close(model.encode(bare).memory_BSD, model.encode(batch).memory_BSD)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_component_without_strength_is_the_baseline(make, draw, norm):
+    """The explicit form of attention equals the fused kernel: outputs and gradients."""
+    model, plain = make(parts=(Everything(0.0),), norm=norm), make(norm=norm)
+    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
+    batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
+    losses = [m.loss(batch, label_smoothing=0.1) for m in (model, plain)]
+    torch.testing.assert_close(losses[0].objective(), losses[1].objective())
+    for each in losses:
+        each.objective().backward()
+    gradients = dict(model.named_parameters())
+    for name, parameter in plain.named_parameters():
+        torch.testing.assert_close(gradients[name].grad, parameter.grad)
+
+
+def test_positions_can_be_replaced_on_one_side(make):
+    class Replaces(Component):
+        def replaces_positions(self, stack):
+            return stack == "encoder"
+
+    model = make(parts=(Replaces("r"),))
+    assert model.source_positions is None
+    assert model.target_positions is not None
+
+
+def test_only_overridden_hooks_are_called():
+    plain, rich = Component("plain"), Everything(1.0)
+    assert hooks_of([plain], "embed_source") == ()
+    assert [hook.__self__ for hook in hooks_of([plain, rich], "embed_source")] == [rich]
+
+
+def test_components_hear_of_epochs_and_initialise_last(make):
+    heard = []
+
+    class Listens(Component):
+        def __init__(self):
+            super().__init__("listens")
+            self.table = torch.nn.Embedding(3, 4)
+
+        def begin_epoch(self, epoch):
+            heard.append(epoch)
+
+        def initialise(self, kind, uniform_range):
+            torch.nn.init.zeros_(self.table.weight)
+
+    model = make(parts=(Listens(),))
+    model.begin_epoch(3)
+    assert heard == [3]
+    initialise(model, "uniform", 0.5)
+    assert not model.components[0].table.weight.any()
+
+
+def test_two_components_of_one_kind_have_two_names(make, draw):
+    settings = COMPONENTS["diagonalparse"]
+    model = make(settings(layer=0), settings(layer=2))
+    assert [component.name for component in model.components] == ["diagonalparse", "diagonalparse_2"]
+    losses = model.loss(make_batch(draw(2, seed=1), np.arange(2), model.components))
+    assert [part.name for part in losses.parts] == ["translation", "diagonalparse", "diagonalparse_2"]

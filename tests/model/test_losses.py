@@ -1,0 +1,71 @@
+"""Label smoothing against distributions that are written out."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import smoothed_distribution
+
+from nmtcore.model.losses import smoothed_cross_entropy
+
+OVER = ["all", "others", "others_but_padding"]
+
+
+@pytest.mark.parametrize("over", OVER)
+@given(
+    tokens=st.integers(0, 6),
+    entries=st.integers(5, 12),
+    smoothing=st.sampled_from([0.0, 0.1, 0.4]),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_loss_and_its_gradient_are_those_of_the_written_out_distribution(over, tokens, entries, smoothing, seed):
+    torch.manual_seed(seed)
+    logits = (3 * torch.randn(tokens, entries, dtype=torch.float64)).requires_grad_()
+    targets = torch.randint(1, entries, (tokens,))
+    total, nll = smoothed_cross_entropy(logits, targets, smoothing=smoothing, over=over)
+    rows = [smoothed_distribution(entries, int(y), smoothing, over) for y in targets]
+    q = torch.tensor(np.array(rows).reshape(tokens, entries))
+    assert q.sum(1).sub(1).abs().max().item() < 1e-12 if tokens else True
+    other = logits.detach().clone().requires_grad_()
+    expected = -(q * other.log_softmax(1)).sum()
+    torch.testing.assert_close(total, expected)
+    torch.testing.assert_close(nll, -logits.detach().log_softmax(1)[torch.arange(tokens), targets].sum())
+    (total * 1.7).backward()
+    (expected * 1.7).backward()
+    torch.testing.assert_close(logits.grad, other.grad)
+
+
+def test_all_entries_is_the_smoothing_of_pytorch():
+    logits, targets = torch.randn(9, 30, dtype=torch.float64), torch.randint(1, 30, (9,))
+    total, _ = smoothed_cross_entropy(logits, targets, smoothing=0.1, over="all")
+    expected = torch.nn.functional.cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum")
+    torch.testing.assert_close(total, expected)
+
+
+@pytest.mark.parametrize("over", OVER)
+def test_half_precision_is_summed_in_single(over):
+    logits, targets = torch.randn(50, 40).bfloat16().requires_grad_(), torch.randint(1, 40, (50,))
+    total, nll = smoothed_cross_entropy(logits, targets, smoothing=0.1, over=over)
+    exact, _ = smoothed_cross_entropy(logits.detach().float(), targets, smoothing=0.1, over=over)
+    assert total.dtype == nll.dtype == torch.float32
+    torch.testing.assert_close(total.detach(), exact)
+    total.backward()
+    assert logits.grad.dtype == torch.bfloat16
+
+
+def test_a_second_gradient_is_refused_and_not_wrong():
+    logits = torch.randn(3, 8, requires_grad=True)
+    total, _ = smoothed_cross_entropy(logits, torch.tensor([1, 2, 3]), smoothing=0.1, over="all")
+    total.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="already taken"):
+        total.backward()
+
+
+def test_logits_far_apart_stay_finite():
+    logits = torch.tensor([[1e4, -1e4, 0.0, 0.0, 0.0]], requires_grad=True)
+    total, nll = smoothed_cross_entropy(logits, torch.tensor([1]), smoothing=0.1, over="others")
+    total.backward()
+    assert nll.item() == 2e4
+    assert torch.isfinite(logits.grad).all()

@@ -1,0 +1,178 @@
+"""The two supervised heads against double loops."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from oracles import Transformer as Oracle
+from oracles import governor_columns, pointing_loss, previous_columns, softmax
+
+from nmtcore.config.components import DepParse, DiagonalParse
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.model.batch import NO_TARGET, make_batch
+
+KINDS = {"depparse": DepParse, "diagonalparse": DiagonalParse}
+
+
+def pair(words, governors=None):
+    """One pair whose source has these words of subwords and these governors."""
+    ids = Ragged.from_lists([[5 + i for i in range(len(words))]], np.int32)
+    syntax = {} if governors is None else {"governor": Ragged.from_lists([governors], np.int32)}
+    source = SideExamples(ids=ids, word_of_subword=Ragged.from_lists([words], np.int32), syntax=syntax)
+    target = SideExamples(ids=ids, word_of_subword=Ragged.from_lists([words], np.int32))
+    return Examples(id=np.zeros(1, dtype=np.int64), source=source, target=target)
+
+
+def expected_columns(name, words, governors):
+    """Per source column, `</s>` and prefix included."""
+    if name == "depparse":
+        return [None, *governor_columns(words, governors), None]
+    return [*previous_columns(words), None]
+
+
+TREES = {
+    "one word": ([0], [-1]),
+    "one word of three pieces": ([0, 0, 0], [-1]),
+    "non-projective": ([0, 1, 1, 2, 3], [2, 3, -1, 2]),
+    "two roots": ([0, 0, 1, 2, 2], [-1, 0, -1]),
+    "null annotation": ([0, 1, 1, 2], [-2, -2, -2]),
+    "one word without": ([0, 0, 1, 2], [1, -1, -2]),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("tree", TREES)
+def test_targets_of_single_trees(make, name, tree):
+    words, governors = TREES[tree]
+    batch = make_batch(pair(words, governors), np.array([0]), make(KINDS[name](layer=1)).components)
+    found = [None if t == NO_TARGET else t for t in batch.extra[f"{name}.targets"][0].tolist()]
+    assert found == expected_columns(name, words, governors)
+    assert batch.counts[name] == sum(t is not None for t in found)
+
+
+def test_targets_written_out_by_hand(make):
+    # <ROOT> der Hund@@ e bellt </s>: "Hunde" is the governor of "der", "bellt" of "Hunde", the root of "bellt".
+    examples = pair([0, 1, 1, 2], [1, 2, -1])
+    batch = make_batch(examples, np.array([0]), make(DepParse(layer=0)).components)
+    assert batch.source_BS.tolist() == [[4, 5, 6, 7, 8, 3]]
+    assert batch.extra["depparse.targets"].tolist() == [[NO_TARGET, 2, 4, 2, 0, NO_TARGET]]
+    batch = make_batch(examples, np.array([0]), make(DiagonalParse(layer=0)).components)
+    assert batch.source_BS.tolist() == [[5, 6, 7, 8, 3]]
+    assert batch.extra["diagonalparse.targets"].tolist() == [[0, 0, 1, 1, NO_TARGET]]
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("norm", "layer", "head"), [("pre", 0, -1), ("post", 2, 1), ("pre", 2, 3)])
+def test_targets_loss_and_parses_are_those_of_loops(make, draw, name, norm, layer, head):
+    model, examples = make(KINDS[name](layer=layer, head=head), norm=norm), draw(8, seed=layer, longest=5)
+    batch = make_batch(examples, np.arange(8), model.components)
+    encoded, oracle, total, count = model.encode(batch), Oracle(model), 0.0, 0
+    parses = model.parse_scores(encoded)
+    for i in range(8):
+        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+        targets = expected_columns(name, words, governors)
+        scores = oracle.head_scores(batch.source_BS[i][batch.source_mask[i]].tolist(), layer, head)
+        total += pointing_loss(scores, targets, candidates=len(targets) - 1)
+        count += sum(t is not None for t in targets)
+        offset = int(name == "depparse")
+        firsts = [offset + words.index(w) for w in range(len(governors))]
+        columns = [0, *firsts] if name == "depparse" else firsts
+        expected = [[np.log(softmax(scores[r][: len(targets) - 1])[c]) for c in columns] for r in firsts]
+        assert parses[i].dtype == np.float32
+        np.testing.assert_allclose(parses[i], np.array(expected), rtol=1e-5, atol=1e-5)
+    part = model.loss(batch).parts[1]
+    assert (part.name, part.count, part.weight) == (name, count, 1.0)
+    assert part.sum.item() == pytest.approx(total)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_with_weight_zero_it_is_the_baseline_on_the_same_source(make, draw, name, norm):
+    model, plain = make(KINDS[name](layer=1, weight=0.0), norm=norm), make(norm=norm)
+    plain.load_state_dict(model.state_dict())
+    batch = make_batch(draw(6, seed=2), np.arange(6), model.components)
+    objectives = [m.loss(batch, label_smoothing=0.1).objective() for m in (model, plain)]
+    assert torch.equal(*objectives)
+    for objective in objectives:
+        objective.backward()
+    for ours, theirs in zip(model.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_translation_does_not_see_the_supervision(make, draw, name):
+    """The head has no parameters, its layer stays fused, and its logits are those without it."""
+    model, plain = make(KINDS[name](layer=1)), make()
+    assert model.state_dict().keys() == plain.state_dict().keys()
+    assert all(layer.attention.fused for layer in model.encoder)
+    plain.load_state_dict(model.state_dict())
+    batch = make_batch(draw(4, seed=2), np.arange(4), model.components)
+    assert torch.equal(model.encode(batch).memory_BSD, plain.encode(batch).memory_BSD)
+
+
+def test_the_weight_multiplies_the_mean(make, draw):
+    model, heavy = make(DepParse(layer=1)), make(DepParse(layer=1, weight=2.5))
+    batch = make_batch(draw(4, seed=2), np.arange(4), model.components)
+    one, other = model.loss(batch), heavy.loss(batch)
+    mean = one.parts[1].sum / one.parts[1].count
+    torch.testing.assert_close(other.objective(), one.objective() + 1.5 * mean)
+
+
+def test_the_loss_trains_the_head_to_parse(make, draw):
+    examples = draw(1, seed=31)
+    governors = [1 + g for g in examples.source.syntax["governor"][0]]
+    assert min(governors) == 0
+    model = make(DepParse(layer=1)).train()
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    batch = make_batch(examples, np.array([0]), model.components)
+    for _ in range(60):
+        optimiser.zero_grad()
+        model.loss(batch).objective().backward()
+        optimiser.step()
+    assert model.parse_scores(model.encode(batch))[0].argmax(1).tolist() == governors
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_sentence_without_words_has_a_loss_of_zero_and_finite_gradients(make, name):
+    model = make(KINDS[name](layer=0))
+    batch = make_batch(pair([], []), np.array([0]), model.components)
+    losses = model.loss(batch)
+    assert losses.parts[1].sum.item() == 0
+    assert losses.parts[1].count == 0
+    losses.objective().backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
+    assert model.parse_scores(model.encode(batch))[0].shape == (0, int(name == "depparse"))
+
+
+def test_parsing_needs_no_trees_but_training_does(make, draw):
+    model, examples = make(DepParse(layer=1)), draw(3, seed=1)
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    batch = make_batch(bare, np.arange(3), model.components)
+    with_trees = make_batch(examples, np.arange(3), model.components)
+    for one, other in zip(*(model.parse_scores(model.encode(b)) for b in (batch, with_trees)), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="trained on dependency trees"):
+        model.loss(batch)
+
+
+def test_a_system_without_a_parser_says_so(make, draw):
+    model = make()
+    with pytest.raises(ValueError, match="no component that parses"):
+        model.parse_scores(model.encode(make_batch(draw(1, seed=1), np.array([0]))))
+
+
+def test_where_other_components_change_the_scores_the_changed_ones_are_supervised(make, draw):
+    from nmtcore.model.components.base import AttentionHooks, Component
+
+    class Shifts(Component):
+        def attention_hooks(self, stack, layer):
+            return AttentionHooks(scores=lambda scores, heads: scores * 3) if stack == "encoder" else None
+
+    model, examples = make(DepParse(layer=0), parts=(Shifts("shifts"),)), draw(3, seed=5)
+    batch = make_batch(examples, np.arange(3), model.components)
+    plain = make(DepParse(layer=0))
+    plain.load_state_dict(model.state_dict())
+    shifted, raw = (m.encode(batch).notes["depparse"] for m in (model, plain))
+    torch.testing.assert_close(shifted, 3 * raw)

@@ -1,0 +1,98 @@
+"""The plain transformer against plain loops, and what no batch may change."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from oracles import Transformer as Oracle
+
+from nmtcore.model.batch import make_batch
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-10}
+
+
+def all_logits(model, batch):
+    encoded = model.encode(batch)
+    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "none"])
+@pytest.mark.parametrize("joint", [True, False])
+def test_logits_are_those_of_plain_loops(make, draw, norm, positions, joint):
+    model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
+    batch = make_batch(examples, np.arange(3))
+    logits = all_logits(model, batch).detach().numpy()
+    oracle = Oracle(model)
+    for i in range(3):
+        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        target = batch.target_input_BT[i][batch.target_mask_BT[i]].tolist()
+        np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), **CLOSE)
+
+
+def test_a_joint_vocabulary_has_one_embedding_and_the_output_is_tied(make):
+    joint, separate = make(joint=True), make(joint=False)
+    assert joint.source_embedding is joint.target_embedding
+    assert separate.source_embedding is not separate.target_embedding
+    embedded = sum(p.numel() for p in separate.parameters()) - sum(p.numel() for p in joint.parameters())
+    assert embedded == separate.source_embedding.weight.numel()
+
+
+def test_joint_vocabularies_of_two_sizes_are_refused(make):
+    from nmtcore.model.transformer import Transformer
+
+    with pytest.raises(ValueError, match="one size, not 20 and 30"):
+        Transformer(make().settings, source_size=20, target_size=30, joint=True)
+
+
+def test_positions_grow_with_the_sentence(make):
+    model = make()
+    short = model.source_positions(torch.zeros(1, 4, 16, dtype=torch.float64))
+    long = model.source_positions(torch.zeros(1, 1000, 16, dtype=torch.float64))
+    assert torch.equal(short, long[:, :4])
+    tail = model.source_positions(torch.zeros(1, 3, 16, dtype=torch.float64), start=997)
+    assert torch.equal(tail, long[:, 997:])
+    assert not [name for name in model.state_dict() if "positions" in name]
+
+
+def test_a_model_without_components_runs_only_fused_layers(make):
+    model = make()
+    layers = [layer.attention for layer in (*model.encoder, *model.decoder)] + [layer.cross for layer in model.decoder]
+    assert all(layer.fused for layer in layers)
+
+
+def test_dropout_acts_in_training_only(make, draw):
+    batch = make_batch(draw(4, seed=3), np.arange(4))
+    for name in ("dropout", "attention_dropout", "activation_dropout"):
+        model = make(**{"dropout": 0.0, name: 0.5})
+        still = all_logits(model, batch)
+        assert torch.equal(still, all_logits(model, batch))
+        model.train()
+        assert not torch.allclose(still, all_logits(model, batch)), name
+
+
+def test_a_copied_model_does_not_share_parameters(make, draw):
+    model, batch = make(), make_batch(draw(2, seed=3), np.arange(2))
+    before, other = all_logits(model, batch), copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.zero_()
+    assert torch.equal(before, all_logits(model, batch))
+
+
+def test_losses_are_sums_over_real_tokens(make, draw):
+    model, batch = make(), make_batch(draw(5, seed=8), np.arange(5))
+    losses = model.loss(batch)
+    log = all_logits(model, batch).log_softmax(-1)
+    expected = -sum(
+        log[b, t, batch.target_output_BT[b, t]]
+        for b in range(5)
+        for t in range(batch.target_output_BT.size(1))
+        if batch.target_mask_BT[b, t]
+    )
+    torch.testing.assert_close(losses.parts[0].sum, expected)
+    torch.testing.assert_close(losses.nll_sum, expected.detach())
+    assert losses.tokens == losses.parts[0].count == int(batch.target_mask_BT.sum())
+    torch.testing.assert_close(losses.objective(), expected / losses.tokens)
+    torch.testing.assert_close(losses.objective({"translation": 7}), expected / 7)

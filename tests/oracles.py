@@ -1,0 +1,174 @@
+"""Brute-force references: plain loops in float64, one sentence at a time, to hold clever code against."""
+
+import math
+
+import numpy as np
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.array([math.exp(s - scores.max()) for s in scores])
+    return powers / powers.sum()
+
+
+def attention(queries: np.ndarray, keys: np.ndarray, values: np.ndarray, *, causal: bool = False) -> np.ndarray:
+    """One head: (Q, K), (S, K), (S, K) to (Q, K); every key is real."""
+    mixed = np.zeros((len(queries), values.shape[1]))
+    for i, query in enumerate(queries):
+        visible = i + 1 if causal else len(keys)
+        scores = np.array([sum(q * k for q, k in zip(query, keys[j], strict=True)) for j in range(visible)])
+        for weight, value in zip(softmax(scores / math.sqrt(len(query))), values[:visible], strict=True):
+            mixed[i] += weight * value
+    return mixed
+
+
+def many_heads(queries: np.ndarray, keys: np.ndarray, values: np.ndarray, heads: int, *, causal: bool) -> np.ndarray:
+    """All heads side by side: head h has columns h*K to (h+1)*K."""
+    width = queries.shape[1] // heads
+    columns = [slice(h * width, (h + 1) * width) for h in range(heads)]
+    return np.concatenate([attention(queries[:, c], keys[:, c], values[:, c], causal=causal) for c in columns], axis=1)
+
+
+def positions(length: int, width: int) -> np.ndarray:
+    table = np.zeros((length, width))
+    for p in range(length):
+        for i in range(width // 2):
+            table[p, 2 * i] = math.sin(p / 10000 ** (2 * i / width))
+            table[p, 2 * i + 1] = math.cos(p / 10000 ** (2 * i / width))
+    return table
+
+
+class Transformer:
+    """Computes a model's logits for one pair from its parameters, in loops."""
+
+    def __init__(self, model) -> None:
+        self.settings = model.settings
+        self.values = {name: value.detach().double().numpy() for name, value in model.state_dict().items()}
+
+    def linear(self, name: str, x: np.ndarray) -> np.ndarray:
+        return x @ self.values[f"{name}.weight"].T + self.values[f"{name}.bias"]
+
+    def norm(self, name: str, x: np.ndarray) -> np.ndarray:
+        rows = []
+        for row in x:
+            mean = sum(row) / len(row)
+            variance = sum((v - mean) ** 2 for v in row) / len(row)
+            rows.append((row - mean) / math.sqrt(variance + 1e-5))
+        return np.array(rows) * self.values[f"{name}.weight"] + self.values[f"{name}.bias"]
+
+    def residual(self, name: str, x: np.ndarray, block) -> np.ndarray:
+        if self.settings.norm == "pre":
+            return x + block(self.norm(f"{name}.norm", x))
+        return self.norm(f"{name}.norm", x + block(x))
+
+    def embed(self, name: str, ids: list[int]) -> np.ndarray:
+        width = self.settings.width
+        embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(width) for i in ids])
+        return embedded + (positions(len(ids), width) if self.settings.positions == "sinusoidal" else 0)
+
+    def over_itself(self, name: str, x: np.ndarray, *, causal: bool) -> np.ndarray:
+        packed = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
+        return self.linear(f"{name}.output", many_heads(*packed, self.settings.heads, causal=causal))
+
+    def over_source(self, name: str, x: np.ndarray, memory: np.ndarray) -> np.ndarray:
+        keys, values = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
+        queries = self.linear(f"{name}.queries", x)
+        return self.linear(f"{name}.output", many_heads(queries, keys, values, self.settings.heads, causal=False))
+
+    def feed_forward(self, name: str, x: np.ndarray) -> np.ndarray:
+        return self.linear(f"{name}.outer", np.maximum(self.linear(f"{name}.inner", x), 0))
+
+    def final(self, name: str, x: np.ndarray) -> np.ndarray:
+        return self.norm(name, x) if self.settings.norm == "pre" else x
+
+    def encode(self, source: list[int]) -> np.ndarray:
+        x = self.embed("source_embedding", source)
+        for i in range(self.settings.encoder_layers):
+            name = f"encoder.{i}"
+            x = self.residual(
+                f"{name}.around_attention", x, lambda y, n=name: self.over_itself(f"{n}.attention", y, causal=False)
+            )
+            x = self.residual(
+                f"{name}.around_feed_forward", x, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
+            )
+        return self.final("encoder_norm", x)
+
+    def logits(self, source: list[int], target_input: list[int]) -> np.ndarray:
+        memory = self.encode(source)
+        x = self.embed("target_embedding", target_input)
+        for i in range(self.settings.decoder_layers):
+            name = f"decoder.{i}"
+            x = self.residual(
+                f"{name}.around_attention", x, lambda y, n=name: self.over_itself(f"{n}.attention", y, causal=True)
+            )
+            x = self.residual(f"{name}.around_cross", x, lambda y, n=name: self.over_source(f"{n}.cross", y, memory))
+            x = self.residual(
+                f"{name}.around_feed_forward", x, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
+            )
+        return self.final("decoder_norm", x) @ self.values["target_embedding.weight"].T
+
+    def head_scores(self, source: list[int], layer: int, head: int) -> np.ndarray:
+        """Scaled scores of one encoder head: (S, S)."""
+        x = self.embed("source_embedding", source)
+        for i in range(layer + 1):
+            name = f"encoder.{i}"
+            if i == layer:
+                y = self.norm(f"{name}.around_attention.norm", x) if self.settings.norm == "pre" else x
+                queries, keys, _ = np.split(self.linear(f"{name}.attention.queries_keys_values", y), 3, axis=1)
+                width = self.settings.width // self.settings.heads
+                head %= self.settings.heads
+                columns = slice(head * width, (head + 1) * width)
+                return queries[:, columns] @ keys[:, columns].T / math.sqrt(width)
+            x = self.residual(
+                f"{name}.around_attention", x, lambda y, n=name: self.over_itself(f"{n}.attention", y, causal=False)
+            )
+            x = self.residual(
+                f"{name}.around_feed_forward", x, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
+            )
+        raise AssertionError
+
+
+def smoothed_distribution(entries: int, target: int, smoothing: float, over: str, padding: int = 0) -> np.ndarray:
+    """The target distribution, entry by entry, as the docstring of `smoothed_cross_entropy` defines it."""
+    q = np.zeros(entries)
+    for v in range(entries):
+        if over == "all":
+            q[v] = smoothing / entries + (1 - smoothing if v == target else 0)
+        elif v == target:
+            q[v] = 1 - smoothing
+        elif over == "others":
+            q[v] = smoothing / (entries - 1)
+        elif v != padding:
+            q[v] = smoothing / (entries - 2)
+    return q
+
+
+def governor_columns(words: list[int], governors: list[int]) -> list[int | None]:
+    """Per subword, the column (with `<ROOT>` in column 0) it points to; None where it is not supervised."""
+    columns: list[int | None] = []
+    for i, word in enumerate(words):
+        governor = governors[word]
+        if governor == -2:
+            columns.append(None)
+        elif words.index(word) != i:
+            columns.append(1 + words.index(word))
+        elif governor == -1:
+            columns.append(0)
+        else:
+            columns.append(1 + words.index(governor))
+    return columns
+
+
+def previous_columns(words: list[int]) -> list[int]:
+    """Per subword, the column it points to in the chain over words (no `<ROOT>`)."""
+    return [
+        words.index(max(word - 1, 0)) if words.index(word) == i else words.index(word) for i, word in enumerate(words)
+    ]
+
+
+def pointing_loss(scores: np.ndarray, targets: list[int | None], candidates: int) -> float:
+    """Sum of `-log p(target)` where the row's candidates are the first `candidates` columns."""
+    total = 0.0
+    for row, target in zip(scores, targets, strict=True):
+        if target is not None:
+            total -= math.log(softmax(row[:candidates])[target])
+    return total
