@@ -1,13 +1,16 @@
 """TSV and CzEng's export format, on real and on broken data."""
 
 import re
+import sys
+import types
 
 import pytest
 
 from nmtcore.corpus.formats.czeng import _factors
 from nmtcore.corpus.formats.rows import BadRow, Piece
+from nmtcore.corpus.pairs import Pair, Side
 from nmtcore.errors import LineError, UserError
-from nmtcore.syntax.annotation import tree_fault
+from nmtcore.syntax.annotation import Annotation, tree_fault
 
 
 def czeng_line(czech: str, english: str) -> str:
@@ -127,3 +130,41 @@ def test_words_that_are_cut_anew_lose_their_tree_with_a_reason(bench):
     assert row["source_words"] == ["can", "'", "t"]
     assert row["source_annotation"]["reason"] == "the words are not those of the tree"
     assert row["target_annotation"]["head"] == [0]
+
+
+@pytest.fixture
+def demo(monkeypatch) -> list[dict]:
+    """Stand in for the generator: what it was asked for is noted, what it gives is known."""
+    asked = []
+
+    def generate(**arguments):
+        asked.append(arguments)
+        for i in range(arguments["count"]):
+            tree = Annotation(head=[0], deprel=["root"])
+            yield Pair(
+                origin="x",
+                source=Side(text=f"a{i}", words=[f"a{i}"], annotation=tree),
+                target=Side(text="b", words=["b"]),
+            )
+
+    def swap(pair):
+        return Pair(origin=pair.origin, source=pair.target, target=pair.source)
+
+    module = types.SimpleNamespace(generate=generate, swap=swap, SIZES={"train": 30, "dev": 5})
+    monkeypatch.setitem(sys.modules, "nmtcore.corpus.demo", module)
+    return asked
+
+
+def test_the_demo_corpus_is_read_like_any_other(bench, demo):
+    rows, _ = bench.read(bench.dataset(bench.corpus("demo", {"split": "dev", "seed": 3}), words="given"))
+    assert demo == [{"split": "dev", "count": 5, "seed": 3}]
+    assert [row["source_words"] for row in rows] == [[f"a{i}"] for i in range(5)]
+    assert [row["origin"] for row in rows] == [f"c:{i}" for i in range(1, 6)]
+    assert rows[0]["source_annotation"]["head"] == [0]
+    assert rows[0]["target_annotation"] is None
+    rows, _ = bench.read(
+        bench.dataset(bench.corpus("demo", {"split": "train", "count": 2, "swap": True}), words="given")
+    )
+    assert [row["target"] for row in rows] == ["a0", "a1"]
+    with pytest.raises(UserError, match="unknown split 'tain'"):
+        bench.read(bench.dataset(bench.corpus("demo", {"split": "tain"}), words="given"))

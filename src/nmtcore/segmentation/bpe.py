@@ -40,26 +40,25 @@ class Codes:
 
     def cut(self, word: str) -> tuple[str, ...]:
         """Cut a word (not empty) into pieces; all but the last end in `@@`."""
-        pieces = [*word[:-1], word[-1] + END]
+        pieces, ranks = [*word[:-1], word[-1] + END], self.ranks
         while len(pieces) > 1:
-            best = min(pairwise(pieces), key=self._rank)
-            if best not in self.ranks:
+            known = [(ranks[pair], pair) for pair in pairwise(pieces) if pair in ranks]
+            if not known:
                 break
-            pieces = _merged(pieces, best)
+            pieces = _merged(pieces, min(known)[1])
         # A word of one character is that character, even where a merge might have made its end another.
         pieces[-1] = pieces[-1].removesuffix(END)
         return (*(piece + SEPARATOR for piece in pieces[:-1]), pieces[-1])
 
-    def _rank(self, pair: tuple[str, str]) -> int:
-        return self.ranks.get(pair, len(self.ranks) + 1)
-
 
 def _merged(pieces: list[str], pair: tuple[str, str]) -> list[str]:
     """Merge every occurrence of `pair`, from the left: x x x becomes xx x."""
+    first, second = pair
+    whole, last = first + second, len(pieces) - 1
     merged, i = [], 0
-    while i < len(pieces):
-        if i + 1 < len(pieces) and (pieces[i], pieces[i + 1]) == pair:
-            merged.append(pieces[i] + pieces[i + 1])
+    while i <= last:
+        if pieces[i] == first and i < last and pieces[i + 1] == second:
+            merged.append(whole)
             i += 2
         else:
             merged.append(pieces[i])

@@ -1,6 +1,7 @@
 """Words to subwords, with the word of every subword, and back."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from nmtcore.config.datasets import SegmentationSettings
@@ -18,14 +19,29 @@ def codes_name(settings: SegmentationSettings, side: str) -> str | None:
     return "codes" if settings.joint else f"{side}.codes"
 
 
+class _Cache(dict[str, tuple[str, ...]]):
+    """The pieces of words, cut when they are first asked for."""
+
+    def __init__(self, cut: Callable[[str], tuple[str, ...]]) -> None:
+        super().__init__()
+        self._cut = cut
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if not word or not _WHITE.isdisjoint(word):
+            raise ValueError(f"{word!r} is no word: words are not empty and hold no white space")
+        if len(self) >= CACHED_WORDS:
+            self.clear()
+        cut = self[word] = self._cut(word)
+        return cut
+
+
 class Segmenter:
     """Cuts words as one segmentation does on one side."""
 
     def __init__(self, codes: Codes | None = None) -> None:
         """Cut by `codes`; None leaves words whole."""
         self._codes = codes
-        self._cut: Callable[[str], tuple[str, ...]] = codes.cut if codes else lambda word: (word,)
-        self._cache: dict[str, tuple[str, ...]] = {}
+        self._cache = _Cache(codes.cut if codes else lambda word: (word,))
 
     @classmethod
     def load(cls, folder: str | Path, settings: SegmentationSettings, side: str) -> "Segmenter":
@@ -35,14 +51,12 @@ class Segmenter:
 
     def segment(self, words: Sequence[str]) -> tuple[list[str], list[int]]:
         """Cut the words of one sentence; give the pieces and, for each, the number (from 0) of its word."""
-        pieces: list[str] = []
-        owners: list[int] = []
         known = self._cache
-        for number, word in enumerate(words):
-            cut = known.get(word) or self._new(word)
-            pieces += cut
-            owners += (number,) if len(cut) == 1 else (number,) * len(cut)
-        return pieces, owners
+        cuts = [known[word] for word in words]
+        pieces = list(chain.from_iterable(cuts))
+        if len(pieces) == len(cuts):
+            return pieces, list(range(len(cuts)))
+        return pieces, [number for number, cut in enumerate(cuts) for _ in cut]
 
     def many(self, sentences: Iterable[Sequence[str]]) -> list[tuple[list[str], list[int]]]:
         """Cut many sentences."""
@@ -51,11 +65,3 @@ class Segmenter:
     def join(self, pieces: Sequence[str]) -> list[str]:
         """Put pieces back together to words."""
         return joined(list(pieces)) if self._codes else list(pieces)
-
-    def _new(self, word: str) -> tuple[str, ...]:
-        if not word or not _WHITE.isdisjoint(word):
-            raise ValueError(f"{word!r} is no word: words are not empty and hold no white space")
-        if len(self._cache) >= CACHED_WORDS:
-            self._cache.clear()
-        cut = self._cache[word] = self._cut(word)
-        return cut
