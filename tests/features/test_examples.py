@@ -1,0 +1,149 @@
+"""Feature files, whole and broken, as they are loaded."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nmtcore.errors import UserError
+from nmtcore.features.examples import load_examples
+from nmtcore.parquet import write_rows
+
+INTEGERS, FLOATS = pa.list_(pa.int32()), pa.list_(pa.float32())
+SIDE = pa.schema([("id", pa.int64()), ("ids", INTEGERS), ("word_of_subword", INTEGERS)])
+SYNTAX = pa.schema(
+    [("id", pa.int64()), *((n, INTEGERS) for n in ("governor", "deprel", "upos", "xpos")), ("parent_position", FLOATS)]
+)
+SOURCE = [
+    {"id": 0, "ids": [7, 8, 9], "word_of_subword": [0, 0, 1]},
+    {"id": 4, "ids": [], "word_of_subword": []},
+    {"id": 5, "ids": [6], "word_of_subword": [0]},
+]
+TARGET = [{**row, "ids": [i + 10 for i in row["ids"]]} for row in SOURCE]
+GOVERNORS = [[1, -1], [], [-2]]
+
+
+def syntax_rows(label=3):
+    labels = [[label] * len(g) for g in GOVERNORS]
+    return [
+        {"id": row["id"], "governor": g, "deprel": x, "upos": x, "xpos": x, "parent_position": [0.5] * len(g)}
+        for row, g, x in zip(SOURCE, GOVERNORS, labels, strict=True)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_rows(tmp_path / "dev.source.parquet", SIDE, SOURCE)
+    write_rows(tmp_path / "dev.target.parquet", SIDE, TARGET)
+    write_rows(tmp_path / "dev.source.spacy.parquet", SYNTAX, syntax_rows(3))
+    write_rows(tmp_path / "dev.source.gold.parquet", SYNTAX, syntax_rows(4))
+    return tmp_path
+
+
+def lists_of(ragged):
+    return [row.tolist() for row in ragged]
+
+
+def test_both_sides_and_the_syntax_are_loaded(folder):
+    examples = load_examples(folder, "dev", syntax={"source": "spacy"})
+    assert examples.id.tolist() == [0, 4, 5]
+    assert lists_of(examples.source.ids) == [[7, 8, 9], [], [6]]
+    assert lists_of(examples.target.ids) == [[17, 18, 19], [], [16]]
+    assert lists_of(examples.source.word_of_subword) == [[0, 0, 1], [], [0]]
+    assert lists_of(examples.source.syntax["governor"]) == GOVERNORS
+    assert examples.source.syntax["parent_position"].values.dtype == np.float32
+    assert examples.target.syntax == {}
+
+
+def test_without_syntax_or_target(folder):
+    examples = load_examples(folder, "dev", target=False)
+    assert examples.source.syntax == {}
+    assert examples.target is None
+    assert examples.head(2).target is examples.take(np.array([1])).target is None
+
+
+def test_of_two_annotators_the_first_gives_a_column(folder):
+    for order, label in [(("spacy", "gold"), 3), (("gold", "spacy"), 4)]:
+        examples = load_examples(folder, "dev", syntax={"source": order})
+        assert examples.source.syntax["deprel"].values.tolist() == [label] * 3
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 9, None])
+def test_a_limit_takes_the_first_rows(folder, limit):
+    examples = load_examples(folder, "dev", syntax={"source": "spacy"}, limit=limit)
+    assert examples.id.tolist() == [0, 4, 5][:limit]
+    assert len(examples) == len(examples.source) == len(examples.target) == len(examples.source.syntax["governor"])
+    whole = load_examples(folder, "dev", syntax={"source": "spacy"})
+    if limit is not None:
+        assert lists_of(whole.head(limit).source.syntax["upos"]) == lists_of(examples.source.syntax["upos"])
+
+
+def test_rows_are_taken_with_all_that_belongs_to_them(folder):
+    taken = load_examples(folder, "dev", syntax={"source": "spacy"}).take(np.array([2, 0]))
+    assert taken.id.tolist() == [5, 0]
+    assert lists_of(taken.source.ids) == [[6], [7, 8, 9]]
+    assert lists_of(taken.target.word_of_subword) == [[0], [0, 0, 1]]
+    assert lists_of(taken.source.syntax["governor"]) == [[-2], [1, -1]]
+
+
+def test_many_rows_come_in_several_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", 10)
+    rows = [{"id": i, "ids": [i % 50] * (i % 4), "word_of_subword": list(range(i % 4))} for i in range(95)]
+    write_rows(tmp_path / "dev.source.parquet", SIDE, rows)
+    examples = load_examples(tmp_path, "dev", target=False, limit=83)
+    assert lists_of(examples.source.ids) == [row["ids"] for row in rows[:83]]
+
+
+def broken(folder, name, rows, schema=SIDE):
+    write_rows(folder / name, schema, rows)
+    with pytest.raises(UserError) as error:
+        load_examples(folder, "dev", syntax={"source": "spacy"})
+    return str(error.value)
+
+
+def test_files_of_different_rows_are_refused(folder):
+    message = broken(folder, "dev.target.parquet", [TARGET[0], {**TARGET[1], "id": 3}, TARGET[2]])
+    assert "Row 1 is pair 4 in" in message
+    assert "pair 3 in" in message
+    assert "dev.target.parquet" in message
+
+
+def test_files_of_different_lengths_are_refused(folder):
+    message = broken(folder, "dev.target.parquet", TARGET[:2])
+    assert "dev.source.parquet has 3 rows" in message
+    assert "dev.target.parquet 2" in message
+
+
+def test_syntax_of_other_rows_is_refused(folder):
+    rows = syntax_rows()
+    rows[2]["id"] = 6
+    assert "Row 2 is pair 5 in" in broken(folder, "dev.source.spacy.parquet", rows, SYNTAX)
+
+
+def test_syntax_of_other_words_is_refused(folder):
+    rows = syntax_rows()
+    rows[2]["upos"] = [1, 1]
+    message = broken(folder, "dev.source.spacy.parquet", rows, SYNTAX)
+    assert "the row with id 5 has 2 entries in upos for 1 words" in message
+
+
+def test_subwords_without_words_are_refused(folder):
+    message = broken(folder, "dev.target.parquet", [{**TARGET[0], "word_of_subword": [0]}, *TARGET[1:]])
+    assert "the row with id 0 has 1 entries in word_of_subword for 3 subwords" in message
+
+
+def test_a_null_list_is_refused(folder):
+    message = broken(folder, "dev.target.parquet", [*TARGET[:2], {"id": 5, "ids": None, "word_of_subword": [0]}])
+    assert "the row with id 5 has no ids" in message
+
+
+def test_a_missing_column_is_named(folder):
+    schema = pa.schema([("id", pa.int64()), ("ids", INTEGERS)])
+    rows = [{"id": row["id"], "ids": row["ids"]} for row in TARGET]
+    assert "has no column word_of_subword" in broken(folder, "dev.target.parquet", rows, schema)
+
+
+def test_a_missing_file_and_an_unknown_side_are_named(folder):
+    with pytest.raises(UserError, match=r"dev\.target\.stanza\.parquet"):
+        load_examples(folder, "dev", syntax={"target": "stanza"})
+    with pytest.raises(ValueError, match="unknown side sauce"):
+        load_examples(folder, "dev", syntax={"sauce": "spacy"})

@@ -1,0 +1,77 @@
+"""Ragged arrays against lists of lists."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.features.ragged import Ragged
+
+LISTS = st.lists(st.lists(st.integers(-9, 9), max_size=5), max_size=6)
+
+
+def lists_of(ragged):
+    return [row.tolist() for row in ragged]
+
+
+@given(LISTS)
+def test_it_holds_the_lists(lists):
+    ragged = Ragged.from_lists(lists, np.int32)
+    assert ragged.values.dtype == np.int32
+    assert lists_of(ragged) == lists
+    assert len(ragged) == len(lists)
+    assert ragged.lengths.tolist() == [len(row) for row in lists]
+    assert [ragged[i].tolist() for i in range(-len(lists), len(lists))] == lists + lists
+    rows, columns = ragged.rows_and_columns()
+    assert list(zip(rows, columns, strict=True)) == [(r, c) for r, row in enumerate(lists) for c in range(len(row))]
+
+
+@given(LISTS.filter(len), st.data())
+def test_rows_are_taken_in_any_order(lists, data):
+    rows = data.draw(st.lists(st.integers(0, len(lists) - 1), max_size=8))
+    taken = Ragged.from_lists(lists, np.int64).take(np.array(rows, dtype=int))
+    assert lists_of(taken) == [lists[r] for r in rows]
+
+
+@given(LISTS, st.integers(0, 8))
+def test_the_head_is_the_first_rows(lists, n):
+    assert lists_of(Ragged.from_lists(lists, np.int64).head(n)) == lists[:n]
+
+
+@given(st.lists(LISTS, min_size=1, max_size=4))
+def test_parts_are_concatenated(parts):
+    whole = Ragged.concatenate([Ragged.from_lists(lists, np.int64) for lists in parts])
+    assert lists_of(whole) == [row for lists in parts for row in lists]
+
+
+@given(LISTS, st.integers(0, 3), st.integers(0, 4))
+def test_padding_surrounds_the_rows(lists, offset, more):
+    ragged = Ragged.from_lists(lists, np.int64)
+    width = offset + max(map(len, lists), default=0) + more
+    expected = [[77] * offset + row + [77] * (width - offset - len(row)) for row in lists]
+    array = ragged.padded(fill=77, width=width, offset=offset)
+    assert array.shape == (len(lists), width)
+    assert array.tolist() == expected
+    rows = np.arange(len(lists))[::-1]
+    assert ragged.padded(rows, fill=77, width=width, offset=offset).tolist() == expected[::-1]
+
+
+def test_the_width_is_just_enough_unless_given():
+    ragged = Ragged.from_lists([[1, 2], [3]], np.float32)
+    assert ragged.padded(fill=0.5, offset=1).tolist() == [[0.5, 1, 2], [0.5, 3, 0.5]]
+    assert ragged.padded(np.array([1]), fill=0).shape == (1, 1)
+    with pytest.raises(ValueError, match="a width of 2 is too small for sequences that need 3"):
+        ragged.padded(fill=0, width=2, offset=1)
+
+
+def test_rows_out_of_range_are_refused():
+    ragged = Ragged.from_lists([[1]], np.int64)
+    for row in (1, -2):
+        with pytest.raises(IndexError):
+            ragged[row]
+
+
+@pytest.mark.parametrize("offsets", [[1, 3], [0, 2], [0, 4, 3], []])
+def test_offsets_that_do_not_fit_the_values_are_refused(offsets):
+    with pytest.raises(ValueError, match="offset"):
+        Ragged(np.arange(3), np.array(offsets, dtype=np.int64))

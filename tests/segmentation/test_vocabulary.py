@@ -1,0 +1,56 @@
+"""Vocabularies, whole and broken."""
+
+import pytest
+
+from nmtcore.errors import LineError, UserError
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT, SPECIALS, UNK, Vocabulary
+
+
+def test_the_specials_come_first():
+    vocabulary = Vocabulary.of(["dog", "cat"])
+    assert [vocabulary.entries[i] for i in (PAD, UNK, BOS, EOS, ROOT)] == ["<pad>", "<unk>", "<s>", "</s>", "<ROOT>"]
+    assert len(vocabulary) == 7
+
+
+def test_ids_and_back():
+    vocabulary = Vocabulary.of(["dog", "cat"])
+    assert vocabulary.ids(["cat", "dog", "bird"]) == [6, 5, UNK]
+    assert vocabulary.tokens([5, UNK, EOS]) == ["dog", "<unk>", "</s>"]
+
+
+def test_text_that_looks_like_a_special_is_unknown():
+    vocabulary = Vocabulary.of(["dog", "</s>"])
+    assert len(vocabulary) == 6
+    assert vocabulary.ids(SPECIALS) == [UNK] * 5
+
+
+def test_it_survives_a_file(tmp_path):
+    vocabulary = Vocabulary.of(["dog", "na\u2028me", " ", "\u0085"])
+    vocabulary.save(tmp_path / "vocab")
+    assert Vocabulary.load(tmp_path / "vocab") == vocabulary
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([*SPECIALS, "dog", "cat", "dog"], "'dog' is both entry 5 and entry 7"),
+        ([*SPECIALS, "dog", "", "cat"], "entry 6 is empty"),
+    ],
+)
+def test_broken_entries_are_named(tmp_path, lines, message):
+    (tmp_path / "vocab").write_text("\n".join(lines) + "\n")
+    with pytest.raises(UserError, match=message):
+        Vocabulary.load(tmp_path / "vocab")
+
+
+@pytest.mark.parametrize("lines", [["<pad>", "<unk>", "dog"], ["<pad>", "<unk>"], []])
+def test_missing_specials_are_named_with_their_line(tmp_path, lines):
+    (tmp_path / "vocab").write_text("".join(line + "\n" for line in lines))
+    with pytest.raises(LineError, match=r"expected <(s|pad)>") as error:
+        Vocabulary.load(tmp_path / "vocab")
+    assert error.value.line == min(len(lines), 2) + 1
+
+
+def test_a_vocabulary_made_without_specials_is_refused():
+    with pytest.raises(ValueError, match="starts with <pad>"):
+        Vocabulary(["dog"])
