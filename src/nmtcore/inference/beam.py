@@ -19,6 +19,7 @@ from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
+from nmtcore.inference.topk import best_extensions
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT
 
 NEVER = (PAD, BOS, ROOT)
@@ -125,17 +126,15 @@ class _Search:
 
     def greedy_step(self) -> None:
         """Lengthen every sentence by its likeliest token; `</s>` decides it."""
-        value_N1, token_N1 = self._extensions().max(dim=1, keepdim=True)
-        parent_N1, ended_N1 = torch.zeros_like(token_N1), token_N1 == EOS
+        value_N1, parent_N1, token_N1 = self._extensions(1)
+        ended_N1 = token_N1 == EOS
         self._finish(value_N1, parent_N1, ended_N1)
         self._live_on(value_N1, parent_N1, token_N1, ended_N1[:, 0])
 
     def beam_step(self) -> None:
         """Lengthen every beam by a token, finish those that end, drop the sentences that are decided."""
-        beams, value_NM = self.settings.beam, self._extensions()
-        vocabulary = value_NM.shape[1] // self.score_NK.shape[1]
-        value_NC, place_NC = value_NM.topk(min(2 * beams, value_NM.shape[1]), dim=1)
-        parent_NC, token_NC = place_NC // vocabulary, place_NC % vocabulary
+        beams = self.settings.beam
+        value_NC, parent_NC, token_NC = self._extensions(2 * beams)
         ended_NC = token_NC == EOS
         self._finish(value_NC, parent_NC, ended_NC)
 
@@ -143,19 +142,24 @@ class _Search:
         value_NK, best_NK = living_NC.topk(min(beams, living_NC.shape[1]), dim=1)
         self._live_on(value_NK, parent_NC.gather(1, best_NK), token_NC.gather(1, best_NK), self._decided(value_NK))
 
-    def _extensions(self) -> Tensor:
-        """Give the log probability of every beam with every next token, (N, K * V), beam by beam."""
+    def _extensions(self, count: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Give the best extensions of the live beams: their log probabilities, beams and tokens, (N, C) each.
+
+        At its limit a sentence has as many as beams: every beam ends.
+        """
         n, beams = self.score_NK.shape
         logits_RV = self.model.step(self.tokens_NKT[:, :, -1].flatten(), self.state)
         precision = torch.promote_types(logits_RV.dtype, torch.float32)
         next_NKV = torch.log_softmax(logits_RV, dim=1, dtype=precision).view(n, beams, -1)
         next_NKV[:, :, NEVER] = -torch.inf
+        value_NC, parent_NC, token_NC = best_extensions(self.score_NK, next_NKV, count=count)
         full_N = self.limit_N == self.length
         if full_N.any():
-            end_NK = next_NKV[full_N][:, :, EOS]
-            next_NKV[full_N] = -torch.inf
-            next_NKV[full_N, :, EOS] = end_NK
-        return (next_NKV + self.score_NK[:, :, None]).flatten(1)
+            value_NC[full_N] = -torch.inf
+            value_NC[full_N, :beams] = (self.score_NK + next_NKV[:, :, EOS])[full_N]
+            parent_NC[full_N, :beams] = torch.arange(beams, device=parent_NC.device)
+            token_NC[full_N] = EOS
+        return value_NC, parent_NC, token_NC
 
     def _finish(self, value_NC: Tensor, parent_NC: Tensor, ended_NC: Tensor) -> None:
         """Put those candidates that ended, and are good enough, among the results."""

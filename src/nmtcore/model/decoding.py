@@ -30,23 +30,43 @@ class DecoderState:
         """Positions decoded so far."""
         self.notes: dict[str, Any] = {}
         """What components noted in the last step, by row."""
-        self.cache_L2RHCK = keys_BHSK.new_empty(len(memory), 2, sentences, heads, ROOM, width)
+        # Rows first, then positions: what a row has decoded so far is one block of memory, quick to move.
+        self._cache_RCL2HK = keys_BHSK.new_empty(sentences, ROOM, len(memory), 2, heads, width)
+        self._spare = self._cache_RCL2HK[:0]
+        """The memory of the cache before, to be used again: fresh memory costs more than the copy."""
 
     @property
     def sentences(self) -> int:
         """B, those still being decoded."""
         return self.mask_B11S.size(0)
 
+    @property
+    def cache_L2RHCK(self) -> Tensor:
+        """A view of the cache: keys and values of every layer."""
+        return self._cache_RCL2HK.permute(2, 3, 0, 4, 1, 5)
+
     def make_room(self) -> None:
         """Grow the cache by half when it is full."""
-        room = self.cache_L2RHCK.size(4)
+        room = self._cache_RCL2HK.size(1)
         if self.length == room:
-            self.cache_L2RHCK = torch.nn.functional.pad(self.cache_L2RHCK, (0, 0, 0, max(ROOM, room // 2)))
+            self._move(None, room + max(ROOM, room // 2))
+
+    def _move(self, rows: Tensor | None, room: int) -> None:
+        """Copy the decoded positions of the rows `rows` (None: all) into a new cache with room for `room` positions."""
+        old = self._cache_RCL2HK
+        count = len(old) if rows is None else len(rows)
+        if self._spare.size(0) < count or self._spare.size(1) != room:
+            self._spare = old.new_empty(count, room, *old.shape[2:])
+        new = self._spare[:count]
+        used = self.length * old[0, 0].numel()
+        source, target = old.flatten(1)[:, :used], new.flatten(1)[:, :used]
+        target.copy_(source) if rows is None else torch.index_select(source, 0, rows, out=target)
+        self._cache_RCL2HK, self._spare = new, old
 
     def reorder(self, beams_BN: Tensor) -> None:
         """Continue beam `beams_BN[b, n]` of sentence b as its new beam n; the number of beams may change."""
         starts_B1 = torch.arange(self.sentences, device=beams_BN.device).unsqueeze(1) * self.beams
-        self.cache_L2RHCK = self.cache_L2RHCK.index_select(2, (beams_BN + starts_B1).flatten())
+        self._move((beams_BN + starts_B1).flatten(), self._cache_RCL2HK.size(1))
         self.beams = beams_BN.size(1)
 
     def keep(self, sentences: Tensor) -> None:
@@ -55,4 +75,4 @@ class DecoderState:
         self.mask_B11S = self.mask_B11S.index_select(0, sentences)
         beams = torch.arange(self.beams, device=sentences.device)
         rows = (sentences.unsqueeze(1) * self.beams + beams).flatten()
-        self.cache_L2RHCK = self.cache_L2RHCK.index_select(2, rows)
+        self._move(rows, self._cache_RCL2HK.size(1))
