@@ -1,0 +1,1 @@
+"""Composes the abstract syntax of the demo corpus's sentences."""

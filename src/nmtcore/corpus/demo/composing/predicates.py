@@ -1,0 +1,210 @@
+"""Composes verb phrases: a verb that the subject goes with, what it takes, and what is said around it."""
+
+from dataclasses import replace
+
+from nmtcore.corpus.demo.composing.nominals import Nominals, adverbs, location
+from nmtcore.corpus.demo.lexicon.entries import Adverb, Link, Number, Verb
+from nmtcore.corpus.demo.lexicon.modifiers import (
+    AFTER,
+    BECAUSE_OF,
+    BEFORE,
+    DURING,
+    INTO,
+    ONTO,
+    THROUGH,
+    TO_BUILDING,
+    TO_ISLAND,
+    TO_TOWN,
+    TOWNS,
+    WITH,
+)
+from nmtcore.corpus.demo.lexicon.nouns import of_class
+from nmtcore.corpus.demo.lexicon.verbs import (
+    NO_PLACE,
+    STATIVE,
+    UNCONTROLLED,
+    verbs_for,
+)
+from nmtcore.corpus.demo.meaning import (
+    Adjunct,
+    Joined,
+    Named,
+    Nominal,
+    NounPhrase,
+    Predicate,
+    Prepositional,
+    Pronoun,
+    Relative,
+    Tense,
+)
+
+_SKEW = 1.2
+_NEGATED = ("the", "this", "that", "a", "")
+"""Determiners that leave no doubt of what a negation denies."""
+_FRAMES = {"transitive": 42, "intransitive": 18, "prepositional": 14, "ditransitive": 9, "located": 6, "placed": 9}
+_TO_DRIVE = Link(english="to", german="zu", case="dat")
+
+
+def subject_classes(nominal: Nominal) -> frozenset[str]:
+    """Return the classes of what a nominal means; pronouns and names are persons."""
+    return nominal.noun.classes if isinstance(nominal, (NounPhrase, Relative)) else frozenset({"person"})
+
+
+class Predicates(Nominals):
+    """Composes verb phrases with the dice of one sentence."""
+
+    def predicate(
+        self, classes: frozenset[str], *, tense: Tense, rich: int = 1, number: Number = "sg", adjuncts: bool = True
+    ) -> Predicate | None:
+        """Compose a verb phrase for a subject of these classes; None where no verb fits."""
+        frames = {frame: weight for frame, weight in _FRAMES.items() if verbs_for(frame, classes)}
+        if not frames:
+            return None
+        frame = self.dice.weighted(frames)
+        verb = self.dice.pick(verbs_for(frame, classes), skew=_SKEW)
+        predicate = self._with_objects(verb, tense=tense, rich=rich)
+        if not adjuncts:
+            return predicate
+        return self.circumstances(predicate, number=number, person="person" in classes)
+
+    def _with_objects(self, verb: Verb, *, tense: Tense, rich: int) -> Predicate:
+        predicate = Predicate(verb=verb, tense=tense)
+        if verb.frame in ("transitive", "ditransitive"):
+            predicate = replace(predicate, object=self.object(verb, rich=rich))
+        if verb.frame == "ditransitive":
+            return self._with_recipient(predicate)
+        if verb.frame == "prepositional":
+            assert verb.link is not None
+            nominal = self.object(verb, rich=rich)
+            return replace(predicate, phrase=Prepositional(link=verb.link, nominal=nominal, slot="argument"))
+        if verb.frame == "located":
+            classes = verb.takes
+            at_home = verb.takes == ("home",)
+            phrase = self.place(*classes) if at_home else self._on(classes, rich=rich)
+            return replace(predicate, phrase=phrase)
+        return self._placed(predicate, rich=rich) if verb.frame == "placed" else predicate
+
+    def object(self, verb: Verb, *, rich: int) -> Nominal:
+        """Compose an object (bare or with a preposition) that the verb takes."""
+        person = "person" in verb.takes
+        if person and self.dice.chance(0.14):
+            return self.dice.pick(
+                [Pronoun(person=3, number="sg", gender="m"), Pronoun(person=3, number="sg", gender="f"),
+                 Pronoun(person=3, number="pl")]
+            )  # fmt: skip
+        if person and self.dice.chance(0.12):
+            return self.name()
+        if self.dice.chance(0.05 * rich) and verb.frame != "ditransitive" and len(of_class(*verb.takes)) > 1:
+            return self.pair(*verb.takes)
+        phrase = self.phrase(*verb.takes, rich=rich)
+        return replace(phrase, determiner="a") if phrase.determiner == "no" else phrase
+
+    def _with_recipient(self, predicate: Predicate) -> Predicate:
+        kind = self.dice.weighted({"noun": 70, "pronoun": 15, "name": 15})
+        if kind == "pronoun":
+            recipient: Nominal = self.dice.pick(
+                [Pronoun(person=3, number="sg", gender="m"), Pronoun(person=3, number="sg", gender="f"),
+                 Pronoun(person=1, number="sg"), Pronoun(person=3, number="pl")]
+            )  # fmt: skip
+        else:
+            recipient = self.name() if kind == "name" else self.phrase("person", rich=0, plain=True)
+        simple = isinstance(predicate.object, NounPhrase) and predicate.object.clause is None
+        shifted = kind == "noun" and simple and self.dice.chance(0.35)
+        return replace(predicate, recipient=recipient, shifted=shifted)
+
+    def _on(self, classes: tuple[str, ...], *, rich: int) -> Prepositional:
+        nominal = self.phrase(*classes, rich=rich if self.dice.chance(0.4) else 0, plain=True)
+        return Prepositional(link=location(nominal.noun), nominal=nominal, slot="argument")
+
+    def _placed(self, predicate: Predicate, *, rich: int) -> Predicate:
+        verb = predicate.verb
+        assert verb is not None
+        if verb.takes:
+            predicate = replace(predicate, object=self.phrase(*verb.takes, rich=rich, plain=False))
+        return replace(predicate, phrase=self._direction(verb))
+
+    def _direction(self, verb: Verb) -> Prepositional:
+        """Compose where something is put or someone goes."""
+        if "town" in verb.tools and self.dice.chance(0.5):
+            return Prepositional(link=TO_TOWN, nominal=Named(name=self.dice.pick(TOWNS)), slot="argument")
+        nominal = self.phrase(*(tag for tag in verb.tools if tag != "town"), rich=0, plain=True)
+        classes = nominal.noun.classes
+        if verb.takes:
+            link = INTO if "container" in classes else ONTO
+        elif "island" in classes:
+            link = TO_ISLAND
+        else:
+            link = TO_BUILDING if verb.english.base == "go" else _TO_DRIVE
+        return Prepositional(link=link, nominal=nominal, slot="argument")
+
+    def circumstances(self, predicate: Predicate, *, number: Number = "sg", person: bool = True) -> Predicate:
+        """Add adverbs and prepositional phrases that say when, where, how and with what.
+
+        `number` is that of the subject, `person` whether it is one.
+        """
+        verb = predicate.verb
+        assert verb is not None
+        dynamic = verb.frame in ("transitive", "intransitive") and verb.english.base not in STATIVE
+        free = verb.frame in ("transitive", "intransitive", "prepositional", "ditransitive")
+        found: list[Adjunct] = []
+        if verb.tools and person and verb.frame == "transitive" and self.dice.chance(0.45):
+            tool = self.phrase(*verb.tools, rich=0, plain=True, number="sg")
+            found.append(Prepositional(link=THROUGH if "lens" in verb.tools else WITH, nominal=tool, slot="tool"))
+        elif free and verb.english.base not in NO_PLACE and "person" in verb.subjects and self.dice.chance(0.2):
+            found.append(self.place())
+        elif dynamic and verb.english.base not in UNCONTROLLED and self.dice.chance(0.13):
+            kinds = (*adverbs("manner"), *(adverbs("plural") if number == "pl" else ()))
+            found.append(self.dice.pick(kinds))
+        elif dynamic and person and self.dice.chance(0.06):
+            companion = self.phrase("kin", rich=0)
+            found.append(Prepositional(link=WITH, nominal=companion, slot="tool"))
+        found += self.times(predicate.tense, few=len(found))
+        return replace(predicate, adjuncts=tuple(found))
+
+    def times(self, tense: Tense, *, few: int) -> list[Adjunct]:
+        """Compose at most one adverb or phrase that says when, how often or how likely."""
+        kind = self.dice.weighted({"none": 62 + 20 * few, "adverb": 15, "often": 9, "phrase": 7, "sentence": 4})
+        if kind == "phrase":
+            link = self.dice.pick((BEFORE, AFTER, DURING, BECAUSE_OF), skew=1.3)
+            nominal = self.phrase("held", rich=0, plain=True)
+            nominal = replace(nominal, count=None, determiner=nominal.determiner or "the")
+            return [Prepositional(link=link, nominal=nominal, slot="time")]
+        if kind == "sentence":
+            return [self.dice.pick(adverbs("sentence")[:2])]
+        fitting = adverbs("time" if kind == "adverb" else "often", tense) if kind != "none" else ()
+        return [self.dice.pick(fitting)] if fitting else []
+
+    def varied(self, predicate: Predicate, subject: Nominal) -> Predicate:
+        """Make some predicates progressive, modal, negative or a wish."""
+        verb = predicate.verb
+        assert verb is not None
+        adverbial = {part.kind for part in predicate.adjuncts if isinstance(part, Adverb)}
+        simple = predicate.tense in ("present", "past")
+        person = "person" in subject_classes(subject)
+        kind = self.dice.weighted({"none": 68, "progressive": 8, "modal": 10, "negated": 9, "attitude": 5})
+        if kind == "progressive" and simple and verb.english.base not in STATIVE and not adverbial & {"often", "time"}:
+            return replace(predicate, progressive=True)
+        if kind == "modal" and predicate.tense == "present" and not adverbial & {"often", "sentence"}:
+            modal = self.dice.pick(("can", "must", "should", "may", "would"))
+            predicate = replace(predicate, modal=modal)
+            return self.negate(predicate, subject) if self.dice.chance(0.15) else predicate
+        if kind == "negated":
+            return self.negate(predicate, subject)
+        if kind == "attitude" and simple and person and verb.english.base not in STATIVE:
+            attitude = "want" if self.dice.chance(0.6) else "like"
+            if not adverbial & {"often", "sentence"} and (attitude == "want" or "time" not in adverbial):
+                return replace(predicate, attitude=attitude)
+        return predicate
+
+    def negate(self, predicate: Predicate, subject: Nominal) -> Predicate:
+        """Negate a predicate that is simple enough; others come back as they are."""
+        if isinstance(subject, NounPhrase) and subject.owner is None and subject.determiner not in _NEGATED:
+            return predicate
+        for nominal in (predicate.object, predicate.phrase.nominal if predicate.phrase else None):
+            if isinstance(nominal, Joined):
+                return predicate
+            quantified = isinstance(nominal, NounPhrase) and (nominal.determiner not in _NEGATED or nominal.count)
+            if quantified and nominal.owner is None:
+                return predicate
+        kept = tuple(part for part in predicate.adjuncts if isinstance(part, Adverb) and part.kind == "time")
+        return replace(predicate, negated=True, adjuncts=kept, shifted=False)

@@ -1,0 +1,1 @@
+"""Realises the abstract syntax in English, with dependencies and CCG categories."""

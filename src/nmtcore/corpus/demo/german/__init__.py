@@ -1,0 +1,1 @@
+"""Realises the abstract syntax in German, with dependencies."""

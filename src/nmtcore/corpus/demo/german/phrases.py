@@ -1,0 +1,203 @@
+"""Noun phrases and prepositional phrases in German, with dependencies."""
+
+from dataclasses import replace
+
+from nmtcore.corpus.demo.german.words import (
+    adjective_word,
+    determiner_word,
+    interrogative_word,
+    nominal_feats,
+    noun_word,
+    personal_word,
+    possessive_word,
+    relative_word,
+)
+from nmtcore.corpus.demo.lexicon.entries import Adverb, Case, Gender, Number
+from nmtcore.corpus.demo.meaning import (
+    Clause,
+    Compared,
+    Graded,
+    Interrogative,
+    Joined,
+    Named,
+    Nominal,
+    NounPhrase,
+    Prepositional,
+    Pronoun,
+    Relative,
+)
+from nmtcore.corpus.demo.trees import Phrase, Word, attach, feats, punctuation
+
+_CONTRACTIONS = {
+    ("in", "dem"): "im",
+    ("in", "das"): "ins",
+    ("an", "dem"): "am",
+    ("an", "das"): "ans",
+    ("von", "dem"): "vom",
+    ("zu", "dem"): "zum",
+    ("zu", "der"): "zur",
+    ("bei", "dem"): "beim",
+}
+
+
+class GermanPhrases:
+    """Noun phrases and what hangs on them; `German` adds the clauses."""
+
+    def relative_clause(self, meaning: Clause) -> Phrase:
+        """Realise a relative clause without its commas."""
+        raise NotImplementedError
+
+    def nominal(self, meaning: Nominal, *, case: Case) -> Phrase:
+        """Realise a nominal in a case."""
+        if isinstance(meaning, NounPhrase):
+            return self.noun_phrase(meaning, case=case)
+        if isinstance(meaning, Joined):
+            return self._joined(meaning, case=case)
+        if isinstance(meaning, Pronoun):
+            gender = meaning.german or meaning.gender
+            word = personal_word(meaning.person, meaning.number, gender, case=case)
+        elif isinstance(meaning, Named):
+            word = _name(meaning, case=case)
+        elif isinstance(meaning, Relative):
+            word = relative_word(case=case, gender=meaning.noun.gender, number=meaning.number)
+        else:
+            assert isinstance(meaning, Interrogative)
+            word = interrogative_word(person=meaning.person, case=case)
+        return Phrase(head=word, words=[word])
+
+    def _joined(self, meaning: Joined, *, case: Case) -> Phrase:
+        first = self.nominal(meaning.first, case=case)
+        second = self.nominal(meaning.second, case=case)
+        words = [*first.words, conjunction_word("und", head=second.head)]
+        return Phrase(head=first.head, words=words + attach(second, head=first.head, deprel="conj"))
+
+    def noun_phrase(self, meaning: NounPhrase, *, case: Case) -> Phrase:
+        """Realise a noun with its determiner or owner, adjectives, genitive, phrases and relative clause."""
+        noun, number = meaning.noun, meaning.number
+        head = noun_word(noun, case=case, number=number)
+        words, declension = self._determiner(meaning, head=head, case=case)
+        if meaning.count:
+            count = Word(form=meaning.count[1], lemma=meaning.count[1], upos="NUM", xpos="CARD")
+            count.feats = feats(NumType="Card")
+            words += attach(count, head=head, deprel="nummod")
+        for graded in meaning.adjectives:
+            phrase = _attribute(graded, declension=declension, case=case, gender=noun.gender, number=number)
+            words += attach(phrase, head=head, deprel="amod")
+        words.append(head)
+        if isinstance(meaning.owner, NounPhrase):
+            words += attach(self.noun_phrase(meaning.owner, case="gen"), head=head, deprel="nmod")
+        if meaning.genitive:
+            words += attach(self.noun_phrase(meaning.genitive, case="gen"), head=head, deprel="nmod")
+        for modifier in meaning.modifiers:
+            words += attach(self.prepositional(modifier), head=head, deprel="nmod")
+        if meaning.clause:
+            words += self.set_off(self.relative_clause(meaning.clause), head=head, deprel="acl:relcl")
+        return Phrase(head=head, words=words)
+
+    def without_clause(self, meaning: NounPhrase, *, case: Case) -> tuple[Phrase, list[Word]]:
+        """Realise a noun phrase and, apart from it, its relative clause, to be put further to the right."""
+        phrase = self.noun_phrase(replace(meaning, clause=None), case=case)
+        assert meaning.clause is not None
+        clause = self.relative_clause(meaning.clause)
+        return phrase, self.set_off(clause, head=phrase.head, deprel="acl:relcl")
+
+    def set_off(self, phrase: Phrase, *, head: Word, deprel: str) -> list[Word]:
+        """Hang a clause on `head`, between commas."""
+        before, after = (comma(phrase.head) for _ in range(2))
+        return [before, *attach(phrase, head=head, deprel=deprel), after]
+
+    def _determiner(self, meaning: NounPhrase, *, head: Word, case: Case) -> tuple[list[Word], str]:
+        agree = {"case": case, "gender": meaning.noun.gender, "number": meaning.number}
+        owner = meaning.owner
+        if isinstance(owner, Pronoun):
+            word, declension = possessive_word((owner.person, owner.number, owner.gender), **agree)
+            return attach(word, head=head, deprel="det:poss"), declension
+        if isinstance(owner, Relative):
+            word = relative_word(case="gen", gender=owner.noun.gender, number=owner.number)
+            return attach(word, head=head, deprel="nmod:poss"), "strong"
+        if isinstance(owner, Named):
+            return attach(_name(owner, case="gen"), head=head, deprel="nmod:poss"), "strong"
+        determiner = "the" if owner is not None else meaning.determiner
+        if not determiner:
+            return [], "strong"
+        word, declension = determiner_word(determiner, **agree)
+        return attach(word, head=head, deprel="det"), declension
+
+    def prepositional(self, meaning: Prepositional) -> Phrase:
+        """Realise a prepositional phrase, headed by its noun; in + dem becomes im, unless a clause explains dem."""
+        link = meaning.link
+        phrase = self.nominal(meaning.nominal, case=link.case)
+        if not link.german:
+            return phrase
+        case = Word(form=link.german, lemma=link.german, upos="ADP", xpos="APPR", deprel="case", head=phrase.head)
+        words = phrase.words
+        explained = isinstance(meaning.nominal, NounPhrase) and meaning.nominal.clause is not None
+        contracted = _CONTRACTIONS.get((link.german, words[0].form))
+        if contracted and words[0].xpos == "ART" and not explained:
+            case.form, case.xpos, case.feats = contracted, "APPRART", words[0].feats
+            words = words[1:]
+        return Phrase(head=phrase.head, words=[case, *words])
+
+    def comparison(self, meaning: Compared) -> Phrase:
+        """Realise `älter als ...` as the complement of the copula."""
+        adjective = meaning.adjective
+        word = Word(form=adjective.german_more, lemma=adjective.german, upos="ADJ", xpos="ADJD")
+        word.feats = feats(Degree="Cmp")
+        than = self.nominal(meaning.than, case="nom")
+        case = Word(form="als", lemma="als", upos="ADP", xpos="KOKOM", deprel="case", head=than.head)
+        return Phrase(head=word, words=[word, case, *attach(than, head=word, deprel="obl")])
+
+
+def comma(head: Word) -> Word:
+    """Make a comma that belongs to the clause of `head`."""
+    return punctuation(",", head=head, xpos="$,")
+
+
+def conjunction_word(form: str, *, head: Word) -> Word:
+    """Return a coordinating conjunction that hangs on the second part."""
+    return Word(form=form, lemma=form, upos="CCONJ", xpos="KON", deprel="cc", head=head)
+
+
+def adverb(entry: Adverb) -> Word:
+    """Realise an adverb."""
+    return adverb_word(entry.german)
+
+
+def adverb_word(form: str, *, xpos: str = "ADV", **values: str) -> Word:
+    """Make an adverb of a form."""
+    return Word(form=form, lemma=form, upos="ADV", xpos=xpos, feats=feats(**values))
+
+
+def predicative(meaning: Graded) -> Phrase:
+    """Realise an adjective as the complement of the copula: without an ending."""
+    form = meaning.adjective.german
+    return _graded(Word(form=form, lemma=form, upos="ADJ", xpos="ADJD", feats=feats(Degree="Pos")), meaning)
+
+
+def _attribute(meaning: Graded, *, declension: str, case: Case, gender: Gender, number: Number) -> Phrase:
+    word = adjective_word(
+        stem=meaning.adjective.stem,
+        lemma=meaning.adjective.german,
+        declension=declension,
+        case=case,
+        gender=gender,
+        number=number,
+    )
+    return _graded(word, meaning)
+
+
+def _graded(word: Word, meaning: Graded) -> Phrase:
+    if meaning.degree is None:
+        return Phrase(head=word, words=[word])
+    return Phrase(head=word, words=[*attach(adverb(meaning.degree), head=word, deprel="advmod"), word])
+
+
+def _name(meaning: Named, *, case: Case) -> Word:
+    form = meaning.name.german
+    return Word(
+        form=form + "s" if case == "gen" else form,
+        lemma=form,
+        upos="PROPN",
+        xpos="NE",
+        feats=nominal_feats(case, meaning.name.gender, "sg"),
+    )

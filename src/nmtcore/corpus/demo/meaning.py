@@ -1,0 +1,221 @@
+"""What a sentence of the demo corpus means: the abstract syntax that both languages realise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any, Literal
+
+from nmtcore.corpus.demo.lexicon.entries import Adjective, Adverb, Gender, Link, Name, Noun, Number, Verb
+
+Tense = Literal["present", "past", "perfect", "pluperfect", "future"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pronoun:
+    """A personal pronoun; `german` is the gender of its German antecedent where that differs from English."""
+
+    person: int
+    number: Number
+    gender: Gender = "n"
+    german: Gender | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """A person or a town with a name."""
+
+    name: Name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Relative:
+    """The relative pronoun: it repeats the noun that its clause modifies."""
+
+    noun: Noun
+    number: Number
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interrogative:
+    """`who` (a person) or `what`; `which NOUN` is a `NounPhrase` with the determiner "which"."""
+
+    person: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Graded:
+    """An adjective with an adverb of degree (or none)."""
+
+    adjective: Adjective
+    degree: Adverb | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NounPhrase:
+    """A noun with everything around it.
+
+    `determiner` is the English word, or "" for none; an owner takes its place: a `Pronoun` (my), a `Relative`
+    (whose), a `Named` or a `NounPhrase` (the teacher's). `genitive` is an owner after "of".
+    """
+
+    noun: Noun
+    number: Number = "sg"
+    determiner: str = "the"
+    count: tuple[str, str] | None = None
+    adjectives: tuple[Graded, ...] = ()
+    owner: "Pronoun | Relative | Named | NounPhrase | None" = None
+    genitive: "NounPhrase | None" = None
+    modifiers: tuple["Prepositional", ...] = ()
+    clause: "Clause | None" = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Joined:
+    """Two noun phrases under one conjunction."""
+
+    first: "NounPhrase | Named"
+    second: "NounPhrase | Named"
+
+
+Nominal = Pronoun | Named | Relative | Interrogative | NounPhrase | Joined
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepositional:
+    """A prepositional phrase; `slot` says where it goes in a clause: time, place, tool, agent, direction."""
+
+    link: Link
+    nominal: Nominal
+    slot: str = "place"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """An adverb that asks: where, when, why."""
+
+    english: str
+    german: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subordinate:
+    """An adverbial clause with its English conjunction."""
+
+    marker: str
+    clause: "Clause"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Purpose:
+    """An adverbial infinitive: `in order to` (um ... zu) or, negative, `without` (ohne ... zu)."""
+
+    negative: bool
+    predicate: "Predicate"
+
+
+Adjunct = Adverb | Prepositional | Question | Subordinate | Purpose
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compared:
+    """A comparative: older than the nominal."""
+
+    adjective: Adjective
+    than: Nominal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Predicate:
+    """A verb with what it takes; without a verb it is the copula with its `complement`.
+
+    `content` is a finite clause (with `marker` that, whether or, for a question word, "") or an infinitive.
+    `shifted` puts the recipient into a phrase with "to". `attitude` is "like" (German: gern) or "want" (wollen).
+    """
+
+    verb: Verb | None
+    object: Nominal | None = None
+    recipient: Nominal | None = None
+    phrase: Prepositional | None = None
+    content: "Clause | Predicate | None" = None
+    marker: str = ""
+    complement: Graded | Compared | NounPhrase | None = None
+    adjuncts: tuple[Adjunct, ...] = ()
+    tense: Tense = "present"
+    modal: str = ""
+    passive: bool = False
+    negated: bool = False
+    progressive: bool = False
+    shifted: bool = False
+    attitude: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clause:
+    """A subject with one predicate or two under `conjunction`; `front` stands before everything else."""
+
+    subject: Nominal
+    predicates: tuple[Predicate, ...]
+    conjunction: str = "and"
+    front: Adjunct | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Existence:
+    """There is something somewhere."""
+
+    nominal: NounPhrase
+    place: Prepositional
+    tense: Tense = "present"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    """A statement of one or two clauses (under `conjunction`), or a question of one."""
+
+    clauses: tuple[Clause | Existence, ...]
+    conjunction: str = ""
+    question: bool = False
+
+
+def nodes(meaning: Any) -> Iterator[Any]:
+    """Yield every node of the abstract syntax below `meaning`, itself first; lexical entries are leaves."""
+    yield meaning
+    for name in _field_names(type(meaning)):
+        value = getattr(meaning, name)
+        for child in value if isinstance(value, tuple) else (value,):
+            if child is not None and _field_names(type(child)):
+                yield from nodes(child)
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Return the fields of a kind of node; none of what is no node or a lexical entry."""
+    if not is_dataclass(kind) or kind in (Noun, Verb, Adjective, Adverb, Link, Name):
+        return ()
+    return tuple(field.name for field in fields(kind))
+
+
+def agreement(nominal: Nominal) -> tuple[int, Number]:
+    """Return the person and the number that a verb shows when `nominal` is its subject."""
+    if isinstance(nominal, Pronoun):
+        return nominal.person, nominal.number
+    if isinstance(nominal, Joined):
+        return 3, "pl"
+    if isinstance(nominal, (NounPhrase, Relative)):
+        return 3, nominal.number
+    return 3, "sg"
+
+
+def wh_role(clause: Clause) -> str | None:
+    """Say what a question word asks for in `clause`: subject, object, front; None where there is none."""
+    if _asks(clause.subject):
+        return "subject"
+    if _asks(clause.predicates[0].object):
+        return "object"
+    return "front" if isinstance(clause.front, Question) else None
+
+
+def _asks(nominal: Nominal | None) -> bool:
+    if isinstance(nominal, NounPhrase):
+        return nominal.determiner == "which"
+    return isinstance(nominal, Interrogative)

@@ -1,0 +1,92 @@
+"""Words that know their heads, phrases of them, and the sentence that they make in the end.
+
+A head is another word, never a position, so that a realiser can put words wherever the language wants them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+from nmtcore.corpus.pairs import Side
+from nmtcore.syntax.annotation import Annotation
+
+
+@dataclass(eq=False, kw_only=True, slots=True)
+class Word:
+    """One word of a sentence with its analysis; `head` is None for the root."""
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str = "_"
+    ccg: str = ""
+    deprel: str = "root"
+    head: "Word | None" = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Phrase:
+    """Words in their order and the one that governs the rest."""
+
+    head: Word
+    words: list[Word] = field(default_factory=list)
+
+
+def feats(**values: str) -> str:
+    """Write morphological features as Universal Dependencies does: sorted, `Name=Value|...`, or "_" for none."""
+    return _joined(tuple(values.items()))
+
+
+@cache
+def _joined(values: tuple[tuple[str, str], ...]) -> str:
+    return "|".join(f"{name}={value}" for name, value in sorted(values, key=lambda item: item[0].lower())) or "_"
+
+
+def attach(dependent: Phrase | Word, *, head: Word, deprel: str) -> list[Word]:
+    """Hang a phrase on `head`; return its words."""
+    word = dependent.head if isinstance(dependent, Phrase) else dependent
+    word.head, word.deprel = head, deprel
+    return dependent.words if isinstance(dependent, Phrase) else [dependent]
+
+
+def punctuation(form: str, *, head: Word, xpos: str) -> Word:
+    """Make a punctuation mark that hangs on `head`."""
+    ccg = "," if form == "," else "."
+    return Word(form=form, lemma=form, upos="PUNCT", xpos=xpos, ccg=ccg, deprel="punct", head=head)
+
+
+def detokenise(words: Iterable[str]) -> str:
+    """Join words into raw text: punctuation and the English 's follow without a space."""
+    text = ""
+    for word in words:
+        text += word if not text or word in {",", ".", "?", "'s"} else " " + word
+    return text
+
+
+def _settle_commas(words: list[Word]) -> list[Word]:
+    """Drop a comma that stands before another mark: one is enough."""
+    following = [*words[1:], None]
+    return [
+        word
+        for word, after in zip(words, following, strict=True)
+        if not (word.form == "," and after is not None and after.upos == "PUNCT")
+    ]
+
+
+def lay_out(words: list[Word], *, ccg: bool) -> Side:
+    """Number the words, capitalise the first one, and return the side of the pair that they make."""
+    words = _settle_commas(words)
+    position = {id(word): index for index, word in enumerate(words, start=1)}
+    forms = [word.form for word in words]
+    forms[0] = forms[0][0].upper() + forms[0][1:]
+    annotation = Annotation(
+        lemma=[word.lemma for word in words],
+        upos=[word.upos for word in words],
+        xpos=[word.xpos for word in words],
+        feats=[word.feats for word in words],
+        head=[0 if word.head is None else position[id(word.head)] for word in words],
+        deprel=[word.deprel for word in words],
+        ccg=[word.ccg for word in words] if ccg else None,
+    )
+    return Side(text=detokenise(forms), words=forms, annotation=annotation)
