@@ -89,20 +89,18 @@ def read_batches(
     """Yield the rows start..stop-1 of `path` as record batches of at most `size` rows, in order."""
     with open_file(path) as file:
         stop = file.metadata.num_rows if stop is None else min(stop, file.metadata.num_rows)
-        groups, row = [], 0
-        first_row = None
+        row = 0
         for group in range(file.metadata.num_row_groups):
             count = file.metadata.row_group(group).num_rows
-            if row + count > start and row < stop:
-                groups.append(group)
-                first_row = row if first_row is None else first_row
-            row += count
-        row = first_row or 0
-        for batch in file.iter_batches(size, row_groups=groups, columns=columns) if groups else ():
-            left, right = max(start - row, 0), min(stop - row, batch.num_rows)
-            row += batch.num_rows
-            if left < right:
-                yield batch.slice(left, right - left)
+            if row + count <= start or row >= stop:
+                row += count
+                continue
+            # Group by group: one iterator over all groups holds ever more memory as it goes (pyarrow 26).
+            for batch in file.iter_batches(size, row_groups=[group], columns=columns):
+                left, right = max(start - row, 0), min(stop - row, batch.num_rows)
+                row += batch.num_rows
+                if left < right:
+                    yield batch.slice(left, right - left)
 
 
 def read_rows(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+import pyarrow as pa
+
 from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
@@ -15,7 +17,7 @@ from nmtcore.corpus.parallel import available_cores, chunks, ordered_map
 from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import read_json, write_json
-from nmtcore.parquet import row_writer
+from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 
 ROWS_PER_CHUNK = 2_000
 SHOWN_FAULTS = 20
@@ -40,9 +42,12 @@ def read_split(
     processes = available_cores() if processes is None else processes
     tally = _Tally(dataset.max_bad_lines)
     with row_writer(output, RAW_SCHEMA) as writer:
-        for batch in ordered_map(read_chunk, _chunks(dataset, split, downloads), processes=processes):
-            tally.add(batch)
-            writer.write_batch(batch.pairs)
+        batches = ordered_map(read_chunk, _chunks(dataset, split, downloads), processes=processes)
+        # Chunks are small, for the processes' sake; the file's row groups need not be.
+        for group in chunks(batches, max(1, ROWS_PER_GROUP // ROWS_PER_CHUNK)):
+            for batch in group:
+                tally.add(batch)
+            writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not tally.kept:
             raise UserError(f"The split '{split}' of {dataset.name} has no pair: check its files and its rows.")
     write_json(report, tally.report())

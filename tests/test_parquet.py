@@ -1,0 +1,45 @@
+"""Parquet files are read in ranges, in order, and without holding more than a row group."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmtcore.parquet import read_batches, row_count, row_writer
+
+SCHEMA = pa.schema([("id", pa.int64()), ("words", pa.list_(pa.string()))])
+
+
+def write(path, groups: list[int]) -> int:
+    first = 0
+    with row_writer(path, SCHEMA) as writer:
+        for count in groups:
+            ids = list(range(first, first + count))
+            writer.write_batch(
+                pa.record_batch(
+                    {"id": ids, "words": [[str(i * k % 997) for k in range(9)] for i in ids]}, schema=SCHEMA
+                )
+            )
+            first += count
+    return first
+
+
+@given(st.lists(st.integers(0, 7), max_size=6), st.integers(0, 40), st.none() | st.integers(0, 40), st.integers(1, 9))
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_range_of_any_groups(tmp_path, groups, start, stop, size):
+    total = write(tmp_path / "x", groups)
+    batches = list(read_batches(tmp_path / "x", start=start, stop=stop, size=size))
+    assert [i for batch in batches for i in batch.column("id").to_pylist()] == list(range(total))[start:stop]
+    assert all(0 < batch.num_rows <= size for batch in batches)
+    assert row_count(tmp_path / "x") == total
+
+
+@pytest.mark.parametrize("columns", [None, ["words"]])
+def test_memory_does_not_grow_with_the_file(columns, tmp_path):
+    """One pyarrow iterator over all row groups holds more the more groups there are."""
+    most = []
+    for groups in (10, 80):
+        write(tmp_path / "x", [2000] * groups)
+        before = pa.total_allocated_bytes()
+        most.append(max(pa.total_allocated_bytes() - before for _ in read_batches(tmp_path / "x", columns=columns)))
+    assert most[1] < 2 * most[0]
