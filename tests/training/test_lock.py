@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_the_lock_of_a_killed_process_is_taken_over_at_once(tmp_path, holder):
 
 def test_a_process_that_is_dead_but_not_collected_is_gone(tmp_path, holder):
     os.kill(holder.pid, signal.SIGKILL)  # and no wait: a zombie
-    while open(f"/proc/{holder.pid}/stat").read().rpartition(")")[2].split()[0] != "Z":
+    while Path(f"/proc/{holder.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
         time.sleep(0.01)
     with locked(tmp_path / "lock", log=lambda line: None, stale=1000, patience=0):
         pass

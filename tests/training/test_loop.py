@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 import torch
+from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import weights
 from nmtcore.training.data import training_data
 from nmtcore.training.loop import train
 from nmtcore.training.validation import perplexity
-from training import tiny
 
 
 def run_it(folder, run, *, data=None, **others):

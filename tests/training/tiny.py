@@ -1,12 +1,8 @@
-"""A run so small that it trains in a second: a reversal task with trees, and the settings for it.
+"""A run so small that it trains in a second: a reversal task with trees, and the settings for it."""
 
-As a program (`python tiny.py OPTIONS-AS-JSON`) it trains in a process of its own, to be killed or multiplied.
-"""
-
-import json
 import os
-import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,27 +81,29 @@ def side(lists: list[list[int]], governors: list[list[int]] | None = None) -> Si
     return SideExamples(ids=Ragged.from_lists(lists, np.int32), word_of_subword=words, syntax=syntax)
 
 
-def main(options: dict[str, Any]) -> None:
-    """Train, and save the final weights."""
+def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
+    """Train in a process of its own (to be killed or multiplied), and save the final weights.
+
+    `options`: the `settings`; `float64`; `pause`, in seconds before every forward pass.
+    """
     from safetensors.torch import save_file
 
     from nmtcore.training.checkpoints import weights
     from nmtcore.training.loop import train
 
+    os.environ |= environment
+    output = os.open(folder / f"output.{os.getpid()}", os.O_WRONLY | os.O_CREAT)
+    for stream in (1, 2):
+        os.dup2(output, stream)
     torch.set_num_threads(1)
-    run = settings(**options["settings"])
+    run = settings(**options.get("settings", {}))
     model = model_of(run)
     if options.get("float64"):
         model.double()
     if pause := options.get("pause"):  # Slow enough to be caught in the middle.
         model.register_forward_pre_hook(lambda *_: time.sleep(pause))
-    folder = Path(options["folder"])
     data = examples(120, unparsed=0.3), examples(20, seed=1)
-    result = train(run, model, *data, folder=folder, checkpoints=folder / "checkpoints")
+    log = partial(print, flush=True)
+    train(run, model, *data, folder=folder, checkpoints=folder / "checkpoints", log=log)
     if int(os.environ.get("RANK", "0")) == 0:
         save_file({name: tensor.detach().clone() for name, tensor in weights(model)}, folder / "final.safetensors")
-        (folder / "result.json").write_text(json.dumps({"updates": result.updates, "stopped": result.stopped}))
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))

@@ -66,7 +66,7 @@ class Ragged:
     def take(self, rows: np.ndarray) -> "Ragged":
         """Copy the sequences `rows` (indices, in any order, repeated or not)."""
         rows = np.asarray(rows, dtype=np.int64)
-        lengths = self.lengths[rows]
+        lengths = self.offsets[rows + 1] - self.offsets[rows]
         offsets = _offsets(lengths)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return Ragged(self.values[places], offsets)

@@ -14,6 +14,7 @@ from torch import nn
 
 from nmtcore.errors import UserError, explained
 from nmtcore.files import atomic_path, read_json, write_json
+from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
 
 KEPT = 2
@@ -31,10 +32,10 @@ class Checkpoints:
         """List the updates that have a checkpoint, oldest first."""
         return sorted(int(path.stem) for path in self.folder.glob("*.json") if path.stem.isdigit())
 
-    def save(self, state: TrainingState, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    def save(self, state: TrainingState, model: nn.Module, optimiser: Adam) -> None:
         """Write a checkpoint, then delete those that neither of the newest `KEPT` refers to."""
         tensors = {f"model/{name}": tensor.detach() for name, tensor in weights(model)}
-        tensors |= {f"optimiser/{name}": tensor for name, tensor in _optimiser_tensors(model, optimiser)}
+        tensors |= {f"optimiser/{name}": tensor for name, tensor in optimiser.tensors().items()}
         path = self._tensors(state.update)
         with atomic_path(path) as temporary:
             save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary)
@@ -57,12 +58,12 @@ class Checkpoints:
                 self._remove(update)
         return None
 
-    def load(self, update: int, model: nn.Module, optimiser: torch.optim.Optimizer) -> TrainingState:
+    def load(self, update: int, model: nn.Module, optimiser: Adam) -> TrainingState:
         """Load a checkpoint into model and optimiser; a damaged one, or another model's, is a `UserError`."""
         state = self._state(update)
         tensors = load_file(self._tensors(update))
         _set_weights(model, _below("model/", tensors), self._tensors(update))
-        _set_optimiser(model, optimiser, _below("optimiser/", tensors))
+        optimiser.restore(_below("optimiser/", tensors))
         return state
 
     def load_average(self, model: nn.Module, updates: Iterable[int]) -> None:
@@ -139,27 +140,6 @@ def _set_weights(model: nn.Module, tensors: dict[str, torch.Tensor], where: Path
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(tensors[name])
-
-
-def _optimiser_tensors(model: nn.Module, optimiser: torch.optim.Optimizer) -> Iterator[tuple[str, torch.Tensor]]:
-    for name, parameter in model.named_parameters():
-        for key, value in optimiser.state.get(parameter, {}).items():
-            yield f"{name}/{key}", value
-
-
-def _set_optimiser(model: nn.Module, optimiser: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    states: dict[str, dict[str, torch.Tensor]] = {}
-    for path, tensor in tensors.items():
-        name, _, key = path.rpartition("/")
-        states.setdefault(name, {})[key] = tensor
-    numbered = {i: states[name] for i, name in enumerate(_order(model, optimiser)) if name in states}
-    optimiser.load_state_dict({"state": numbered, "param_groups": optimiser.state_dict()["param_groups"]})
-
-
-def _order(model: nn.Module, optimiser: torch.optim.Optimizer) -> list[str]:
-    """Name the optimiser's parameters in the order in which it numbers them."""
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    return [names[id(parameter)] for group in optimiser.param_groups for parameter in group["params"]]
 
 
 def _below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -18,7 +18,7 @@ from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.data import TrainingData, training_data
 from nmtcore.training.distributed import World, world
 from nmtcore.training.lock import Lock, locked
-from nmtcore.training.optimiser import clip, step
+from nmtcore.training.optimiser import clip
 from nmtcore.training.reporter import Reporter, Update
 from nmtcore.training.resume import Running, resume
 from nmtcore.training.signals import Interrupted, Signals
@@ -141,7 +141,8 @@ class _Trainer:
 
     def step(self) -> None:
         """Make one update."""
-        state, team, parameters = self.state, self.team, self.running.parameters
+        state, team, optimiser = self.state, self.team, self.running.optimiser
+        parameters = list(optimiser.parameters.values())
         update, epoch = state.update + 1, state.epoch + 1
         shares = self.data.shares(self.plan[state.step], rank=team.rank, ranks=team.size)
         batches = load(self.data.train, shares, self.model.components, team.device)
@@ -151,7 +152,7 @@ class _Trainer:
         team.share_gradients(parameters)
         gradient = clip(parameters, self.settings.clip_norm)
         rate = self.running.schedule.rate(update)
-        step(self.running.optimiser, rate=rate)
+        optimiser.step(rate=rate)
         state.advance(batches=len(self.plan))
         self.saved = False
         self.reporter.add(Update(update=update, epoch=epoch, rate=rate, counts=counts, sums=sums, gradient=gradient))

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import nn
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.training.checkpoints import Checkpoints, weights
 from nmtcore.training.distributed import World
-from nmtcore.training.optimiser import make_optimiser
+from nmtcore.training.optimiser import Adam
 from nmtcore.training.schedules import Schedule, make_schedule
 from nmtcore.training.state import TrainingState
 
@@ -19,8 +18,7 @@ class Running:
 
     state: TrainingState
     model: nn.Module
-    parameters: list[nn.Parameter]
-    optimiser: torch.optim.Optimizer
+    optimiser: Adam
     schedule: Schedule
 
 
@@ -30,8 +28,8 @@ def resume(run: RunSettings, model: nn.Module, store: Checkpoints, team: World) 
     The first process looks for it (and clears away what is damaged); the others read the one it found.
     """
     model.to(team.device)
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimiser = make_optimiser(parameters, run.training)
+    parameters = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    optimiser = Adam(parameters, run.training)
     schedule = make_schedule(run.training.schedule)
     found = store.newest() if team.main else None
     update = int(team.total([-1.0 if found is None else float(found)] if team.main else [0.0])[0])
@@ -41,4 +39,4 @@ def resume(run: RunSettings, model: nn.Module, store: Checkpoints, team: World) 
     else:
         state = store.load(update, model, optimiser)
         schedule.restore(state.schedule)
-    return Running(state=state, model=model, parameters=parameters, optimiser=optimiser, schedule=schedule)
+    return Running(state=state, model=model, optimiser=optimiser, schedule=schedule)

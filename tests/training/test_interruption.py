@@ -1,0 +1,163 @@
+"""Runs that are killed, asked to stop, or shared by two processes end as one that was left alone."""
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import socket
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from training import tiny
+
+SETTINGS = {"max_updates": 40, "validation": {"every": 7}, "checkpoint_every": 5, "keep": "average", "average": 3}
+
+
+# Importing torch takes seconds: once, in the process that the others are forked from.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.loop", "torch.utils.tensorboard"])
+
+
+def start(folder, *, env=None, settings=None, **options):
+    """Start a training process."""
+    folder.mkdir(exist_ok=True)
+    options["settings"] = SETTINGS | (settings or {})
+    process = PROCESSES.Process(target=tiny.train_apart, args=(folder, options, env or {}))
+    process.start()
+    return process
+
+
+def end_of(process, folder):
+    """Wait for a process; give what it wrote and its exit code."""
+    process.join(60)
+    return (folder / f"output.{process.pid}").read_text(), process.exitcode
+
+
+def finish(folder, *processes):
+    """Wait for processes that must end well."""
+    for process in processes:
+        output, code = end_of(process, folder)
+        assert code == 0, output
+
+
+def final(folder):
+    return load_file(folder / "final.safetensors")
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def updates_in(folder):
+    """Every update that the log's lines sum up."""
+    lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
+    training = [line for line in lines if "validation" not in line]
+    updates = [u for line in training for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
+    return updates, [line["update"] for line in lines if "validation" in line]
+
+
+def wait_for_update(process, folder, update):
+    """Wait until the process has a checkpoint of at least so many updates."""
+    while process.is_alive():
+        found = [int(path.stem) for path in (folder / "checkpoints").glob("0*.json")]
+        if found and max(found) >= update:
+            return
+        time.sleep(0.005)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The weights of a run that was left alone."""
+    folder = tmp_path_factory.mktemp("alone")
+    finish(folder, start(folder))
+    return final(folder)
+
+
+def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(tmp_path, alone):
+    generator, killed = random.Random(), 0
+    for update in (5, 20):
+        process = start(tmp_path, pause=0.01)
+        wait_for_update(process, tmp_path, update)
+        time.sleep(generator.uniform(0, 0.15))
+        process.kill()
+        killed += end_of(process, tmp_path)[1] == -signal.SIGKILL
+        with open(tmp_path / "checkpoints" / "training.jsonl", "a") as log:
+            log.write('{"update": 41')  # and in the middle of a line
+    assert killed == 2
+    finish(tmp_path, start(tmp_path))
+    assert same(final(tmp_path), alone)
+    assert updates_in(tmp_path) == (list(range(1, 41)), [7, 14, 21, 28, 35, 40])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])
+def test_a_signal_ends_the_run_at_once_with_a_checkpoint(tmp_path, alone, number):
+    process = start(tmp_path, pause=0.02)
+    wait_for_update(process, tmp_path, 5)
+    os.kill(process.pid, number)
+    output, code = end_of(process, tmp_path)
+    assert code == 1
+    assert f"Training was stopped by {signal.Signals(number).name} after update" in output
+    stopped = int(output.partition("after update ")[2].partition(";")[0])
+    assert (tmp_path / "checkpoints" / f"{stopped:08d}.json").exists()
+    assert not (tmp_path / "checkpoints" / "lock").exists()
+    finish(tmp_path, start(tmp_path))
+    assert same(final(tmp_path), alone)
+    assert updates_in(tmp_path)[0] == list(range(1, 41))
+
+
+def test_a_retry_waits_for_the_attempt_that_lingers(tmp_path, alone):
+    first = start(tmp_path, pause=0.05)
+    wait_for_update(first, tmp_path, 5)
+    second = start(tmp_path)
+    output, code = end_of(second, tmp_path)
+    assert (code, end_of(first, tmp_path)[1]) == (0, 0)
+    assert f"process {first.pid} on" in output
+    assert same(final(tmp_path), alone)
+    assert updates_in(tmp_path)[0] == list(range(1, 41))
+
+
+@pytest.fixture
+def together():
+    """Start a run on two processes, as torchrun does."""
+
+    def started(folder, **options):
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port = found.getsockname()[1]
+        where = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        return [start(folder, env={**where, "RANK": rank, "LOCAL_RANK": rank}, **options) for rank in "01"]
+
+    return started
+
+
+def test_two_processes_compute_what_one_does(tmp_path, together):
+    settings = {"parses": True, "dropout": 0.0, "max_updates": 12, "clip_norm": 0.5}
+    finish(tmp_path / "one", start(tmp_path / "one", settings=settings, float64=True))
+    finish(tmp_path / "two", *together(tmp_path / "two", settings=settings, float64=True))
+    one, two = final(tmp_path / "one"), final(tmp_path / "two")
+    for name, tensor in one.items():
+        torch.testing.assert_close(two[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
+    lines = [(tmp_path / which / "training.jsonl").read_text().splitlines() for which in ("one", "two")]
+    for a, b in zip(*([json.loads(line) for line in half] for half in lines), strict=True):
+        for key in ("tokens", "loss", "nll", "loss/depparse", "gradient", "rate", "best"):
+            assert a.get(key, 0) == pytest.approx(b.get(key, 0), rel=1e-9)
+        assert a.get("validation", {}) == pytest.approx(b.get("validation", {}), rel=1e-9)
+
+
+def test_two_processes_stop_together_and_go_on(tmp_path, together):
+    settings = {"max_updates": 30}
+    finish(tmp_path / "whole", *together(tmp_path / "whole", settings=settings))
+    cut = tmp_path / "cut"
+    processes = together(cut, settings=settings, pause=0.02)
+    wait_for_update(processes[0], cut, 5)
+    os.kill(processes[1].pid, signal.SIGUSR1)
+    for process in processes:
+        output, code = end_of(process, cut)
+        assert "Training was stopped by" in output
+        assert code == 1
+    finish(cut, *together(cut, settings=settings))
+    assert same(final(cut), final(tmp_path / "whole"))
+    assert updates_in(cut)[0] == list(range(1, 31))

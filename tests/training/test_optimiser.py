@@ -1,0 +1,87 @@
+import copy
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmtcore.config.training import TrainingSettings
+from nmtcore.training.optimiser import Adam, clip
+
+
+def layer(dtype=torch.float32):
+    torch.manual_seed(0)
+    return torch.nn.Linear(5, 7).to(dtype)
+
+
+def backward(model, seed):
+    generator = torch.Generator().manual_seed(seed)
+    model(torch.randn(3, 5, generator=generator).to(model.weight)).square().sum().backward()
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_it_is_torchs_fused_adam(decay, dtype):
+    settings = TrainingSettings(max_updates=1, betas=(0.8, 0.95), epsilon=1e-6, weight_decay=decay)
+    ours, theirs = layer(dtype), layer(dtype)
+    adam = Adam(dict(ours.named_parameters()), settings)
+    kind = torch.optim.AdamW if decay else torch.optim.Adam
+    reference = kind(theirs.parameters(), betas=(0.8, 0.95), eps=1e-6, weight_decay=decay, fused=True)
+    for update in range(1, 6):
+        backward(ours, update)
+        backward(theirs, update)
+        reference.param_groups[0]["lr"] = 0.01 * update
+        adam.step(rate=0.01 * update)
+        reference.step()
+        reference.zero_grad()
+        assert torch.equal(ours.weight, theirs.weight)
+        assert torch.equal(ours.bias, theirs.bias)
+        assert ours.weight.grad is None
+
+
+def test_it_goes_on_from_its_tensors():
+    settings = TrainingSettings(max_updates=1)
+    one = layer()
+    adam = Adam(dict(one.named_parameters()), settings)
+    backward(one, 1)
+    adam.step(rate=0.1)
+    other = copy.deepcopy(one)
+    again = Adam(dict(other.named_parameters()), settings)
+    again.restore({name: tensor.clone() for name, tensor in adam.tensors().items()})
+    for model, optimiser in ((one, adam), (other, again)):
+        backward(model, 2)
+        optimiser.step(rate=0.1)
+    assert torch.equal(one.weight, other.weight)
+    assert set(adam.tensors()) == {"steps", *(f"{n}/{k}" for n in ("weight", "bias") for k in ("mean", "square"))}
+
+
+def test_a_long_gradient_is_scaled_down_and_a_short_one_left():
+    model = layer()
+    backward(model, 1)
+    gradients = [p.grad.clone() for p in model.parameters()]
+    norm = torch.cat([g.flatten() for g in gradients]).norm()
+    for longest, scale in ((None, 1.0), (2 * float(norm), 1.0), (0.5 * float(norm), 0.5)):
+        for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+            parameter.grad = gradient.clone()
+        torch.testing.assert_close(clip(list(model.parameters()), longest), norm)
+        for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+            torch.testing.assert_close(parameter.grad, gradient * scale)
+
+
+def test_training_does_not_load_torchs_compiler():
+    # It takes a second or more, for nothing.
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent), "OMP_NUM_THREADS": "1"}
+    program = """
+import sys, tempfile, torch
+from pathlib import Path
+from training import tiny
+from nmtcore.training.loop import train
+run = tiny.settings(max_updates=1)
+data = tiny.examples(20), tiny.examples(5)
+with tempfile.TemporaryDirectory() as folder:
+    train(run, tiny.model_of(run), *data, folder=Path(folder), checkpoints=Path(folder) / "checkpoints")
+sys.exit("torch._dynamo" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", program], env=environment).returncode == 0
