@@ -194,6 +194,14 @@ def annotation_files(run, splits):
     ]
 
 
+def label_files(run):
+    """The label vocabularies of the first annotator of each side that a run reads."""
+    return [
+        f"{RESULTS}/{run.dataset}/annotation/{next(iter(kinds.values()))}/{side}.labels.json"
+        for side, kinds in run.syntax.items()
+    ]
+
+
 def segmentation_folder(run):
     return f"{RESULTS}/{run.dataset}/segmentation/{run.segmentation.name}"
 

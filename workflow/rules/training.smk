@@ -4,6 +4,7 @@
 rule train_model:
     input:
         features=lambda wildcards: feature_files(run_of(wildcards), ["train", "dev"]),
+        labels=lambda wildcards: label_files(run_of(wildcards)),
         dev=f"{DATA}/corpus/dev.parquet",
         segmentation=lambda wildcards: segmentation_folder(run_of(wildcards)),
     output:

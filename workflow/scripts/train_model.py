@@ -3,13 +3,14 @@ from pathlib import Path
 from nmtcore.experiment import TrainingJob, launch
 from nmtcore.job import job, project_settings
 
-with job(snakemake) as terminal:
+with job(snakemake):
     settings = project_settings(snakemake)
     launch(
         TrainingJob(
             run=snakemake.params.run,
             features=str(Path(snakemake.input.features[0]).parent),
             segmentation=str(snakemake.input.segmentation),
+            labels={Path(path).name.split(".")[0]: str(path) for path in snakemake.input.labels},
             dev_corpus=str(snakemake.input.dev),
             checkpoints=str(snakemake.params.checkpoints),
             model=str(snakemake.output.model),
@@ -17,6 +18,5 @@ with job(snakemake) as terminal:
             device=settings.device,
             gpus=settings.gpus,
             threads=snakemake.threads,
-        ),
-        terminal=terminal,
+        )
     )

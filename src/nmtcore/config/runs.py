@@ -54,6 +54,16 @@ class RunSettings:
         """Whether the system gives a head for every source word."""
         return any(settings.parses for settings in self.components)
 
+    def text_words(self, side: str) -> str:
+        """How words are made of raw text, and text of words: a corpus that came as words is no guide to either.
+
+        Where scores are computed on detokenised text, given words follow Moses' conventions; else tokens stay tokens.
+        """
+        kind = self.words[side]
+        if kind != "given":
+            return kind
+        return "moses" if self.evaluation.text == "detokenised" else "spaces"
+
 
 def run_to_json(run: RunSettings) -> dict[str, Any]:
     """Write a run as plain values; `run_from_json` reads them back."""

@@ -1,0 +1,240 @@
+"""One run from its features to its scores: what the workflow's scripts, torchrun and nobody else put together.
+
+Stands to the right of all stages, so that training can validate by translating without importing inference.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from nmtcore.annotation.labels import read_labels
+from nmtcore.config.datasets import SIDES
+from nmtcore.config.runs import RunSettings, run_from_json
+from nmtcore.corpus.words import Words
+from nmtcore.errors import UserError, explained
+from nmtcore.evaluation.attachment import attachment, is_punctuation
+from nmtcore.evaluation.bleu import score_text
+from nmtcore.features.examples import Examples, load_examples
+from nmtcore.files import write_json, write_lines
+from nmtcore.inference.beam import Hypothesis
+from nmtcore.inference.bundle import load_bundle, save_bundle
+from nmtcore.inference.parse import Parse, write_parses
+from nmtcore.inference.translate import translate_and_parse, translate_examples
+from nmtcore.model.build import build_model
+from nmtcore.parquet import read_rows
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.training.fingerprint import checkpoint_folder, hash_files
+from nmtcore.training.loop import train
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingJob:
+    """What a training process is told, as plain values; paths are relative to the working directory."""
+
+    run: dict[str, Any]
+    features: str
+    """The folder of the data set's features under the run's segmentation."""
+    segmentation: str
+    labels: dict[str, str]
+    """Label vocabularies by side, where components read trees."""
+    dev_corpus: str
+    checkpoints: str
+    model: str
+    """The bundle to write."""
+    history: str
+    """The log to write, JSON lines."""
+    device: str
+    gpus: int
+    threads: int
+
+
+def launch(job: TrainingJob) -> None:
+    """Train in this process, or with several GPUs in one process for each."""
+    if job.gpus == 1 or choose_device(job.device) == "cpu":
+        train_run(job)
+        return
+    specification = Path(job.checkpoints) / "job.json"
+    write_json(specification, asdict(job))
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={job.gpus}"]
+    finished = subprocess.run([*command, "-m", "nmtcore.experiment", str(specification)], check=False)
+    if finished.returncode:
+        raise UserError(f"Training on {job.gpus} GPUs stopped with status {finished.returncode}: see above.")
+
+
+def choose_device(name: str) -> str:
+    """Turn "auto" into a GPU where there is one, else the CPU."""
+    return name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def train_run(job: TrainingJob) -> None:
+    """Train one run from its features and write its bundle and log; goes on from its last checkpoint."""
+    torch.set_num_threads(job.threads)
+    run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
+    examples, files = _training_data(run, Path(job.features))
+    segmentation_files = sorted(path for path in segmentation.iterdir() if path.is_file())
+    vocabularies = {side: Vocabulary.load(segmentation / f"{side}.vocab") for side in SIDES}
+    labels = {side: read_labels(Path(path)) for side, path in job.labels.items()}
+    checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files([*files, *segmentation_files]))
+
+    torch.manual_seed(run.seed)
+    sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
+    model = build_model(run, **sizes, labels=labels or None)
+    train(
+        run,
+        model,
+        examples["train"],
+        examples["dev"],
+        folder=Path(job.history).parent,
+        checkpoints=checkpoints,
+        validate=_validator(run, examples["dev"], vocabularies["target"], segmentation, Path(job.dev_corpus)),
+        device=choose_device(job.device),
+    )
+    if os.environ.get("RANK", "0") == "0":
+        save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
+
+
+def _training_data(run: RunSettings, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
+    """Load what a run trains on and validates with, and name the files."""
+    syntax = annotators_by_side(run)
+    examples = {
+        split: load_examples(folder, split, syntax=syntax, limit=run.sentences.of(split)) for split in ("train", "dev")
+    }
+    files = [folder / f"{split}.{side}.parquet" for split in examples for side in SIDES]
+    files += [
+        folder / f"{split}.{side}.{name}.parquet" for split in examples for side in syntax for name in syntax[side]
+    ]
+    return examples, files
+
+
+def annotators_by_side(run: RunSettings) -> dict[str, tuple[str, ...]]:
+    """Name the annotators whose features a run reads, by side."""
+    return {side: tuple(dict.fromkeys(kinds.values())) for side, kinds in run.syntax.items()}
+
+
+class Output:
+    """From the ids of a hypothesis to the text that scores are computed on, and the references to match."""
+
+    def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter) -> None:
+        self._run, self._vocabulary, self._segmenter = run, vocabulary, segmenter
+        self._words = Words(run.text_words("target"), run.target)
+
+    def text(self, hypothesis: Hypothesis) -> str:
+        """Detokenise, or join tokens by spaces, as the data set's evaluation asks for."""
+        words = self._segmenter.join(self._vocabulary.tokens(hypothesis.tokens))
+        return self._words.join(words) if self._run.evaluation.text == "detokenised" else " ".join(words)
+
+    def references(self, corpus: Path, count: int) -> list[str]:
+        """Read the references of the first `count` pairs of a split."""
+        if self._run.evaluation.text == "detokenised":
+            return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]
+        return [" ".join(row["target_words"]) for row in read_rows(corpus, columns=["target_words"], stop=count)]
+
+    def scores(self, hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
+        """Score as the data set's evaluation asks for."""
+        evaluation = self._run.evaluation
+        return score_text(
+            hypotheses,
+            references,
+            tokenize=evaluation.tokenize,
+            lowercase=evaluation.lowercase,
+            text=evaluation.text,
+        )
+
+
+def _validator(
+    run: RunSettings, dev: Examples, vocabulary: Vocabulary, segmentation: Path, corpus: Path
+) -> Callable[[nn.Module], dict[str, float]] | None:
+    """Make the function that training calls to score the development set; None where perplexity is enough."""
+    if run.training.validation.metric == "perplexity":
+        return None
+    output = Output(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"))
+    references = output.references(corpus, len(dev))
+    settings = replace(run.decoding, beam=run.training.validation.beam)
+
+    def validate(model: nn.Module) -> dict[str, float]:
+        best = [hypotheses[0] for hypotheses in translate_examples(model, dev, settings)]
+        return {"bleu": output.scores(list(map(output.text, best)), references)["bleu"]}
+
+    return validate
+
+
+def evaluate(
+    run: RunSettings,
+    *,
+    model: Path,
+    features: Path,
+    corpora: Mapping[str, Path],
+    trees: Mapping[str, Path],
+    hypotheses: Path,
+    scores: Path,
+    device: str,
+    threads: int,
+) -> None:
+    """Translate, parse and score every test split of a run, with one process.
+
+    Writes {split}.txt and, where the system parses, {split}.parquet into the folder `hypotheses`, and all numbers into
+    `scores` (JSON): bleu, and uas where the system parses, by split.
+    """
+    torch.set_num_threads(threads)
+    bundle = load_bundle(model, choose_device(device))
+    output = Output(run, bundle.target_vocabulary, bundle.target_segmenter)
+    result: dict[str, Any] = {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
+    result |= {"bleu": {}, **({"uas": {}} if run.parses else {})}
+    with explained(hypotheses):
+        hypotheses.mkdir(parents=True, exist_ok=True)
+    for split in run.tests:
+        examples = load_examples(
+            features, split, syntax=annotators_by_side(run), limit=run.sentences.of(split), target=False
+        )
+        found, parses = translate_and_parse(bundle.model, examples, run.decoding)
+        texts = [output.text(best[0]) for best in found]
+        write_lines(hypotheses / f"{split}.txt", texts)
+        result["bleu"][split] = output.scores(texts, output.references(corpora[split], len(examples)))
+        if parses is not None:
+            write_parses(hypotheses / f"{split}.parquet", examples.id, parses)
+            result["uas"][split] = score_parses(parses, corpora[split], trees.get(split))
+    write_json(scores, result)
+
+
+def score_parses(parses: Sequence[Parse], corpus: Path, trees: Path | None) -> dict[str, Any]:
+    """Score predicted heads against the automatic trees of the source side.
+
+    Without `trees` the right head of a word is the previous one, and of the first word itself (`diagonalparse`).
+    """
+    words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(parses))]
+    if trees is None:
+        gold = [[max(1, word) for word in range(len(sentence))] for sentence in words]
+        marks = [is_punctuation(sentence) for sentence in words]
+    else:
+        rows = list(read_rows(trees, columns=["head", "upos"], stop=len(parses)))
+        gold = [row["head"] for row in rows]
+        marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
+    ways = ("argmax", "one_root", "many_roots") if trees is not None else ("argmax",)
+    return {way: attachment([_heads(getattr(p, way)) for p in parses], gold, marks) for way in ways}
+
+
+def _heads(heads: Any) -> list[int]:
+    return [int(head) for head in heads]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run one process of a distributed training (`torchrun -m nmtcore.experiment job.json`)."""
+    with explained(arguments[0]):
+        job = TrainingJob(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    try:
+        train_run(job)
+    except UserError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,254 @@
+"""The shipped configuration is valid as a whole, and mistakes in files name file, key and the nearest valid ones."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmtcore.config.components import COMPONENTS, component_entry, component_settings
+from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.project import Project
+from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.targets import check_target, scale_of, scale_prefix
+from nmtcore.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def project(root: Path) -> Project:
+    return Project.load(root / "config")
+
+
+def test_every_system_on_every_data_set_at_every_scale(project: Project):
+    for dataset in project.dataset_files:
+        for system in project.system_entries:
+            for scale in project.scale_names:
+                run = project.run(dataset, system, scale, 1)
+                assert run_from_json(run_to_json(run), where="test") == run
+                assert run.model.encoder_layers == 6
+                assert run.model.heads == 8
+
+
+def test_every_component_is_in_some_system(project: Project):
+    used = {entry["name"] for name in project.system_entries for entry in project.system(name).components}
+    assert used == set(COMPONENTS)
+
+
+def test_every_recipe_is_valid(project: Project, root: Path):
+    for path in (root / "config" / "recipes").glob("*.yaml"):
+        text = (root / "config" / "datasets" / "demo_en2de.yaml").read_text()
+        assert "recipe: small" in text
+        dataset = project.dataset("demo_en2de")
+        recipe = project.recipe(path.stem, where="test")
+        changed = Project(project.folders, {"scale": "paper"})
+        changed._datasets["demo_en2de"] = type(dataset)(**{**vars(dataset), "recipe": path.stem})
+        run = changed.run("demo_en2de", "transformer_base", "paper", 1)
+        for key, value in recipe.training.items():
+            if not isinstance(value, dict | list):
+                assert getattr(run.training, key) == value
+
+
+def test_published_splits_of_czeng(project: Project):
+    data = project.dataset("cs2en")
+    packages = [file.name for file in data.corpora["train"].files["pairs"]]
+    assert packages == [f"czeng17/data.export-format.{k}.gz" for k in range(9)]
+    (dev,), (test,) = data.splits["dev"], data.splits["test"]
+    assert (dev.corpus, dev.first, dev.last) == ("held_out", 1, 1000)
+    assert (test.corpus, test.first, test.last) == ("held_out", 1001, 11000)
+    assert data.filters == ()
+    assert project.run("cs2en", "depparse_l4", "paper", 1).segmentation.name == "words_50000"
+
+
+def test_components_read_back():
+    for name in COMPONENTS:
+        settings = component_settings({"name": name, "layer": 2}, where="test")
+        assert component_settings(component_entry(settings), where="test") == settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        (SegmentationSettings(kind="words", size=50000), "words_50000"),
+        (SegmentationSettings(kind="bpe", size=6000, joint=True), "bpe_joint_6000"),
+        (SegmentationSettings(kind="bpe", size=32000), "bpe_32000"),
+    ],
+)
+def test_segmentation_names(settings, name):
+    assert settings.name == name
+    assert SegmentationSettings.parse(name) == settings
+    with pytest.raises(ValueError, match="no segmentation"):
+        SegmentationSettings.parse(name + "x")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, root: Path) -> Path:
+    """A small configuration that tests may break."""
+    for name in ("recipes/small", "scales/paper", "scales/smoke", "datasets/demo_en2de", "systems/pham2018"):
+        path = tmp_path / f"{name}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text((root / "config" / f"{name}.yaml").read_text())
+    (tmp_path / "config.yaml").write_text("scale: smoke\n")
+    return tmp_path
+
+
+def change(path: Path, **values) -> None:
+    content = yaml.safe_load(path.read_text())
+    content.update(values)
+    path.write_text(yaml.safe_dump(content))
+
+
+def fault(folder: Path, dataset="demo_en2de", system="depparse_l1", scale="smoke") -> str:
+    with pytest.raises(UserError) as error:
+        Project.load(folder).run(dataset, system, scale, 1)
+    return str(error.value)
+
+
+def test_unknown_keys_everywhere(folder: Path):
+    for name in ("recipes/small", "scales/smoke", "datasets/demo_en2de"):
+        path = folder / f"{name}.yaml"
+        before = path.read_text()
+        change(path, modell={"width": 3})
+        message = fault(folder)
+        assert f"{name}.yaml" in message
+        assert "'modell'" in message
+        assert "model" in message.split("?")[0].split("mean")[-1] or "Valid are" in message
+        path.write_text(before)
+
+
+def test_unknown_key_inside_a_section(folder: Path):
+    change(folder / "scales" / "smoke.yaml", training={"batch": {"siz": 4}})
+    message = fault(folder)
+    assert "training: batch" in message
+    assert "Did you mean size?" in message
+
+
+def test_broken_yaml_names_its_line(folder: Path):
+    (folder / "scales" / "smoke.yaml").write_text("description: x\nmodel: {width: 3\ntraining: 4\n")
+    assert "smoke.yaml, line 3" in fault(folder)
+
+
+def test_a_key_that_stands_twice(folder: Path):
+    (folder / "scales" / "smoke.yaml").write_text("description: x\nmodel: {}\nmodel: {}\n")
+    message = fault(folder)
+    assert "line 3" in message
+    assert "'model' stands twice" in message
+
+
+def test_a_circle_of_extends(folder: Path):
+    (folder / "datasets" / "a.yaml").write_text("extends: b\n")
+    (folder / "datasets" / "b.yaml").write_text("extends: a\n")
+    assert "circle" in fault(folder, dataset="a")
+
+
+def test_names_that_would_make_paths_ambiguous(folder: Path):
+    (folder / "datasets" / "smoke.yaml").write_text("extends: demo_en2de\n")
+    assert "name of a scale" in fault(folder)
+    (folder / "datasets" / "smoke.yaml").unlink()
+    (folder / "systems" / "mine.yaml").write_text("corpus: {extends: transformer_base}\n")
+    assert "cannot be a system's name" in fault(folder)
+    (folder / "systems" / "mine.yaml").write_text("depparse_l1: {extends: transformer_base}\n")
+    assert "stands in" in fault(folder)
+
+
+def test_a_system_of_ones_own_in_one_file(folder: Path):
+    (folder / "systems" / "mine.yaml").write_text(
+        "both: {extends: transformer_base, components: [{name: depparse, layer: 1}, {name: diagonalparse, layer: 0}],\n"
+        "  per_dataset: {demo_en2de: {components: {depparse: {weight: 0.5}}, training: {label_smoothing: 0.2}}}}\n"
+    )
+    run = Project.load(folder).run("demo_en2de", "both", "smoke", 1)
+    assert [c.layer for c in run.components] == [1, 0]
+    assert run.components[0].weight == 0.5
+    assert run.training.label_smoothing == 0.2
+
+
+def test_clashes_are_planning_errors(folder: Path):
+    (folder / "systems" / "mine.yaml").write_text(
+        "clash:\n  extends: transformer_base\n"
+        "  components: [{name: depparse, layer: 1}, {name: diagonalparse, layer: 1}]\n"
+        "deep: {extends: transformer_base, components: [{name: depparse, layer: 6}]}\n"
+    )
+    assert "both claim encoder.1.head.7" in fault(folder, system="clash")
+    assert "layer 6 is not in an encoder of 6 layers" in fault(folder, system="deep")
+
+
+def test_a_system_whose_data_set_has_no_trees(folder: Path):
+    change(folder / "datasets" / "demo_en2de.yaml", syntax={})
+    assert "names no annotator" in fault(folder)
+    run = Project.load(folder).run("demo_en2de", "diagonalparse_l0", "smoke", 1)
+    assert run.syntax == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"main_test": "tset"}, "main_test 'tset'"),
+        ({"splits": {"train": "train"}}, "lacks 'dev'"),
+        ({"splits": {"train": "x", "dev": "dev", "test": "test"}}, "no corpus 'x'"),
+        ({"words": "mosess"}, "Did you mean moses?"),
+        ({"filters": ["lenght"]}, "Did you mean length?"),
+        ({"filters": [{"name": "length", "mots": 3}]}, "Did you mean most?"),
+        ({"annotators": {"existing": {"tool": "exist"}}}, "Did you mean existing?"),
+        ({"recipe": "smal"}, "Did you mean small?"),
+        ({"syntax": {"source": {"dependencies": "stanza"}}}, "no annotator 'stanza'"),
+        ({"syntax": {"sauce": {}}}, "neither source nor target"),
+    ],
+)
+def test_mistakes_in_a_data_set(folder: Path, values, words):
+    change(folder / "datasets" / "demo_en2de.yaml", **values)
+    message = fault(folder)
+    assert words in message
+    assert "demo_en2de" in message
+
+
+def test_config_yaml(folder: Path):
+    (folder / "config.yaml").write_text("scal: smoke\n")
+    assert "Did you mean scale?" in fault(folder)
+    (folder / "config.yaml").write_text("scale: smal\n")
+    assert "unknown scale 'smal'" in fault(folder)
+    (folder / "config.yaml").write_text("scale: smoke\nseeds: []\n")
+    assert "at least one" in fault(folder)
+
+
+def test_scales_in_paths():
+    for scale in ("paper", "small", "demo"):
+        assert scale_of(scale_prefix(scale)) == scale
+    assert scale_prefix("paper") == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("results/demo_en2d/transformer_base.bleu", "Did you mean demo_en2de"),
+        ("results/smoke/demo_en2de/depparse_1.bleu", "Did you mean depparse_l1"),
+        ("results/smok/demo_en2de/depparse_l1.bleu", "unknown data set or scale 'smok'"),
+        ("results/paper/demo_en2de/depparse_l1.bleu", "without 'paper/'"),
+        ("results/demo_en2de/depparse_l1.bleau", "Did you mean bleu"),
+        ("results/demo_en2de/transformer_base.uas", "predicts no trees"),
+        ("results/smoke/demo_en2de/corpus/train.parquet", "does not depend on the scale"),
+        ("results/demo_en2de/corpus/trian.parquet", "unknown split 'trian'"),
+        ("results/demo_en2de/depparse_9/seed1/model", "unknown system"),
+    ],
+)
+def test_targets_that_cannot_be(project: Project, target, words):
+    with pytest.raises(UserError) as error:
+        check_target(project, target)
+    assert words in str(error.value)
+    assert target in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "all",
+        "demo",
+        "--cores",
+        "elsewhere/file.txt",
+        "results/demo_en2de/depparse_l1.bleu",
+        "results/smoke/demo_en2de/depparse_l1.uas",
+        "results/smoke/demo_en2de/depparse_l1/seed3/model",
+        "results/demo_en2de/corpus/train.parquet",
+        "results/demo_en2de/features/bpe_joint_2000/dev.source.existing.parquet",
+        "results/tables/demo.md",
+    ],
+)
+def test_targets_that_can_be(project: Project, target):
+    check_target(project, target)

@@ -1,0 +1,95 @@
+"""Typed settings: every mistake is a sentence, and what is read can be written and read again."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pytest
+
+from nmtcore.config.typed import build, merge, nearest, plain
+from nmtcore.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    size: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    name: str
+    rate: float = 0.5
+    kind: Literal["a", "b"] = "a"
+    pair: tuple[float, float] = (0.0, 1.0)
+    items: tuple[Inner, ...] = ()
+    table: dict[str, Inner] = field(default_factory=dict)
+    limit: int | None = None
+    flag: bool = False
+
+
+def test_values_are_converted_and_come_back():
+    values = {
+        "name": "x",
+        "rate": 1,
+        "kind": "b",
+        "pair": [1, 2],
+        "items": [{"size": 3}],
+        "table": {"k": {"size": 4}},
+        "limit": 7,
+        "flag": True,
+    }
+    settings = build(Outer, values, where="f.yaml")
+    assert settings == Outer(
+        name="x",
+        rate=1.0,
+        kind="b",
+        pair=(1.0, 2.0),
+        items=(Inner(size=3),),
+        table={"k": Inner(size=4)},
+        limit=7,
+        flag=True,
+    )
+    assert build(Outer, plain(settings), where="again") == settings
+
+
+def test_a_number_that_yaml_reads_as_text_is_a_number():
+    assert build(Outer, {"name": "x", "rate": "1e-9"}, where="f").rate == 1e-9
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"nam": "x"}, ["f.yaml", "'nam'", "Did you mean name?"]),
+        ({}, ["f.yaml", "'name' is missing"]),
+        ({"name": "x", "kind": "c"}, ["f.yaml: kind", "'c' is not valid", "a, b"]),
+        ({"name": "x", "rate": "fast"}, ["f.yaml: rate", "a number", "'fast'"]),
+        ({"name": "x", "limit": 1.5}, ["f.yaml: limit", "a whole number", "1.5"]),
+        ({"name": "x", "limit": True}, ["f.yaml: limit", "a whole number", "True"]),
+        ({"name": "x", "flag": 1}, ["f.yaml: flag", "true or false"]),
+        ({"name": "x", "pair": [1]}, ["f.yaml: pair", "2 values", "found 1"]),
+        ({"name": "x", "items": "no"}, ["f.yaml: items", "a list"]),
+        ({"name": "x", "items": [{"sise": 3}]}, ["f.yaml: items[0]", "'sise'", "size"]),
+        ({"name": "x", "table": {"k": {"size": "big"}}}, ["f.yaml: table.k: size", "a whole number"]),
+        ({"name": None}, ["f.yaml: name", "a text", "nothing"]),
+    ],
+)
+def test_a_mistake_is_a_sentence(values, words):
+    with pytest.raises(UserError) as error:
+        build(Outer, values, where="f.yaml")
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_what_is_no_mapping_is_a_sentence():
+    with pytest.raises(UserError, match="expected keys and values"):
+        build(Outer, ["name"], where="f.yaml")
+
+
+def test_later_layers_win_and_inner_mappings_are_merged():
+    assert merge({"a": {"b": 1, "c": [1]}, "d": 1}, {"a": {"c": [2]}}, {"d": None}) == {
+        "a": {"b": 1, "c": [2]},
+        "d": None,
+    }
+
+
+def test_nearest_lists_all_where_none_is_near():
+    assert nearest("zzz", ["b", "a"]) == "Valid are: a, b."
