@@ -1,7 +1,7 @@
 """Time beam search: sentences and output tokens a second.
 
-    python benchmarks/decode.py                              a random model (d128, 3+3 layers, 6,000 entries), 1,000 sentences
-    python benchmarks/decode.py --model FOLDER --input FILE  a trained model on real lines (cutting and joining them included)
+    python benchmarks/decode.py                              a random model (d128, 3+3 layers), 1,000 sentences
+    python benchmarks/decode.py --model FOLDER --input FILE  a trained model on raw text, all included
 
 A random model never ends a sentence by itself, so its hypotheses are cut at 1.3 times the source's length: as many
 steps as a trained model of Multi30k takes until nothing can become better.

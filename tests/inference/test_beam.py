@@ -124,5 +124,5 @@ def test_the_least_of_the_limits_holds():
     both = DecodingSettings(max_length_ratio=1.5, max_length_extra=2, max_length=10)
     assert length_limits(both, [0, 3, 50]) == [2, 6, 10]
     assert length_limits(DecodingSettings(max_length_ratio=None, max_length=7), [0, 3]) == [7, 7]
-    with pytest.raises(UserError, match="max_length"):
-        length_limits(DecodingSettings(max_length_ratio=None), [3])
+    with pytest.raises(ValueError, match="max_length"):
+        DecodingSettings(max_length_ratio=None)

@@ -20,6 +20,9 @@ class ComponentSettings:
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """The kinds of annotation that it reads, by side: {"source": ("dependencies",)}."""
 
+    needs_at_inference: ClassVar[bool] = True
+    """Whether translating new text reads those too, and not only training."""
+
     parses: ClassVar[bool] = False
     """Whether it gives a head for every source word beside the translation (then there is a `.uas`)."""
 
@@ -32,6 +35,7 @@ class ComponentSettings:
 class ParserHead(ComponentSettings):
     """An attention head of the encoder's layer `layer` (from 0) that is trained to point to heads (pham2018, ch. 4)."""
 
+    needs_at_inference: ClassVar[bool] = False
     parses: ClassVar[bool] = True
 
     layer: int

@@ -102,3 +102,9 @@ class DecodingSettings:
     """And never more than this."""
     batch_sentences: int = 64
     """Sentences searched at once; it changes the speed, not the result."""
+
+    def __post_init__(self) -> None:
+        if self.beam < 1 or self.batch_sentences < 1:
+            raise ValueError("beam and batch_sentences must be at least 1")
+        if self.max_length_ratio is None and self.max_length is None:
+            raise ValueError("give max_length_ratio or max_length, or a search might never end")

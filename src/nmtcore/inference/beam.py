@@ -75,8 +75,6 @@ def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> 
         limits.append([settings.max_length] * len(source_lengths))
     if settings.max_length_ratio is not None:
         limits.append([int(settings.max_length_ratio * n) + settings.max_length_extra for n in source_lengths])
-    if not limits:
-        raise UserError("decoding: set max_length_ratio or max_length, or a search might never end.")
     return [min(each) for each in zip(*limits, strict=True)]
 
 

@@ -1,0 +1,108 @@
+"""`nmtcore`: what a user does with a trained model outside the workflow."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from nmtcore import __version__
+from nmtcore.errors import UserError
+
+# Heavy packages are imported by the commands that use them: help and mistakes answer at once.
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command. A user's mistake is a sentence on standard error and status 2."""
+    chosen = parser().parse_args(arguments)
+    try:
+        chosen.run(chosen)
+        sys.stdout.flush()
+    except UserError as error:
+        print(f"nmtcore {chosen.command}: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # Nobody reads on. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + 13)
+    except KeyboardInterrupt:
+        sys.exit(128 + 2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the commands."""
+    top = argparse.ArgumentParser(prog="nmtcore", description="Use a trained model.")
+    top.add_argument("--version", action="version", version=f"nmtcore {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_translate(commands)
+    return top
+
+
+def _command(
+    commands: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], None], *, help: str
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=help, description=help)
+    command.set_defaults(run=run)
+    command.add_argument("model", metavar="MODEL", type=Path, help="the folder model/ of a run")
+    command.add_argument("--device", default="auto", help="cpu, cuda, cuda:1...; auto: a GPU where there is one")
+    command.add_argument(
+        "--models", type=Path, action="append", default=[], metavar="FOLDER", help="where parsers' models are"
+    )
+    return command
+
+
+def _add_translate(commands: argparse._SubParsersAction) -> None:
+    command = _command(
+        commands,
+        "translate",
+        _translate,
+        help="Translate raw text, a sentence a line: nmtcore translate MODEL < in > out",
+    )
+    command.add_argument("--beam", type=_positive, help="live hypotheses a sentence; 1 is greedy")
+    command.add_argument("--length-penalty", choices=["gnmt", "fairseq", "none"], help="what scores are divided by")
+    command.add_argument("--alpha", type=float, help="the exponent of the length penalty")
+    command.add_argument("--max-length", type=_positive, metavar="N", help="subwords of a translation at most")
+    command.add_argument("--batch", type=_positive, metavar="N", help="sentences searched at once")
+    command.add_argument(
+        "--n-best", type=_positive, metavar="N", help="write N lines a sentence: number ||| translation ||| score"
+    )
+
+
+def _translate(chosen: argparse.Namespace) -> None:
+    from nmtcore.inference.bundle import CHUNK, load_bundle
+
+    bundle = load_bundle(chosen.model, _device(chosen.device))
+    settings = bundle.decoding(
+        beam=chosen.beam,
+        length_penalty=chosen.length_penalty,
+        alpha=chosen.alpha,
+        max_length=chosen.max_length,
+        batch_sentences=chosen.batch,
+    )
+    found = bundle.translate_n_best(
+        sys.stdin.buffer,
+        settings,
+        n_best=chosen.n_best or 1,
+        chunk=1 if sys.stdin.isatty() else CHUNK,
+        model_folders=chosen.models,
+    )
+    output = sys.stdout.buffer
+    for number, texts in enumerate(found):
+        for text, score in texts:
+            line = f"{number} ||| {text} ||| {score:.4f}\n" if chosen.n_best else f"{text}\n"
+            output.write(line.encode("utf-8"))
+        if sys.stdout.isatty():
+            output.flush()
+
+
+def _device(name: str) -> str:
+    import torch
+
+    return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number

@@ -1,0 +1,235 @@
+"""A trained model as a folder that needs nothing else, and what a user does with it.
+
+weights.safetensors   every parameter once, under its first name
+run.json              the run's settings: model, components, how words are made and cut, annotators, decoding
+source.vocab, target.vocab, and the codes files of the segmentation
+{side}.labels.json    label vocabularies, where components read labels
+bundle.json           written last: the format's version and the sha256 of every other file
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from nmtcore.annotation.labels import read_labels
+from nmtcore.config.datasets import SIDES
+from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
+from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.words import Words
+from nmtcore.errors import UserError, explained
+from nmtcore.files import read_json, write_json
+from nmtcore.inference.beam import Hypothesis
+from nmtcore.inference.raw import Reader, chunks, clean_lines
+from nmtcore.inference.translate import translate_examples
+from nmtcore.model.build import Labels, build_model
+from nmtcore.model.transformer import Transformer
+from nmtcore.segmentation.segmenter import Segmenter, codes_name
+from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.training.checkpoints import weights
+
+FORMAT = 1
+CHUNK = 2000
+"""Lines of raw text that are read, sorted and translated together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """A loaded model in evaluation mode with everything around it."""
+
+    run: RunSettings
+    model: Transformer
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    source_segmenter: Segmenter
+    target_segmenter: Segmenter
+    labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    def decoding(self, **changes: Any) -> DecodingSettings:
+        """Give the run's way to decode with some settings changed; None leaves one as it is."""
+        try:
+            return replace(self.run.decoding, **{name: value for name, value in changes.items() if value is not None})
+        except ValueError as error:
+            raise UserError(f"decoding: {error}.") from error
+
+    def words(self, tokens: Sequence[int]) -> list[str]:
+        """Put the words of a hypothesis together."""
+        return self.target_segmenter.join(self.target_vocabulary.tokens(tokens))
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """Make the text of a hypothesis, detokenised as the data set's words ask for."""
+        return Words(self.run.text_words("target"), self.run.target).join(self.words(tokens))
+
+    def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
+        """Translate raw text line by line, in order; see `translate_n_best`."""
+        for found in self.translate_n_best(lines, settings):
+            yield found[0][0]
+
+    def translate_n_best(
+        self,
+        lines: Iterable[str | bytes],
+        settings: DecodingSettings | None = None,
+        *,
+        n_best: int = 1,
+        chunk: int = CHUNK,
+        where: str = "standard input",
+        model_folders: Sequence[Path] = (),
+    ) -> Iterator[list[tuple[str, float]]]:
+        """Yield the best translations of each line with their scores, best first; lines are read `chunk` at a time.
+
+        A line without words gives one empty text. One of more than `raw.LONGEST` subwords is translated in parts
+        (its score is their sum), and standard error says so. A line that is not UTF-8 or holds a NUL is a `LineError`,
+        after what comes before it in whole chunks.
+        """
+        settings = settings or self.run.decoding
+        with ExitStack() as stack:
+            reader = Reader(
+                self.run, self.source_vocabulary, self.source_segmenter, labels=self.labels, model_folders=model_folders
+            )
+            stack.enter_context(reader)
+            first = 1
+            for texts in chunks(clean_lines(lines, where=where), chunk):
+                yield from self._translate_chunk(reader, texts, settings, n_best=n_best, first=first, where=where)
+                first += len(texts)
+
+    def _translate_chunk(
+        self, reader: Reader, texts: list[str], settings: DecodingSettings, *, n_best: int, first: int, where: str
+    ) -> Iterator[list[tuple[str, float]]]:
+        examples, line_of_part = reader.examples(texts)
+        parts_of: list[list[list[Hypothesis]]] = [[] for _ in texts]
+        for line, hypotheses in zip(
+            line_of_part, translate_examples(self.model, examples, settings, n_best=n_best), strict=True
+        ):
+            parts_of[line].append(hypotheses)
+        for line, parts in enumerate(parts_of):
+            if len(parts) > 1:
+                print(f"{where}, line {first + line}: very long, translated in {len(parts)} parts.", file=sys.stderr)
+            yield self._texts(parts) if parts else [("", 0.0)]
+
+    def _texts(self, parts: list[list[Hypothesis]]) -> list[tuple[str, float]]:
+        """Join the i-th best hypotheses of a line's parts."""
+        join = Words(self.run.text_words("target"), self.run.target).join
+        return [
+            (join([word for part in ranked for word in self.words(part.tokens)]), sum(part.score for part in ranked))
+            for ranked in zip(*parts, strict=False)
+        ]
+
+
+def save_bundle(
+    folder: Path, *, run: RunSettings, model: Transformer, segmentation: Path, labels: Labels | None = None
+) -> None:
+    """Write a model as `folder`, whole or not at all; one that is there already is replaced.
+
+    `segmentation` is the folder with the vocabularies and codes that the model was trained with.
+    """
+    folder = Path(folder)
+    with _whole_folder(folder) as partial, explained(folder):
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights(model)}
+        save_file(tensors, partial / "weights.safetensors")
+        write_json(partial / "run.json", run_to_json(run))
+        for name in _segmentation_files(run):
+            shutil.copyfile(Path(segmentation) / name, partial / name)
+        for side, kinds in (labels or {}).items():
+            write_json(partial / f"{side}.labels.json", {kind: list(entries) for kind, entries in kinds.items()})
+        sums = {path.name: _sha256(path) for path in sorted(partial.iterdir())}
+        write_json(partial / "bundle.json", {"format": FORMAT, "files": sums})
+
+
+def load_bundle(folder: str | Path, device: str | torch.device = "cpu") -> Bundle:
+    """Load what `save_bundle` wrote. What is missing, damaged or does not fit together is a `UserError`."""
+    folder = Path(folder)
+    files = _checked_files(folder)
+    run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
+    source, target = (Vocabulary.load(folder / f"{side}.vocab") for side in SIDES)
+    labels = {side: read_labels(folder / f"{side}.labels.json") for side in SIDES if f"{side}.labels.json" in files}
+    with torch.random.fork_rng(devices=[]):
+        model = build_model(run, source_size=len(source), target_size=len(target), labels=labels or None)
+    _load_weights(model, folder / "weights.safetensors")
+    return Bundle(
+        run=run,
+        model=to_device(model, device).eval(),
+        source_vocabulary=source,
+        target_vocabulary=target,
+        source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
+        target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
+        labels=labels,
+    )
+
+
+def to_device(model: Transformer, device: str | torch.device) -> Transformer:
+    """Move a model; a device that torch does not know or does not find is a `UserError`."""
+    try:
+        return model.to(device)
+    except (RuntimeError, AssertionError) as error:
+        raise UserError(f"The device '{device}' cannot be used ({str(error).splitlines()[0]}); try cpu.") from error
+
+
+def _segmentation_files(run: RunSettings) -> list[str]:
+    codes = {codes_name(run.segmentation, side) for side in SIDES} - {None}
+    return sorted({"source.vocab", "target.vocab"} | codes)
+
+
+def _checked_files(folder: Path) -> set[str]:
+    """Compare every file with its sum, and give their names."""
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no model: there is no such folder.")
+    if not (folder / "bundle.json").is_file():
+        raise UserError(f"{folder} is no whole model: it lacks bundle.json. Copy it again, or train it again.")
+    listed = read_json(folder / "bundle.json")
+    if not isinstance(listed, dict) or listed.get("format") != FORMAT or not isinstance(listed.get("files"), dict):
+        raise UserError(f"{folder / 'bundle.json'} is not of format {FORMAT}: this version of nmtcore cannot read it.")
+    for name, expected in listed["files"].items():
+        if not (folder / name).is_file():
+            raise UserError(f"{folder} is no whole model: it lacks {name}. Copy it again, or train it again.")
+        with explained(folder / name):
+            if _sha256(folder / name) != expected:
+                raise UserError(f"{folder / name} is damaged or was changed: its sha256 is not that of bundle.json.")
+    return set(listed["files"])
+
+
+def _load_weights(model: Transformer, path: Path) -> None:
+    try:
+        found = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} cannot be read ({error}): copy the model again, or train it again.") from error
+    own = dict(weights(model))
+    strange = sorted(own.keys() ^ found.keys())
+    strange += [name for name in own.keys() & found.keys() if own[name].shape != found[name].shape]
+    if strange:
+        raise UserError(f"{path} does not fit run.json and the vocabularies beside it: {strange[0]} differs.")
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(found[name])
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _whole_folder(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `folder` that takes its place when the block ends well, and else is removed."""
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    with explained(folder):
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+    try:
+        yield partial
+        with explained(folder):
+            if folder.exists():
+                os.replace(folder, old)
+            os.replace(partial, folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)

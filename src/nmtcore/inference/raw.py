@@ -1,0 +1,152 @@
+"""From raw text to examples, by what a bundle names: words, subwords, and syntax where translating needs it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+
+from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
+from nmtcore.config.annotators import AnnotatorSettings, annotator_settings
+from nmtcore.config.runs import RunSettings
+from nmtcore.corpus.words import Words
+from nmtcore.errors import LineError
+from nmtcore.features.examples import SYNTAX_COLUMNS, Examples, SideExamples
+from nmtcore.features.extract import token_batch
+from nmtcore.features.ragged import Ragged
+from nmtcore.features.schema import LABELS
+from nmtcore.features.syntax import syntax_batch
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+LONGEST = 1000
+"""The most subwords that go through a model in one piece."""
+
+_ANNOTATION_SCHEMA = pa.schema(
+    [("id", pa.int64()), ("head", pa.list_(pa.int32())), *((kind, pa.list_(pa.string())) for kind in LABELS)]
+)
+
+
+def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
+    """Decode lines and take their ends off; one that is not UTF-8 or holds a NUL is a `LineError`."""
+    for number, line in enumerate(lines, start=1):
+        if isinstance(line, bytes):
+            try:
+                line = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                what = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
+                raise LineError(where, number, what) from error
+        if "\0" in line:
+            raise LineError(where, number, "it holds a NUL character; this is no text.")
+        yield line.rstrip("\r\n")
+
+
+def chunks(lines: Iterator[str], size: int) -> Iterator[list[str]]:
+    """Cut a stream into lists of `size` lines."""
+    while chunk := list(islice(lines, size)):
+        yield chunk
+
+
+class Part(NamedTuple):
+    """A line, or a piece of a very long one."""
+
+    line: int
+    words: list[str]
+    ids: list[int]
+    word_of_subword: list[int]
+
+
+class Reader:
+    """Makes examples of lines; used by `with`, which starts the annotators that are needed and ends them."""
+
+    def __init__(
+        self,
+        run: RunSettings,
+        vocabulary: Vocabulary,
+        segmenter: Segmenter,
+        *,
+        labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+        model_folders: Sequence[Path] = (),
+    ) -> None:
+        self._words = Words(run.text_words("source"), run.source)
+        self._vocabulary, self._segmenter = vocabulary, segmenter
+        self._labels = (labels or {}).get("source", {})
+        self._settings = [annotator_settings(run.annotators[n], where="run.json: annotators") for n in needed(run)]
+        self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
+        self._annotators: list[tuple[AnnotatorSettings, Annotator]] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        for settings in self._settings:
+            annotator = self._stack.enter_context(open_annotator(settings, self._task))
+            self._annotators.append((settings, annotator))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._annotators.clear()
+        self._stack.close()
+
+    def examples(self, texts: Sequence[str]) -> tuple[Examples, list[int]]:
+        """Make an example of every line that has words, or several of a very long one; and name the line of each."""
+        parts = [part for line, text in enumerate(texts) for part in self._parts(line, self._words.split(text))]
+        side = SideExamples(
+            ids=Ragged.from_lists([part.ids for part in parts], np.int32),
+            word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
+            syntax=self._syntax(parts),
+        )
+        return Examples(id=np.arange(len(parts)), source=side), [part.line for part in parts]
+
+    def _parts(self, line: int, words: list[str]) -> Iterator[Part]:
+        pieces, word_of_subword = self._segmenter.segment(words)
+        ids = self._vocabulary.ids(pieces)
+        for start, stop in cuts(word_of_subword, longest=LONGEST):
+            first, last = word_of_subword[start], word_of_subword[stop - 1]
+            its_words = [word - first for word in word_of_subword[start:stop]]
+            yield Part(line, words[first : last + 1], ids[start:stop], its_words)
+
+    def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
+        """Annotate; where two annotators give the same column, the first does (as `load_examples` does)."""
+        syntax: dict[str, Ragged] = {}
+        if not parts:
+            return syntax
+        tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
+        for settings, annotator in self._annotators:
+            sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
+            annotations = [found for _, found in guarded(annotator, sentences, max_words=settings.max_words)]
+            rows = [
+                {"id": number, "head": a.head, "deprel": a.deprel, "upos": a.upos, "xpos": a.xpos}
+                for number, a in enumerate(annotations)
+            ]
+            batch = pa.RecordBatch.from_pylist(rows, schema=_ANNOTATION_SCHEMA)
+            syntax = _columns(syntax_batch(batch, tokens, self._labels, where="the text")) | syntax
+        return syntax
+
+
+def needed(run: RunSettings) -> list[str]:
+    """Name the annotators of the source that translating needs: those of components that read trees even then."""
+    kinds = [kind for c in run.components if c.needs_at_inference for kind in c.needs.get("source", ())]
+    return list(dict.fromkeys(run.syntax["source"][kind] for kind in kinds))
+
+
+def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
+    """Cut a sentence into ranges of at most `longest` subwords, between words where it can be."""
+    start, end = 0, len(word_of_subword)
+    while start < end:
+        stop = min(start + longest, end)
+        while stop < end and stop > start and word_of_subword[stop] == word_of_subword[stop - 1]:
+            stop -= 1
+        stop = stop if stop > start else min(start + longest, end)
+        yield start, stop
+        start = stop
+
+
+def _columns(batch: pa.RecordBatch) -> dict[str, Ragged]:
+    columns = {}
+    for name, kind in SYNTAX_COLUMNS.items():
+        column = batch.column(name)
+        values = column.flatten().to_numpy(zero_copy_only=False).astype(kind)
+        columns[name] = Ragged.from_lengths(values, column.value_lengths().to_numpy(zero_copy_only=False))
+    return columns

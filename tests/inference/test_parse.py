@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from inference.tiny import random_examples, random_model
+
+from nmtcore.config.components import DepParse, DiagonalParse
+from nmtcore.inference.batches import TOKENS, batches_by_length
+from nmtcore.inference.parse import parse_examples, parse_of, write_parses
+from nmtcore.parquet import read_rows
+from nmtcore.syntax.annotation import tree_fault
+
+
+def test_heads_are_one_based_with_0_for_the_root():
+    # Words 1 and 2 point to each other; the tree must break the cycle where it costs least.
+    scores = np.log(np.array([[0.1, 0.0, 0.9], [0.3, 0.7, 0.0]]) + 1e-9)
+    parse = parse_of(scores, to_root=True)
+    assert parse.argmax.tolist() == [2, 1]
+    assert parse.one_root.tolist() == parse.many_roots.tolist() == [2, 0]
+
+
+def test_one_root_or_many():
+    scores = np.log(np.array([[0.9, 0.0, 0.1], [0.8, 0.2, 0.0]]) + 1e-9)
+    parse = parse_of(scores, to_root=True)
+    assert parse.many_roots.tolist() == [0, 0]
+    assert parse.one_root.tolist() == [0, 1]
+
+
+def test_without_a_root_only_the_argmax_is_given():
+    parse = parse_of(np.log(np.array([[0.9, 0.1], [0.8, 0.2]])), to_root=False)
+    assert parse.argmax.tolist() == [1, 1]
+    assert parse.one_root is None
+    assert parse.many_roots is None
+
+
+@pytest.mark.parametrize("component", [DepParse(layer=0), DiagonalParse(layer=1)])
+def test_every_sentence_is_parsed_in_order_whatever_its_batch(component):
+    model, examples = random_model(component), random_examples(20)
+    together, alone = parse_examples(model, examples), parse_examples(model, examples, batch_sentences=1)
+    for row, (one, other) in enumerate(zip(together, alone, strict=True)):
+        words = set(examples.source.word_of_subword[row].tolist())
+        assert one.argmax.tolist() == other.argmax.tolist()
+        assert len(one.argmax) == len(words)
+        if isinstance(component, DepParse) and words:
+            assert tree_fault(one.many_roots.tolist()) is None
+            assert tree_fault(one.one_root.tolist()) is None
+            assert one.one_root.tolist().count(0) == 1
+
+
+def test_parses_are_written_a_row_a_sentence(tmp_path):
+    model, examples = random_model(DepParse(layer=0)), random_examples(5)
+    parses = parse_examples(model, examples)
+    write_parses(tmp_path / "parses.parquet", examples.id, parses)
+    rows = list(read_rows(tmp_path / "parses.parquet"))
+    assert [row["id"] for row in rows] == examples.id.tolist()
+    assert [row["one_root"] for row in rows] == [parse.one_root.tolist() for parse in parses]
+
+
+def test_a_model_that_does_not_parse_says_so():
+    with pytest.raises(ValueError, match="no component that parses"):
+        parse_examples(random_model(), random_examples(2))
+
+
+def test_batches_hold_every_row_once_longest_first_and_few_where_long():
+    lengths = np.array([3, TOKENS * 2, 0, 9000, 9, 4000, 4000, 4000, 4000, 4000])
+    batches = batches_by_length(lengths, sentences=3)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(10))
+    assert [lengths[rows].tolist() for rows in batches] == [
+        [TOKENS * 2],
+        [9000],
+        [4000, 4000, 4000],
+        [4000, 4000, 9],
+        [3, 0],
+    ]

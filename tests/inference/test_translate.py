@@ -1,0 +1,106 @@
+"""The search on the real model, in float64, against the model without caches."""
+
+import numpy as np
+import pytest
+import torch
+from inference.searching import enumerate_all, simple_beam, simple_greedy
+from inference.tiny import random_examples, random_model
+
+from nmtcore.config.components import DepParse, DiagonalParse
+from nmtcore.config.training import DecodingSettings
+from nmtcore.features.examples import Examples
+from nmtcore.inference.beam import length_limits
+from nmtcore.inference.translate import translate_and_parse, translate_examples
+from nmtcore.model.batch import make_batch
+from nmtcore.segmentation.vocabulary import BOS
+
+
+def uncached(model, examples, row):
+    """Log probabilities of what follows a prefix, by a whole pass of the decoder over one sentence alone."""
+    with torch.no_grad():
+        encoded = model.encode(make_batch(examples, np.array([row]), tuple(model.components)))
+
+    @torch.no_grad()
+    def following(prefix):
+        states = model.decode(torch.tensor([[BOS, *prefix]]), encoded)
+        return model.logits(states[0, -1], encoded.context).log_softmax(dim=0)
+
+    return following
+
+
+@pytest.mark.parametrize("beam", [2, 4])
+@pytest.mark.parametrize("components", [(), (DepParse(layer=0),)], ids=["plain", "depparse"])
+def test_caches_and_batches_change_nothing(beam, components):
+    model, examples = random_model(*components), random_examples(5)
+    settings = DecodingSettings(beam=beam, max_length_ratio=1.0, max_length_extra=2)
+    limits = length_limits(settings, examples.source.ids.lengths.tolist())
+    for row, hypotheses in enumerate(translate_examples(model, examples, settings, n_best=beam)):
+        expected = simple_beam(uncached(model, examples, row), settings, limit=limits[row], vocabulary=17)
+        assert [h.tokens for h in hypotheses] == [tokens for _, tokens in expected]
+        assert [h.score for h in hypotheses] == pytest.approx([score for score, _ in expected], rel=1e-9)
+
+
+def test_greedy_is_the_argmax_of_the_uncached_model():
+    model, examples = random_model(seed=3), random_examples(6, seed=2)
+    settings = DecodingSettings(beam=1, max_length_ratio=1.5, max_length_extra=2)
+    limits = length_limits(settings, examples.source.ids.lengths.tolist())
+    for row, (hypothesis,) in enumerate(translate_examples(model, examples, settings)):
+        assert hypothesis.tokens == simple_greedy(uncached(model, examples, row), limit=limits[row], vocabulary=17)
+
+
+def test_a_wide_beam_is_exact():
+    model, examples = random_model(vocabulary=8), random_examples(3, vocabulary=8)
+    settings = DecodingSettings(beam=130, max_length=3)
+    for row, hypotheses in enumerate(translate_examples(model, examples, settings, n_best=6)):
+        limit = min(3, 2 * int(examples.source.ids.lengths[row]) + 10)
+        everything = enumerate_all(uncached(model, examples, row), settings, limit=limit, vocabulary=8)
+        assert [h.tokens for h in hypotheses] == [tokens for _, tokens in everything[:6]]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_batch_sizes_and_order_change_nothing(beam):
+    model, examples = random_model(seed=5), random_examples(70, longest=15)
+    order = np.random.default_rng(0).permutation(70)
+
+    def translated(rows: np.ndarray, size: int):
+        settings = DecodingSettings(beam=beam, batch_sentences=size)
+        found = translate_examples(model, examples.take(rows), settings)
+        return {int(row): each for row, each in zip(rows, found, strict=True)}
+
+    alone = translated(np.arange(70), 1)
+    for other in (translated(np.arange(70), 3), translated(np.arange(70), 64), translated(order, 64)):
+        for row, (hypothesis,) in other.items():
+            assert hypothesis.tokens == alone[row][0].tokens
+            assert hypothesis.score == pytest.approx(alone[row][0].score, rel=1e-12)
+
+
+def test_parses_and_translations_of_one_pass_are_those_of_two():
+    model, examples = random_model(DepParse(layer=1)), random_examples(9)
+    settings = DecodingSettings(beam=2, batch_sentences=4)
+    translations, parses = translate_and_parse(model, examples, settings)
+    assert translations == translate_examples(model, examples, settings)
+    assert len(parses) == 9
+    assert translate_and_parse(random_model(), examples, settings)[1] is None
+
+
+def test_progress_counts_every_sentence_and_targets_are_not_read():
+    model, examples, done = random_model(DiagonalParse(layer=0)), random_examples(9), []
+    settings = DecodingSettings(beam=2, batch_sentences=4)
+    found = translate_examples(model, examples, settings, progress=done.append)
+    assert sum(done) == 9
+    with_target = Examples(id=examples.id, source=examples.source, target=random_examples(9, seed=8).source)
+    assert translate_examples(model, with_target, settings) == found
+
+
+def test_a_model_trains_on_after_translating():
+    model, examples = random_model(), random_examples(4)
+    model.train()
+    translate_examples(model, examples, DecodingSettings(beam=2))
+    assert model.training
+    pairs = Examples(id=examples.id, source=examples.source, target=examples.source)
+    model.loss(make_batch(pairs, np.arange(4))).parts[0].sum.backward()
+    assert torch.isfinite(model.target_embedding.weight.grad).all()
+
+
+def test_no_examples_give_no_translations():
+    assert translate_examples(random_model(), random_examples(0), DecodingSettings()) == []
