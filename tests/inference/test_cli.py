@@ -1,0 +1,103 @@
+"""`nmtcore` as a user runs it: a process with bytes in and bytes out."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from inference.tiny import write_bundle
+
+from nmtcore.cli import main
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+def nmtcore(*arguments, text=b"", code=0):
+    command = [sys.executable, "-m", "nmtcore.cli", *map(str, arguments)]
+    done = subprocess.run(command, input=text, capture_output=True, env=ENVIRONMENT, check=False)
+    assert done.returncode == code, done.stderr.decode()
+    return done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return write_bundle(tmp_path_factory.mktemp("cli") / "model")
+
+
+def test_as_many_lines_come_out_as_went_in(model):
+    lines = ["the cat", "", " \t ", "dog\u2028dog", "漢字 \u0085 x", "a" * 5000, "the"]
+    text = "\n".join(lines).encode()
+    output, errors = nmtcore("translate", model, "--beam", 2, "--max-length", 9, text=text)
+    assert output.count("\n") == len(lines)
+    assert output.endswith("\n")
+    assert output.split("\n")[1:3] == ["", ""]
+    assert errors == "standard input, line 6: very long, translated in 5 parts.\n"
+
+
+def test_n_best_lines_are_numbered_and_scored(model):
+    output, _ = nmtcore("translate", model, "--n-best", 2, text=b"the cat\n\n")
+    fields = [line.split(" ||| ") for line in output.splitlines()]
+    assert [f[0] for f in fields] == ["0", "0", "1"]
+    assert float(fields[0][2]) >= float(fields[1][2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "sentence"),
+    [
+        (["--batch", "1"], b"the\n\xff\n", "standard input, line 2: byte 1 is not UTF-8"),
+        (["--n-best", "9"], b"the\n", "widen it"),
+        (["--device", "abacus"], b"the\n", "'abacus' cannot be used"),
+        (["--beam", "0"], b"the\n", "0 is not at least 1"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, arguments, text, sentence):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    with pytest.raises(SystemExit) as exit:
+        main(["translate", str(model), *arguments])
+    output, errors = capsys.readouterr()
+    assert exit.value.code == 2
+    assert output == ""
+    assert sentence in errors
+    assert errors.splitlines()[-1].startswith("nmtcore translate: ")
+
+
+def test_no_model_is_said_in_one_line(tmp_path):
+    output, errors = nmtcore("translate", tmp_path / "no", code=2)
+    assert output == ""
+    assert errors == f"nmtcore translate: {tmp_path / 'no'} is no model: there is no such folder.\n"
+
+
+def test_nobody_reading_on_leaves_no_trace(model):
+    command = f"yes 'the cat' | head -3000 | '{sys.executable}' -m nmtcore.cli translate '{model}' --beam 1 | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, env=ENVIRONMENT, check=True)
+    assert done.stderr == b""
+    assert done.stdout.count(b"\n") == 1
+
+
+def test_an_interrupt_leaves_no_trace(model):
+    command = [sys.executable, "-m", "nmtcore.cli", "translate", str(model)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=ENVIRONMENT) as process:
+        # More than a chunk: by the first translation, the command surely waits for more input or for its reader.
+        process.stdin.write(b"the\n" * 4000)
+        process.stdin.flush()
+        process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        process.stdout.close()
+        assert process.wait(timeout=60) in (130, 141)
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["translate", "--help"]])
+def test_help_loads_nothing_heavy(arguments):
+    script = (
+        "import sys\nfrom nmtcore.cli import main\n"
+        f"try: main({arguments})\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'pyarrow', 'spacy', 'sacremoses'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"usage: nmtcore" in done.stdout

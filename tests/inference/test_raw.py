@@ -1,0 +1,109 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inference.tiny import run_settings, write_segmentation
+
+from nmtcore.annotation.base import Annotator
+from nmtcore.config.components import ComponentSettings, DepParse
+from nmtcore.errors import UserError
+from nmtcore.inference import raw
+from nmtcore.inference.raw import Reader, cuts, needed
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import UNK, Vocabulary
+from nmtcore.syntax.annotation import Annotation, failed
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadsTrees(ComponentSettings):
+    needs: ClassVar = {"source": ("dependencies",)}
+
+
+class Chain(Annotator):
+    """Every word hangs from the one before it; a sentence with "dog" cannot be parsed."""
+
+    def annotate(self, sentences):
+        for sentence in sentences:
+            n = len(sentence.words)
+            tags = {kind: ["x"] * n for kind in ("deprel", "upos", "xpos")}
+            yield failed("dog") if "dog" in sentence.words else Annotation(head=list(range(n)), **tags)
+
+
+LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}
+SYNTAX = {
+    "syntax": {"source": {"dependencies": "parser"}},
+    "annotators": {"parser": {"tool": "existing", "max_words": 6}},
+}
+
+
+def reader(tmp_path, *components, **values):
+    folder = write_segmentation(tmp_path / "segmentation")
+    run = run_settings(*components, **values)
+    segmenter = Segmenter.load(folder, run.segmentation, "source")
+    return Reader(run, Vocabulary.load(folder / "source.vocab"), segmenter, labels=LABELS)
+
+
+def test_only_components_that_translate_with_trees_are_annotated_for():
+    assert needed(run_settings(DepParse(layer=0), **SYNTAX)) == []
+    assert needed(run_settings(ReadsTrees(), DepParse(layer=0), ReadsTrees(), **SYNTAX)) == ["parser"]
+
+
+def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
+    with reader(tmp_path) as read:
+        examples, lines = read.examples(["the cab", "", "x the"])
+        vocabulary = read._vocabulary
+    assert lines == [0, 2]
+    ids = examples.source.ids
+    assert vocabulary.tokens(ids[0]) == ["the", "ca@@", "b"]
+    assert examples.source.word_of_subword[0].tolist() == [0, 1, 1]
+    assert ids[1].tolist() == [UNK, vocabulary.ids(["the"])[0]]
+    assert examples.source.syntax == {}
+    assert examples.target is None
+
+
+def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(raw, "open_annotator", lambda settings, task: opened.append(task) or Chain())
+    with reader(tmp_path, ReadsTrees(), **SYNTAX) as read:
+        examples, _ = read.examples(["the cab", "a dog", "a b c d e g h"])
+        syntax = examples.source.syntax
+        assert read.examples(["", ""])[0].source.syntax == {}
+    assert [row.tolist() for row in syntax["governor"]] == [[-1, 0], [-2, -2], [-2] * 7]
+    assert syntax["upos"][0].tolist() == [2, 2]
+    assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
+    assert [(task.side, task.language, task.raw) for task in opened] == [("source", "en", None)]
+
+
+def test_trees_that_only_a_corpus_has_are_said_to_be_missing(tmp_path):
+    with pytest.raises(UserError, match="name a parser"), reader(tmp_path, ReadsTrees(), **SYNTAX):
+        pass
+
+
+@given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 7))
+def test_cuts_cover_everything_and_split_only_words_that_are_too_long(sizes, longest):
+    word_of = [word for word, size in enumerate(sizes) for _ in range(size)]
+    ranges = list(cuts(word_of, longest=longest))
+    assert [i for start, stop in ranges for i in range(start, stop)] == list(range(len(word_of)))
+    for start, stop in ranges:
+        assert 0 < stop - start <= longest
+        if stop < len(word_of) and word_of[stop] == word_of[stop - 1]:
+            assert len({*word_of[start:stop]}) == 1
+            assert stop - start == longest
+
+
+def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(raw, "LONGEST", 3)
+    with reader(tmp_path) as read:
+        examples, lines = read.examples(["the cab the cab abcde"])
+    assert lines == [0] * len(examples)
+    assert [row.tolist() for row in examples.source.word_of_subword] == [[0, 1, 1], [0, 1, 1], [0, 0, 0], [0, 0]]
+    assert np.array_equal(examples.id, np.arange(4))
+
+
+def test_the_annotator_settings_of_a_bundle_are_checked():
+    broken = run_settings(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
+    with pytest.raises(UserError, match=r"run\.json: annotators: unknown tool 'nothing'"):
+        Reader(broken, Vocabulary.of([]), Segmenter())
