@@ -106,3 +106,7 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return number
+
+
+if __name__ == "__main__":
+    main()
