@@ -156,7 +156,7 @@ class Clauses(Predicates):
         weights = {
             "subject": 45,
             "object": 38 if verbs_taking(noun) else 0,
-            "owner": 9 * person,
+            "owner": 12 * person,
             "place": 14 if noun.place else 0,
         }
         role = self.dice.weighted(weights)

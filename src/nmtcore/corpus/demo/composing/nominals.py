@@ -209,7 +209,7 @@ class Nominals:
         return (first, Graded(adjective=self.dice.pick(second)))
 
     def _modified(self, phrase: NounPhrase) -> NounPhrase:
-        kind = self.dice.weighted({"none": 66, "attribute": 15, "genitive": 8, "clause": 12})
+        kind = self.dice.weighted({"none": 60, "attribute": 18, "genitive": 8, "clause": 14})
         if (
             kind == "genitive"
             and phrase.owner is None

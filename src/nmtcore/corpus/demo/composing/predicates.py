@@ -198,13 +198,13 @@ class Predicates(Nominals):
 
     def negate(self, predicate: Predicate, subject: Nominal) -> Predicate:
         """Negate a predicate that is simple enough; others come back as they are."""
-        if isinstance(subject, NounPhrase) and subject.owner is None and subject.determiner not in _NEGATED:
+        if isinstance(subject, NounPhrase) and subject.owner is None and subject.determiner not in _NEGATED[:3]:
             return predicate
         for nominal in (predicate.object, predicate.phrase.nominal if predicate.phrase else None):
             if isinstance(nominal, Joined):
                 return predicate
             quantified = isinstance(nominal, NounPhrase) and (nominal.determiner not in _NEGATED or nominal.count)
-            if quantified and nominal.owner is None:
+            if isinstance(nominal, NounPhrase) and (nominal.clause or (quantified and nominal.owner is None)):
                 return predicate
         kept = tuple(part for part in predicate.adjuncts if isinstance(part, Adverb) and part.kind == "time")
         return replace(predicate, negated=True, adjuncts=kept, shifted=False)

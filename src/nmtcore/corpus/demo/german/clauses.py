@@ -19,6 +19,7 @@ from nmtcore.corpus.demo.german.phrases import (
     GermanPhrases,
     adverb,
     adverb_word,
+    apart,
     comma,
     conjunction_word,
     predicative,
@@ -218,7 +219,7 @@ class German(GermanPhrases):
             words += attach(Word(form="nicht", lemma="nicht", upos="PART", xpos="PTKNEG"), head=head, deprel="advmod")
         words += manner
         if meaning.phrase is not None and meaning.phrase.link.german:
-            words += attach(self.prepositional(meaning.phrase), head=head, deprel="obl")
+            words += self._last(self.prepositional(meaning.phrase), fields, deprel="obl", move=bracket)
         return words
 
     def _recipient(self, meaning: Predicate, fields: Fields) -> list[Word]:
@@ -247,12 +248,17 @@ class German(GermanPhrases):
                 return []
             if meaning.negated and takes_kein(nominal):
                 nominal = replace(nominal, determiner="no")
-            if nominal.clause is not None and bracket:
-                phrase, clause = self.without_clause(nominal, case=case)
-                fields.after += clause
-                return attach(phrase, head=fields.head, deprel="obj")
-        words = attach(self.nominal(nominal, case=case), head=fields.head, deprel="obj")
+        last = meaning.phrase is None or not meaning.phrase.link.german
+        phrase = self.nominal(nominal, case=case)
+        words = self._last(phrase, fields, deprel="obj", move=bracket and last)
         return self._place(nominal, words, fields, first=True)
+
+    def _last(self, phrase: Phrase, fields: Fields, *, deprel: str, move: bool) -> list[Word]:
+        """Hang the last phrase of the middle field; its relative clause may `move` behind the verbs."""
+        words, clause = apart(phrase) if move else (phrase.words, [])
+        fields.after += clause
+        attach(phrase, head=fields.head, deprel=deprel)
+        return words
 
     def _after(self, meaning: Predicate, fields: Fields) -> None:
         """Add clauses and infinitives, which follow the verbs, except that scheinen takes its infinitive before."""

@@ -1,7 +1,5 @@
 """Noun phrases and prepositional phrases in German, with dependencies."""
 
-from dataclasses import replace
-
 from nmtcore.corpus.demo.german.words import (
     adjective_word,
     determiner_word,
@@ -94,13 +92,6 @@ class GermanPhrases:
             words += self.set_off(self.relative_clause(meaning.clause), head=head, deprel="acl:relcl")
         return Phrase(head=head, words=words)
 
-    def without_clause(self, meaning: NounPhrase, *, case: Case) -> tuple[Phrase, list[Word]]:
-        """Realise a noun phrase and, apart from it, its relative clause, to be put further to the right."""
-        phrase = self.noun_phrase(replace(meaning, clause=None), case=case)
-        assert meaning.clause is not None
-        clause = self.relative_clause(meaning.clause)
-        return phrase, self.set_off(clause, head=phrase.head, deprel="acl:relcl")
-
     def set_off(self, phrase: Phrase, *, head: Word, deprel: str) -> list[Word]:
         """Hang a clause on `head`, between commas."""
         before, after = (comma(phrase.head) for _ in range(2))
@@ -146,6 +137,15 @@ class GermanPhrases:
         than = self.nominal(meaning.than, case="nom")
         case = Word(form="als", lemma="als", upos="ADP", xpos="KOKOM", deprel="case", head=than.head)
         return Phrase(head=word, words=[word, case, *attach(than, head=word, deprel="obl")])
+
+
+def apart(phrase: Phrase) -> tuple[list[Word], list[Word]]:
+    """Return the words of a phrase without the relative clause of its head, and the clause, from its comma on."""
+    for at, word in enumerate(phrase.words):
+        clause = word.head
+        if word.upos == "PUNCT" and clause and clause.deprel == "acl:relcl" and clause.head is phrase.head:
+            return phrase.words[:at], phrase.words[at:]
+    return phrase.words, []
 
 
 def comma(head: Word) -> Word:

@@ -1,0 +1,138 @@
+"""The demo corpus as a data set: its splits, its texts, and that everybody generates the same one."""
+
+import hashlib
+import json
+from collections import Counter
+
+import pytest
+
+from nmtcore.corpus.demo import SIZES, generate, swap
+from nmtcore.corpus.demo.combinations import combinations, held_out
+from nmtcore.corpus.demo.composing.sentences import compose
+from nmtcore.corpus.pairs import Pair
+
+GOLDEN = "9b8040c98a4fe72b75ba5346522010e1cdf019a0b5a7792b9e5542a507131365"
+
+
+@pytest.fixture(scope="module")
+def splits() -> dict[str, list[Pair]]:
+    return {split: list(generate(split=split, count=size)) for split, size in SIZES.items()}
+
+
+def _texts(pairs: list[Pair]) -> list[tuple[str, str]]:
+    return [(pair.source.text, pair.target.text) for pair in pairs]
+
+
+def test_the_splits_have_their_sizes_and_origins(splits):
+    for split, size in SIZES.items():
+        assert [pair.origin for pair in splits[split]] == [f"demo-{split}:{n}" for n in range(1, size + 1)]
+
+
+def test_no_pair_occurs_twice_in_a_split_or_in_two_splits(splits):
+    everything = [text for pairs in splits.values() for text in _texts(pairs)]
+    assert len(set(everything)) == sum(SIZES.values())
+
+
+def test_no_english_sentence_of_dev_and_test_occurs_in_training(splits):
+    trained = {pair.source.text for pair in splits["train"]}
+    assert not [pair.source.text for split in ("dev", "test") for pair in splits[split] if pair.source.text in trained]
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_every_word_of_dev_and_test_occurs_in_training(splits, side):
+    known = {word for pair in splits["train"] for word in getattr(pair, side).words}
+    for split in ("dev", "test"):
+        assert {word for pair in splits[split] for word in getattr(pair, side).words} <= known
+
+
+def test_dev_and_test_hold_unseen_combinations_of_verb_and_object(splits):
+    """Read from the trees, not from the abstract syntax: which object nouns a verb has."""
+    seen = {pair for sentence in splits["train"] for pair in _objects(sentence)}
+    for split in ("dev", "test"):
+        fresh = [bool(set(_objects(sentence)) - seen) for sentence in splits[split]]
+        assert sum(fresh) / len(fresh) > 0.2
+
+
+def _objects(pair: Pair) -> list[tuple[str, str]]:
+    tree = pair.source.annotation
+    return [
+        (tree.lemma[head - 1], tree.lemma[at])
+        for at, (head, deprel) in enumerate(zip(tree.head, tree.deprel, strict=True))
+        if deprel == "obj" and tree.upos[at] == "NOUN"
+    ]
+
+
+def test_about_one_combination_in_twenty_is_held_out():
+    found = {name for number in range(4000) for name in combinations(compose(f"share {number}"))}
+    assert 0.035 < sum(map(held_out, found)) / len(found) < 0.065
+
+
+def test_the_lengths_are_those_of_real_sentences(splits):
+    lengths = [len(pair.source.words) for pair in splits["train"]]
+    assert 10 < sum(lengths) / len(lengths) < 13
+    assert min(lengths) >= 3
+    assert max(lengths) <= 32
+    assert sum(length > 18 for length in lengths) / len(lengths) > 0.05
+
+
+def test_the_vocabulary_is_varied(splits):
+    for side, least in (("source", 1000), ("target", 1800)):
+        counts = Counter(word for pair in splits["train"] for word in getattr(pair, side).words)
+        assert len(counts) > least
+
+
+def test_two_runs_are_equal_and_a_longer_one_begins_with_the_shorter():
+    short = list(generate(split="train", count=50, seed=3))
+    assert short == list(generate(split="train", count=80, seed=3))[:50]
+    assert short != list(generate(split="train", count=50, seed=4))
+
+
+def test_the_corpus_is_the_same_on_every_machine(splits):
+    digest = hashlib.sha256()
+    for split in SIZES:
+        for pair in splits[split][:200]:
+            for side in (pair.source, pair.target):
+                tree = side.annotation
+                columns = (tree.lemma, tree.upos, tree.xpos, tree.feats, tree.head, tree.deprel, tree.ccg)
+                digest.update(json.dumps([side.text, side.words, *columns]).encode())
+    assert digest.hexdigest() == GOLDEN
+
+
+def test_an_unknown_split_is_an_error():
+    with pytest.raises(ValueError, match="dev"):
+        next(generate(split="valid", count=1))
+
+
+def test_swap_exchanges_the_sides():
+    pair = next(generate(split="train", count=1))
+    assert (swap(pair).source, swap(pair).target) == (pair.target, pair.source)
+    assert swap(swap(pair)) == pair
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_the_text_is_the_words_with_punctuation_attached(splits, side):
+    for pair in splits["train"]:
+        half = getattr(pair, side)
+        apart = half.text.replace(",", " ,").replace("'s", " 's")
+        assert f"{apart[:-1]} {apart[-1]}".split() == list(half.words)
+        assert half.text[0].isupper()
+        assert half.text[-1] in ".?"
+        assert "  " not in half.text
+
+
+def test_one_english_tree_has_one_german_sentence(splits):
+    """No two pairs share an English tree, so that no tree has two translations."""
+    found = {
+        (pair.source.text, tuple(pair.source.annotation.head), tuple(pair.source.annotation.deprel))
+        for pair in splits["train"]
+    }
+    assert len(found) == SIZES["train"]
+
+
+@pytest.mark.parametrize(("side", "language"), [("source", "en"), ("target", "de")])
+def test_the_language_filter_keeps_the_sentences(splits, side, language):
+    langdetect = pytest.importorskip("langdetect")
+    langdetect.DetectorFactory.seed = 0
+    sample = [getattr(pair, side).text for pair in splits["train"][:: SIZES["train"] // 400]]
+    kept = sum(langdetect.detect(text) == language for text in sample)
+    assert kept / len(sample) >= 0.97
