@@ -7,9 +7,10 @@ from ccg_oracle import derives
 
 from nmtcore.corpus.demo.english.clauses import English
 from nmtcore.corpus.demo.german.clauses import German
+from nmtcore.corpus.demo.lexicon.entries import Verb
 from nmtcore.corpus.demo.lexicon.modifiers import ADJECTIVES, ADVERBS, IN, PEOPLE, THROUGH, WITH
 from nmtcore.corpus.demo.lexicon.nouns import of_class
-from nmtcore.corpus.demo.lexicon.verbs import verb
+from nmtcore.corpus.demo.lexicon.verbs import FRAMES
 from nmtcore.corpus.demo.meaning import (
     Clause,
     Existence,
@@ -28,6 +29,11 @@ from nmtcore.corpus.demo.meaning import (
 )
 from nmtcore.corpus.demo.trees import lay_out
 from nmtcore.corpus.pairs import Side
+
+
+def verb(english: str, german: str, *, frame: str) -> Verb:
+    return next(entry for entry in FRAMES[frame] if (entry.english.base, entry.german.lemma) == (english, german))
+
 
 HE = Pronoun(person=3, number="sg", gender="m")
 SHE = Pronoun(person=3, number="sg", gender="f")

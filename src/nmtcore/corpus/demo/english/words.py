@@ -6,7 +6,6 @@ from nmtcore.corpus.demo.trees import Word, feats
 
 _DOUBLED = frozenset({"stop", "swim", "run", "cut", "plan", "forget", "put", "get", "begin", "sit", "forbid"})
 _BE = {(1, "sg"): "am", (3, "sg"): "is"}
-_MODALS = ("can", "must", "should", "will", "may", "would")
 
 BE = EnglishVerb(base="be", past="was", participle="been")
 HAVE = EnglishVerb(base="have", past="had", participle="had")
@@ -75,11 +74,6 @@ def verb_word(
         voice = {"Voice": "Pass"} if form == "pss" else {}
         text, xpos, analysis = verb.participle, "VBN", feats(Tense="Past", VerbForm="Part", **voice)
     return Word(form=text, lemma=verb.base, upos=upos, xpos=xpos, feats=analysis)
-
-
-def is_modal(form: str) -> bool:
-    """Whether a word is one of the grammar's modal verbs."""
-    return form in _MODALS
 
 
 _PERSONAL = {

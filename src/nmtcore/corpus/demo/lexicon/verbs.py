@@ -278,11 +278,3 @@ def verbs_taking(noun: Noun) -> tuple[Verb, ...]:
     return tuple(
         verb for verb in FRAMES["transitive"] if "person" in verb.subjects and noun.classes.intersection(verb.takes)
     )
-
-
-def verb(english: str, german: str, *, frame: str) -> Verb:
-    """Return the entry of one verb; KeyError where there is none."""
-    for entry in FRAMES[frame]:
-        if entry.english.base == english and entry.german.lemma == german:
-            return entry
-    raise KeyError(f"{english}/{german}/{frame}")
