@@ -1,5 +1,7 @@
 import json
 import math
+import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -10,6 +12,7 @@ from nmtcore.errors import UserError
 from nmtcore.training.checkpoints import weights
 from nmtcore.training.data import training_data
 from nmtcore.training.loop import train
+from nmtcore.training.signals import Interrupted
 from nmtcore.training.validation import perplexity
 
 
@@ -263,3 +266,20 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
 def test_a_metric_needs_its_validation(tmp_path):
     with pytest.raises(ValueError, match="bleu needs `validate`"):
         run_it(tmp_path, tiny.settings(validation=BLEU))
+
+
+def test_a_signal_breaks_off_a_validation_which_is_made_up_for(tmp_path):
+    run = tiny.settings(max_updates=6, validation=BLEU, keep="best")
+    whole = run_it(tmp_path / "whole", run, validate=scores(1.0, 3.0, 2.0)[0])[1]
+
+    def slow(model):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        pytest.fail("it went on")
+
+    with pytest.raises(Interrupted, match="stopped by SIGUSR1 after update 2"):
+        run_it(tmp_path / "cut", run, validate=slow)
+    result, model, lines = run_it(tmp_path / "cut", run, validate=scores(1.0, 3.0, 2.0)[0])
+    assert same(model, whole)
+    assert result.best_update == 4
+    assert [line["update"] for line in lines if "validation" in line] == [2, 4, 6]
+    assert signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL

@@ -3,21 +3,26 @@
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 PERIOD = 10.0
 """Seconds between two lines in a log."""
 
 
 class Progress:
-    """Shows updates done of those expected, target tokens per second and the time left."""
+    """Shows updates done of those expected, target tokens per second and the time left.
 
-    def __init__(self, *, done: int, log: Callable[[str], None]) -> None:
+    A bar goes to `terminal` (standard error) if that is one and tqdm is installed; lines go to `log`, unless the bar
+    is on standard error itself, where they would meet.
+    """
+
+    def __init__(self, *, done: int, log: Callable[[str], None], terminal: TextIO | None = None) -> None:
         self._expected: int | None = None
         self._first = self._done = done
         self._log = log
         self._began = self._said = time.monotonic()
-        self._bar = _bar(done)
+        self._bar = _bar(done, terminal or sys.stderr)
+        self._lines = self._bar is None or terminal not in (None, sys.stderr)
 
     def expect(self, updates: int) -> None:
         """Hear how many updates there will be (an estimate, where epochs end training)."""
@@ -33,7 +38,7 @@ class Progress:
         if self._bar is not None:
             self._bar.set_postfix_str(told, refresh=False)
             self._bar.update(update - self._done)
-        elif now - self._said >= PERIOD:
+        if self._lines and now - self._said >= PERIOD:
             self._said = now
             of = f" of {self._expected}" if self._expected else ""
             self._log(f"update {update}{of}, {told}{self._left(update, now)}")
@@ -70,12 +75,12 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02d} h"
 
 
-def _bar(done: int) -> Any:
+def _bar(done: int, terminal: TextIO) -> Any:
     """Make tqdm's bar where somebody watches and tqdm is installed."""
-    if not sys.stderr.isatty():
+    if not terminal.isatty():
         return None
     try:
         from tqdm import tqdm
     except ImportError:
         return None
-    return tqdm(initial=done, unit="update", dynamic_ncols=True)
+    return tqdm(initial=done, unit="update", dynamic_ncols=True, file=terminal)

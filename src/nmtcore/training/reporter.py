@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import torch
 
@@ -37,13 +37,20 @@ class Reporter:
     """Collects updates and writes them to the log; in all processes but the first it only takes part in the sums."""
 
     def __init__(
-        self, folder: Path, *, names: Sequence[str], state: TrainingState, team: World, log: Callable[[str], None]
+        self,
+        folder: Path,
+        *,
+        names: Sequence[str],
+        state: TrainingState,
+        team: World,
+        log: Callable[[str], None],
+        terminal: TextIO | None = None,
     ) -> None:
         self._names = names
         self._team = team
         self._updates: list[Update] = []
         self._history = History(folder, update=state.update) if team.main else None
-        self._progress = Progress(done=state.update, log=log) if team.main else None
+        self._progress = Progress(done=state.update, log=log, terminal=terminal) if team.main else None
         self.restart()
 
     def restart(self) -> None:

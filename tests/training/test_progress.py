@@ -1,0 +1,58 @@
+import io
+
+import pytest
+
+from nmtcore.training import progress
+from nmtcore.training.progress import Progress, duration
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def record(update):
+    return {"update": update, "epoch": 2, "perplexity": 12.345, "tokens_per_second": 4321.0}
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_log_gets_a_line_every_ten_seconds(clock):
+    said = []
+    shown = Progress(done=100, log=said.append, terminal=io.StringIO())
+    shown.expect(400)
+    for update in range(110, 210, 10):
+        clock[0] += 3
+        shown.show(record(update))
+    shown.close()
+    assert said == [
+        "update 140 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1:18 min left",
+        "update 180 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1:06 min left",
+    ]
+
+
+def test_a_terminal_gets_a_bar_beside_the_log(clock):
+    pytest.importorskip("tqdm")
+    said, terminal = [], Terminal()
+    shown = Progress(done=100, log=said.append, terminal=terminal)
+    shown.expect(400)
+    clock[0] += 11
+    shown.show(record(250))
+    shown.say("a validation")
+    shown.close()
+    assert said[0].startswith("update 250 of 400")
+    assert said[1] == "a validation"
+    assert "250/400" in terminal.getvalue()
+    assert "4,321 tokens/s" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 s"), (59.4, "59 s"), (59.6, "1:00 min"), (185, "3:05 min"), (7620, "2:07 h")]
+)
+def test_durations_are_written_as_people_do(seconds, text):
+    assert duration(seconds) == text
