@@ -1,7 +1,8 @@
 """Time a training step of our transformer beside `torch.nn.Transformer` of the same size, on the same batches.
 
 Both have tied embeddings, sinusoidal positions, a label-smoothed loss and fused Adam. The repeats are interleaved,
-so that a busy machine slows all of them alike; the table shows medians, and ratios to the median of PyTorch's.
+so that a busy machine slows all of them alike. The table shows medians of wall and CPU time, and the medians of the
+ratios to the step of PyTorch's, and of ours without a component, on the same batch in the same round.
 
     python benchmarks/step.py [--width 128 --layers 3 --heads 4 --feed-forward 512 --vocabulary 6000 --threads 2]
 """
@@ -133,17 +134,20 @@ def main() -> None:
         encoder_layers=options.layers,
         decoder_layers=options.layers,
         norm=options.norm,
+        # torch.nn.Transformer has one dropout for all places.
+        attention_dropout=0.1,
+        activation_dropout=0.1,
     )
     data = examples(5000, options.vocabulary, seed=0)
     rows = batches_of(data, options.tokens, options.batches)
     print(f"{settings}\nvocabulary {options.vocabulary}, {options.tokens} padded tokens a batch, {options.device}")
-    report(measure(settings, data, rows, options))
+    report(*measure(settings, data, rows, options))
 
 
 def measure(
     settings: TransformerSettings, data: Examples, rows: list[np.ndarray], options: argparse.Namespace
-) -> dict[str, tuple[list[float], float]]:
-    """Time every model on every batch, in turns: the seconds of each step, and a batch's mean target tokens."""
+) -> tuple[dict[str, np.ndarray], float]:
+    """Time every model on every batch, in turns: seconds (steps, wall and CPU), and a batch's mean target tokens."""
     current: dict[str, Batch] = {}
     steps, batches = {}, {}
     size = options.vocabulary
@@ -168,28 +172,28 @@ def measure(
         lambda b: head.loss(b, label_smoothing=SMOOTHING).objective(),
     )
 
-    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in steps}
     for repeat in range(options.repeats + 1):
         for i in range(len(rows)):
             for name, step in steps.items():
                 current[name] = batches[name][i]
-                start = time.perf_counter()
+                start, start_cpu = time.perf_counter(), time.process_time()
                 step()
                 if options.device != "cpu":
                     torch.cuda.synchronize()
                 if repeat:
-                    seconds[name].append(time.perf_counter() - start)
+                    seconds[name].append((time.perf_counter() - start, time.process_time() - start_cpu))
     tokens = statistics.mean(batch.tokens for batch in batches["nmtcore"])
-    return {name: (times, tokens) for name, times in seconds.items()}
+    return {name: np.array(times) for name, times in seconds.items()}, tokens
 
 
-def report(results: dict[str, tuple[list[float], float]]) -> None:
+def report(seconds: dict[str, np.ndarray], tokens: float) -> None:
     """Print the table."""
-    base = statistics.median(results["torch.nn.Transformer"][0])
-    print(f"\n{'':24}{'ms a step':>12}{'target tokens/s':>18}{'time':>8}")
-    for name, (times, tokens) in results.items():
-        median = statistics.median(times)
-        print(f"{name:24}{1000 * median:12.1f}{tokens / median:18.0f}{median / base:8.2f}")
+    print(f"\n{'':24}{'ms a step':>12}{'CPU ms':>10}{'target tokens/s':>18}{'/ PyTorch':>12}{'/ nmtcore':>12}")
+    for name, times in seconds.items():
+        wall, cpu = np.median(times, axis=0)
+        ratios = [np.median(times[:, 0] / seconds[base][:, 0]) for base in ("torch.nn.Transformer", "nmtcore")]
+        print(f"{name:24}{1000 * wall:12.1f}{1000 * cpu:10.1f}{tokens / wall:18.0f}{ratios[0]:12.2f}{ratios[1]:12.2f}")
 
 
 if __name__ == "__main__":

@@ -218,6 +218,21 @@ def test_a_component_without_strength_is_the_baseline(make, draw, norm):
         torch.testing.assert_close(gradients[name].grad, parameter.grad)
 
 
+def test_half_precision_leaves_losses_in_single_precision(system, draw):
+    model = system().float()
+    batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
+    exact = model.loss(batch, label_smoothing=0.1).objective()
+    with torch.autocast("cpu", torch.bfloat16):
+        losses = model.loss(batch, label_smoothing=0.1)
+        state = model.start(model.encode(batch))
+        first = model.step(batch.target_input_BT[:, 0], state)
+        assert torch.isfinite(model.step(batch.target_input_BT[:, 1], state)).all()
+    assert {part.sum.dtype for part in losses.parts} == {torch.float32}
+    torch.testing.assert_close(losses.objective(), exact, rtol=0.1, atol=0.1)
+    torch.testing.assert_close(first.float(), all_logits(model, batch)[:, 0], rtol=0.1, atol=0.2)
+    losses.objective().backward()
+
+
 def test_positions_can_be_replaced_on_one_side(make):
     class Replaces(Component):
         def replaces_positions(self, stack):
