@@ -152,9 +152,8 @@ def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
 
 
 def _causal_mask(heads: Heads) -> Tensor:
-    queries, keys = heads.queries_BHQK.size(2), heads.keys_BHSK.size(2)
-    ones = torch.ones(queries, keys, dtype=torch.bool, device=heads.queries_BHQK.device)
-    return ones.tril(keys - queries)
+    length = heads.keys_BHSK.size(2)
+    return torch.ones(length, length, dtype=torch.bool, device=heads.keys_BHSK.device).tril()
 
 
 def _present(hooks: list[AttentionHooks], name: str) -> tuple:
