@@ -10,9 +10,9 @@ min_version("9.19")
 # The package beside this file plans, and serves the jobs in whatever environment and on whatever node they run.
 SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
 sys.path.insert(0, SOURCES)
-from nmtcore.job import share_sources
+from nmtcore.job import prepare_jobs
 
-share_sources(SOURCES)
+prepare_jobs(SOURCES)
 
 
 configfile:

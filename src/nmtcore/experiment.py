@@ -5,12 +5,13 @@ Stands to the right of all stages, so that training can validate by translating 
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import torch
 from torch import nn
@@ -57,17 +58,34 @@ class TrainingJob:
     threads: int
 
 
-def launch(job: TrainingJob) -> None:
-    """Train in this process, or with several GPUs in one process for each."""
+def launch(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
+    """Train in this process, or with several GPUs in one process for each; progress is shown on `terminal`."""
     if job.gpus == 1 or choose_device(job.device) == "cpu":
-        train_run(job)
+        train_run(job, terminal=terminal)
         return
     specification = Path(job.checkpoints) / "job.json"
     write_json(specification, asdict(job))
+    handled = ",".join(signal.Signals(number).name for number in _FORWARDED)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={job.gpus}"]
-    finished = subprocess.run([*command, "-m", "nmtcore.experiment", str(specification)], check=False)
-    if finished.returncode:
-        raise UserError(f"Training on {job.gpus} GPUs stopped with status {finished.returncode}: see above.")
+    command += [f"--signals-to-handle={handled}", "-m", "nmtcore.experiment", str(specification)]
+    status = _run_forwarding_signals(command)
+    if status:
+        raise UserError(f"Training on {job.gpus} GPUs stopped with status {status}: see above.")
+
+
+_FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
+"""What a trainer may be told while torchrun stands between it and whoever tells."""
+
+
+def _run_forwarding_signals(command: Sequence[str]) -> int:
+    """Run a command that gets every signal of `_FORWARDED` that this process gets; give its status."""
+    process = subprocess.Popen(command)
+    before = {number: signal.signal(number, lambda got, _: process.send_signal(got)) for number in _FORWARDED}
+    try:
+        return process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def choose_device(name: str) -> str:
@@ -75,7 +93,7 @@ def choose_device(name: str) -> str:
     return name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def train_run(job: TrainingJob) -> None:
+def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     """Train one run from its features and write its bundle and log; goes on from its last checkpoint."""
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
@@ -83,7 +101,10 @@ def train_run(job: TrainingJob) -> None:
     segmentation_files = sorted(path for path in segmentation.iterdir() if path.is_file())
     vocabularies = {side: Vocabulary.load(segmentation / f"{side}.vocab") for side in SIDES}
     labels = {side: read_labels(Path(path)) for side, path in job.labels.items()}
-    checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files([*files, *segmentation_files]))
+    main = os.environ.get("RANK", "0") == "0"
+    checkpoints = checkpoint_folder(
+        Path(job.checkpoints), run, data=hash_files([*files, *segmentation_files]), log=print if main else _silent
+    )
 
     torch.manual_seed(run.seed)
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
@@ -97,9 +118,14 @@ def train_run(job: TrainingJob) -> None:
         checkpoints=checkpoints,
         validate=_validator(run, examples["dev"], vocabularies["target"], segmentation, Path(job.dev_corpus)),
         device=choose_device(job.device),
+        terminal=terminal,
     )
-    if os.environ.get("RANK", "0") == "0":
+    if main:
         save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
+
+
+def _silent(_: str) -> None:
+    """Say nothing: the first of several processes speaks."""
 
 
 def _training_data(run: RunSettings, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
@@ -226,7 +252,7 @@ def _heads(heads: Any) -> list[int]:
     return [int(head) for head in heads]
 
 
-def main(arguments: Sequence[str]) -> None:
+def run_process(arguments: Sequence[str]) -> None:
     """Run one process of a distributed training (`torchrun -m nmtcore.experiment job.json`)."""
     with explained(arguments[0]):
         job = TrainingJob(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
@@ -237,4 +263,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run_process(sys.argv[1:])

@@ -40,10 +40,13 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         sys.exit(1)
 
 
-def share_sources(folder: str) -> None:
-    """Let the processes that this one starts import the package from `folder`, installed or not."""
+def prepare_jobs(folder: str) -> None:
+    """Let the jobs that this process starts import the package from `folder`, and share the cores politely."""
     others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *others])
+    # A thread of torch that waits for its fellows by spinning starves them when the machine has other work: with two
+    # jobs of two threads on two cores, an update took six times as long.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def project_settings(snakemake: Any) -> ProjectSettings:

@@ -49,6 +49,8 @@ LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 DATA = f"{RESULTS}/{{dataset}}"
 RUN = f"{RESULTS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}"
+HERE_IS_A_GPU = os.path.exists("/dev/nvidiactl")
+GPUS = SETTINGS.gpus if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and HERE_IS_A_GPU) else 0
 SCALES = [name for name in PROJECT.scale_names if name != "paper"]
 
 

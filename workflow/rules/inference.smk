@@ -26,7 +26,7 @@ rule translate_tests:
     resources:
         mem_mb=8000,
         runtime=480,
-        gpu=0 if SETTINGS.device == "cpu" else 1,
+        gpu=min(GPUS, 1),
     params:
         version=[VERSIONS["inference"], VERSIONS["evaluation"]],
         run=lambda wildcards: run_to_json(run_of(wildcards)),

@@ -20,7 +20,7 @@ rule train_model:
     resources:
         mem_mb=8000,
         runtime=1440,
-        gpu=0 if SETTINGS.device == "cpu" else SETTINGS.gpus,
+        gpu=GPUS,
     params:
         version=VERSIONS["training"],
         run=lambda wildcards: run_to_json(run_of(wildcards)),

@@ -3,7 +3,7 @@ from pathlib import Path
 from nmtcore.experiment import TrainingJob, launch
 from nmtcore.job import job, project_settings
 
-with job(snakemake):
+with job(snakemake) as terminal:
     settings = project_settings(snakemake)
     launch(
         TrainingJob(
@@ -18,5 +18,6 @@ with job(snakemake):
             device=settings.device,
             gpus=settings.gpus,
             threads=snakemake.threads,
-        )
+        ),
+        terminal=terminal,
     )

@@ -54,7 +54,7 @@ class ProjectSettings:
     models: tuple[str, ...] = ()
     device: Literal["auto", "cpu", "cuda"] = "auto"
     gpus: int = 1
-    threads: int = 2
+    threads: int = 1
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
