@@ -8,6 +8,7 @@ from inference.tiny import random_examples, random_model
 
 from nmtcore.config.components import DepParse, DiagonalParse
 from nmtcore.config.training import DecodingSettings
+from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.beam import length_limits
 from nmtcore.inference.translate import translate_and_parse, translate_examples
@@ -72,6 +73,23 @@ def test_batch_sizes_and_order_change_nothing(beam):
         for row, (hypothesis,) in other.items():
             assert hypothesis.tokens == alone[row][0].tokens
             assert hypothesis.score == pytest.approx(alone[row][0].score, rel=1e-12)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_threads_change_nothing_and_are_given_back(beam):
+    model, examples = random_model(DepParse(layer=0)).float(), random_examples(60, longest=12)
+    settings, before = DecodingSettings(beam=beam, batch_sentences=4), torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = translate_examples(model, examples, settings)
+        torch.set_num_threads(3)
+        assert translate_examples(model, examples, settings) == alone
+        assert torch.get_num_threads() == 3
+        with pytest.raises(UserError, match="widen it"):
+            translate_examples(model, examples, settings, n_best=9)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_parses_and_translations_of_one_pass_are_those_of_two():

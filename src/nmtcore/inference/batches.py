@@ -1,11 +1,15 @@
-"""Which sentences go through the model together."""
+"""Which sentences go through the model together, and how batches are shared out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import nn
+
+T = TypeVar("T")
 
 TOKENS = 16384
 """Source tokens (padding counted) of one batch at most: few sentences where they are very long."""
@@ -26,14 +30,36 @@ def batches_by_length(lengths: np.ndarray, *, sentences: int) -> list[np.ndarray
     return batches
 
 
+def over_batches(model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T]) -> Iterator[T]:
+    """Yield `work(rows)` of every batch, in order, without dropout and gradients; the model trains on afterwards.
+
+    On a CPU every thread works on a batch of its own: one step of a search is too little to be shared out. So the
+    results do not depend on the number of threads either.
+    """
+
+    @torch.inference_mode()
+    def result(rows: np.ndarray) -> T:
+        return work(rows)
+
+    threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1
+    with _evaluating(model):
+        if min(threads, len(batches)) < 2:
+            yield from map(result, batches)
+            return
+        try:
+            with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+                yield from pool.map(result, batches)
+        finally:
+            # What the workers set for themselves holds for some of torch's libraries everywhere.
+            torch.set_num_threads(threads)
+
+
 @contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch off dropout and gradients; afterwards the model trains on if it did before."""
+def _evaluating(model: nn.Module) -> Iterator[None]:
     training = model.training
     model.eval()
     try:
-        with torch.inference_mode():
-            yield
+        yield
     finally:
         model.train(training)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.features.examples import Examples
-from nmtcore.inference.batches import batches_by_length, device_of, evaluating
+from nmtcore.inference.batches import batches_by_length, device_of, over_batches
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Encoded, Transformer
 from nmtcore.parquet import write_rows
@@ -54,12 +54,16 @@ def parses_of(model: Transformer, encoded: Encoded) -> list[Parse]:
 
 def parse_examples(model: Transformer, examples: Examples, *, batch_sentences: int = 64) -> list[Parse]:
     """Parse the source sentences, in order. A model that does not parse is a `ValueError`."""
-    parses: list[Parse | None] = [None] * len(examples)
-    with evaluating(model):
-        for rows in batches_by_length(examples.source.ids.lengths, sentences=batch_sentences):
-            batch = make_batch(examples, rows, tuple(model.components), device_of(model))
-            for row, parse in zip(rows.tolist(), parses_of(model, model.encode(batch)), strict=True):
-                parses[row] = parse
+    batches = batches_by_length(examples.source.ids.lengths, sentences=batch_sentences)
+    components, device = tuple(model.components), device_of(model)
+
+    def parsed(rows: np.ndarray) -> list[Parse]:
+        return parses_of(model, model.encode(make_batch(examples, rows, components, device)))
+
+    parses: list = [None] * len(examples)
+    for rows, found in zip(batches, over_batches(model, batches, parsed), strict=True):
+        for row, parse in zip(rows.tolist(), found, strict=True):
+            parses[row] = parse
     return parses
 
 

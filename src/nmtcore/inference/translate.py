@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import torch
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
-from nmtcore.inference.batches import batches_by_length, device_of, evaluating
+from nmtcore.inference.batches import batches_by_length, device_of, over_batches
 from nmtcore.inference.beam import Hypothesis, beam_search, length_limits
 from nmtcore.inference.parse import Parse, parses_of
 from nmtcore.model.batch import make_batch
@@ -52,17 +53,20 @@ def _run(
     parse: bool,
 ) -> tuple[list[list[Hypothesis]], list[Parse]]:
     lengths = examples.source.ids.lengths
-    sources, device = replace(examples, target=None), device_of(model)
+    batches = batches_by_length(lengths, sentences=settings.batch_sentences)
     limits = torch.tensor(length_limits(settings, lengths.tolist()))
+    sources, components, device = replace(examples, target=None), tuple(model.components), device_of(model)
+
+    def translated(rows: np.ndarray) -> tuple[list[list[Hypothesis]], list]:
+        encoded = model.encode(make_batch(sources, rows, components, device))
+        found = beam_search(model, encoded, settings, limits_N=limits[rows].to(device), n_best=n_best)
+        return found, parses_of(model, encoded) if parse else [None] * len(rows)
+
     translations: list = [None] * len(examples)
     parses: list = [None] * len(examples)
-    with evaluating(model):
-        for rows in batches_by_length(lengths, sentences=settings.batch_sentences):
-            encoded = model.encode(make_batch(sources, rows, tuple(model.components), device))
-            found = beam_search(model, encoded, settings, limits_N=limits[rows].to(device), n_best=n_best)
-            trees = parses_of(model, encoded) if parse else [None] * len(rows)
-            for row, hypotheses, tree in zip(rows.tolist(), found, trees, strict=True):
-                translations[row], parses[row] = hypotheses, tree
-            if progress is not None:
-                progress(len(rows))
+    for rows, results in zip(batches, over_batches(model, batches, translated), strict=True):
+        for row, hypotheses, tree in zip(rows.tolist(), *results, strict=True):
+            translations[row], parses[row] = hypotheses, tree
+        if progress is not None:
+            progress(len(rows))
     return translations, parses
