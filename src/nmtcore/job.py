@@ -40,6 +40,11 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         sys.exit(1)
 
 
+def gpu_here() -> bool:
+    """Say whether this machine has an NVIDIA driver; planning asks, and must not import torch for it."""
+    return os.path.exists("/dev/nvidiactl")
+
+
 def prepare_jobs(folder: str) -> None:
     """Let the jobs that this process starts import the package from `folder`, and share the cores politely."""
     others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]

@@ -10,10 +10,11 @@ from nmtcore.config.filters import filter_name
 from nmtcore.config.project import NAME, Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.targets import check_target, scale_of, scale_prefix
-from nmtcore.config.typed import plain
+from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS
 from nmtcore.corpus.download import missing_manual
 from nmtcore.errors import UserError
+from nmtcore.job import gpu_here
 
 
 def explained(function):
@@ -28,15 +29,19 @@ def explained(function):
     return call
 
 
-@explained
 def load_project():
+    """Read the configuration and check the targets; a mistake in them ends planning with its sentence alone."""
     own = Path(
         workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
     ).resolve()
-    project = Project(["config", own], config)
-    # Snakemake parses its targets only after this file; checked here, a typing error gets a sentence.
-    for argument in sys.argv[1:]:
-        check_target(project, argument)
+    try:
+        project = Project(["config", own], config)
+        # Snakemake parses its targets only after this file; checked here, a typing error gets a sentence.
+        for argument in sys.argv[1:]:
+            check_target(project, argument)
+    except UserError as error:
+        # An exception would come with the places in this file.
+        sys.exit(f"Error: {error}")
     return project
 
 
@@ -49,8 +54,11 @@ LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 DATA = f"{RESULTS}/{{dataset}}"
 RUN = f"{RESULTS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}"
-HERE_IS_A_GPU = os.path.exists("/dev/nvidiactl")
-GPUS = SETTINGS.gpus if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and HERE_IS_A_GPU) else 0
+GPUS = (
+    SETTINGS.gpus
+    if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and gpu_here())
+    else 0
+)
 SCALES = [name for name in PROJECT.scale_names if name != "paper"]
 
 
@@ -110,13 +118,11 @@ def file_settings(name):
 TOLD = set()
 
 
+@explained
 def split_files(wildcards):
     """The downloaded files of a split; says at once which of them must be fetched by hand and are not there."""
     dataset = dataset_of(wildcards)
-    if wildcards.split not in dataset.splits:
-        raise WorkflowError(
-            f"{dataset.name} has no split '{wildcards.split}', only {', '.join(dataset.splits)}."
-        )
+    choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
     names = []
     for corpus in dict.fromkeys(
         part.corpus for part in dataset.splits[wildcards.split]
@@ -158,10 +164,7 @@ def other_splits(wildcards):
 def annotator_of(wildcards):
     """The settings of the data set's annotator of this name."""
     annotators = dataset_of(wildcards).annotators
-    if wildcards.annotator not in annotators:
-        raise UserError(
-            f"{wildcards.dataset} has no annotator '{wildcards.annotator}', only {', '.join(annotators)}."
-        )
+    choose(wildcards.annotator, annotators, what="annotator", where=wildcards.dataset)
     return annotators[wildcards.annotator]
 
 

@@ -21,6 +21,9 @@ rule train_model:
         mem_mb=8000,
         runtime=1440,
         gpu=GPUS,
+        # Five minutes before its time is up Slurm tells the job, which saves itself. Here, not in the profile's default
+        # resources, which a user's own --default-resources would replace.
+        slurm_extra="--signal=USR1@300",
     params:
         version=VERSIONS["training"],
         run=lambda wildcards: run_to_json(run_of(wildcards)),

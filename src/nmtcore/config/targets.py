@@ -49,7 +49,9 @@ def _check_rest(project: Project, parts: list[str], scale: str, target: str) -> 
         if scale != PAPER:
             raise UserError(f"{target}: {parts[1]} does not depend on the scale: leave '{scale}/' out of the path.")
         split = re.match(r"[a-z0-9_]+", parts[-1])
-        if parts[1] in ("corpus", "features") and split and parts[-1].endswith(".parquet"):
+        if parts[1] == "annotation":
+            choose(parts[2], dataset.annotators, what="annotator", where=target)
+        if split and parts[-1].endswith(".parquet"):
             choose(split.group(), dataset.splits, what="split", where=target)
     elif len(parts) > 2:
         choose(parts[1], project.system_entries, what="system", where=target)
