@@ -1,4 +1,5 @@
 # The configuration as the rules see it, and the paths that they share.
+from functools import wraps
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -20,6 +21,7 @@ from nmtcore.job import gpu_here
 def explained(function):
     """Let a user's mistake reach Snakemake as a sentence, without a stack trace."""
 
+    @wraps(function)  # Snakemake asks for its parameters
     def call(*arguments, **options):
         try:
             return function(*arguments, **options)
