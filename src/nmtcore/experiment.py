@@ -3,7 +3,6 @@
 Stands to the right of all stages, so that training can validate by translating without importing inference.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -24,7 +23,7 @@ from nmtcore.errors import UserError, explained
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_text
 from nmtcore.features.examples import Examples, load_examples
-from nmtcore.files import write_json, write_lines
+from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
 from nmtcore.inference.parse import Parse, write_parses
@@ -254,10 +253,8 @@ def _heads(heads: Any) -> list[int]:
 
 def run_process(arguments: Sequence[str]) -> None:
     """Run one process of a distributed training (`torchrun -m nmtcore.experiment job.json`)."""
-    with explained(arguments[0]):
-        job = TrainingJob(**json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
     try:
-        train_run(job)
+        train_run(TrainingJob(**read_json(arguments[0])))
     except UserError as error:
         sys.exit(str(error))
 

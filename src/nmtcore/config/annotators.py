@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nmtcore.config.typed import build, choose, plain
-from nmtcore.errors import UserError
+from nmtcore.config.typed import build_entry, plain, registered_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +48,12 @@ ANNOTATORS: dict[str, type[AnnotatorSettings]] = {"existing": Existing, "spacy":
 
 def annotator_settings(entry: Mapping[str, Any], *, where: str) -> AnnotatorSettings:
     """Build the settings of one annotator `{tool: ..., key: value...}`."""
-    if not isinstance(entry, Mapping) or "tool" not in entry:
-        raise UserError(f"{where}: an annotator is written as {{tool: ..., its settings}}; found {entry!r}.")
-    tool = choose(str(entry["tool"]), ANNOTATORS, what="tool", where=where)
-    return build(ANNOTATORS[tool], {k: v for k, v in entry.items() if k != "tool"}, where=f"{where}: {tool}")
+    return build_entry(entry, ANNOTATORS, key="tool", what="tool", where=where)
 
 
 def annotator_tool(settings: AnnotatorSettings) -> str:
     """Give the registered name of an annotator's settings."""
-    return next(name for name, cls in ANNOTATORS.items() if cls is type(settings))
+    return registered_name(settings, ANNOTATORS)
 
 
 def annotator_entry(settings: AnnotatorSettings) -> dict[str, Any]:

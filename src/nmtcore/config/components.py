@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nmtcore.config.model import TransformerSettings
-from nmtcore.config.typed import build, choose, plain
+from nmtcore.config.typed import build_entry, plain, registered_name
 from nmtcore.errors import UserError
 
 
@@ -83,16 +83,12 @@ COMPONENTS: dict[str, type[ComponentSettings]] = {
 
 def component_settings(entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
     """Build the settings of one entry `{name: ..., key: value...}` of a system's `components`."""
-    if not isinstance(entry, Mapping) or "name" not in entry:
-        raise UserError(f"{where}: a component is written as {{name: ..., its settings}}; found {entry!r}.")
-    name = choose(str(entry["name"]), COMPONENTS, what="component", where=where)
-    values = {key: value for key, value in entry.items() if key != "name"}
-    return build(COMPONENTS[name], values, where=f"{where}: {name}")
+    return build_entry(entry, COMPONENTS, key="name", what="component", where=where)
 
 
 def component_name(settings: ComponentSettings) -> str:
     """Give the registered name of a component's settings."""
-    return next(name for name, cls in COMPONENTS.items() if cls is type(settings))
+    return registered_name(settings, COMPONENTS)
 
 
 def component_entry(settings: ComponentSettings) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nmtcore.config.typed import build, choose, plain
-from nmtcore.errors import UserError
+from nmtcore.config.typed import build_entry, registered_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,17 +54,9 @@ FILTERS: dict[str, type] = {
 def filter_settings(entry: str | Mapping[str, Any], *, where: str) -> FilterSettings:
     """Build the settings of one entry of `filters`: a name, or `{name: ..., key: value...}`."""
     entry = {"name": entry} if isinstance(entry, str) else entry
-    if not isinstance(entry, Mapping) or "name" not in entry:
-        raise UserError(f"{where}: a filter is a name or {{name: ..., its settings}}; found {entry!r}.")
-    name = choose(str(entry["name"]), FILTERS, what="filter", where=where)
-    return build(FILTERS[name], {k: v for k, v in entry.items() if k != "name"}, where=f"{where}: {name}")
+    return build_entry(entry, FILTERS, key="name", what="filter", where=where)
 
 
 def filter_name(settings: FilterSettings) -> str:
     """Give the registered name of a filter's settings."""
-    return next(name for name, cls in FILTERS.items() if cls is type(settings))
-
-
-def filter_entry(settings: FilterSettings) -> dict[str, Any]:
-    """Write settings as the entry that `filter_settings` reads."""
-    return {"name": filter_name(settings), **plain(settings)}
+    return registered_name(settings, FILTERS)

@@ -9,9 +9,9 @@ class ScheduleSettings:
     """How the learning rate moves."""
 
     kind: Literal["inverse_sqrt", "plateau", "halving", "constant"] = "inverse_sqrt"
-    """inverse_sqrt: linear warm-up to `peak`, then peak * sqrt(warmup / update). plateau: times `factor` after more than
-    `patience` validations in a row without a better score (as torch and JoeyNMT count). halving: times `factor` when
-    validation perplexity is above the previous one's; training stops after `stop_after` such steps."""
+    """inverse_sqrt: linear warm-up to `peak`, then peak * sqrt(warmup / update). plateau: times `factor` after more
+    than `patience` validations in a row without a better score (as torch and JoeyNMT count). halving: times `factor`
+    when validation perplexity is above the previous one's; training stops after `stop_after` such steps."""
     peak: float = 7e-4
     warmup: int = 0
     """Updates of linear warm-up (0: none)."""
