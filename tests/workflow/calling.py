@@ -1,0 +1,128 @@
+"""Snakemake as a user calls it: in another folder, with files of configuration of the user's own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+WORDS = {
+    "the": "die", "cat": "Katze", "dog": "Hündin", "sees": "sieht", "hears": "hört", "small": "kleine", "old": "alte",
+    "today": "heute", "never": "nie", "and": "und", "mouse": "Maus", "finds": "findet",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """What a call of Snakemake left behind."""
+
+    code: int
+    output: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workplace:
+    """A working directory outside the checkout."""
+
+    folder: Path
+    snakefile: Path
+    mirror: Path
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line; computing settings come last, so that targets stay targets."""
+        call = [sys.executable, "-m", "snakemake", "-s", str(self.snakefile), "-d", str(self.folder)]
+        return [*call, *arguments, "--config", "threads=1", "device=cpu", f'mirrors=["{self.mirror}"]']
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.folder.parent,  # -d says where to work, not where one stands
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def call(self, *arguments: str) -> Finished:
+        process = self.start(*arguments)
+        output, _ = process.communicate(timeout=600)
+        return Finished(code=process.returncode, output=output)
+
+    def run(self, *targets: str) -> Finished:
+        """Make targets, which must succeed."""
+        finished = self.call("--cores", "1", *targets)
+        assert finished.code == 0, finished.output
+        return finished
+
+    def write(self, name: str, values: dict) -> Path:
+        """Write a file of the user's own configuration, beside which the repository's holds."""
+        path = self.folder / "config" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
+        return path
+
+    def edit(self, name: str, **changes: object) -> None:
+        path = self.folder / "config" / f"{name}.yaml"
+        self.write(name, yaml.safe_load(path.read_text(encoding="utf-8")) | changes)
+
+    def partial_files(self) -> list[Path]:
+        """What an atomic write leaves only when it was broken off."""
+        return [path for path in self.folder.rglob("*.partial") if ".snakemake" not in path.parts]
+
+
+def make_workplace(folder: Path, snakefile: Path, mirror: Path | None = None) -> Workplace:
+    """Make a working directory, with a mirror beside it unless one is given."""
+    place = Workplace(folder=folder / "work", snakefile=snakefile, mirror=mirror or folder / "mirror")
+    for path in (place.folder, place.mirror):
+        path.mkdir(exist_ok=True)
+    return place
+
+
+def write_little(place: Workplace) -> None:
+    """Write a small parallel corpus, the data set `little`, and the scale `long`: smoke with more updates."""
+    words = list(WORDS)
+    for split, count, shift in (("train", 150, 0), ("dev", 12, 1000), ("test", 10, 2000)):
+        lines = [[words[(i * i + 7 * i * j + 3 * j) % len(words)] for j in range(3 + i % 6)] for i in range(count)]
+        lines = [[str(shift + i), *line] for i, line in enumerate(lines)]
+        for side, form in (("en", str), ("de", lambda word: WORDS.get(word, word))):
+            text = "".join(" ".join(map(form, line)) + "\n" for line in lines)
+            (place.mirror / f"{split}.{side}").write_text(text, encoding="utf-8")
+    place.write("datasets/little", little())
+    smoke = yaml.safe_load((place.snakefile.parent / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
+    smoke["training"] |= {"max_updates": 300, "validation": {"every": 150, "stop_after": None}, "checkpoint_every": 20}
+    place.write("scales/long", smoke)
+
+
+def little(**changes: object) -> dict:
+    """The data set `little`, or one like it."""
+
+    def files(split: str) -> dict:
+        named = {"source": f"{split}.en", "target": f"{split}.de"}
+        return {role: {"name": f"little/{name}", "mirrors": [{"path": name}]} for role, name in named.items()}
+
+    return {
+        "description": "Some small sentences",
+        "licence": "none",
+        "citation": "none",
+        "source": "en",
+        "target": "de",
+        "corpora": {split: {"format": "plain", "files": files(split)} for split in ("train", "dev", "test")},
+        "splits": {"train": "train", "dev": "dev", "test": "test"},
+        "words": "spaces",
+        "filters": ["empty", "duplicates"],
+        "segmentation": {"kind": "words", "joint": True, "size": 200},
+        "recipe": "small",
+        "evaluation": {"text": "tokens", "tokenize": "13a", "roots": "one"},
+    } | changes
+
+
+def copy_workflow(root: Path, target: Path) -> Path:
+    """Copy what Snakemake reads of the repository, with the package as a link; give the copy's Snakefile."""
+    for name in ("workflow", "profiles", "config", "envs"):
+        shutil.copytree(root / name, target / name)
+    shutil.copy(root / "Snakefile", target)
+    (target / "src").symlink_to(root / "src")
+    return target / "Snakefile"
