@@ -1,7 +1,6 @@
 """Working directories that tests share, so that their data are prepared once."""
 
 import pytest
-
 from workflow.calling import Workplace, make_workplace, write_little
 
 

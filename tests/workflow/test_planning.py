@@ -108,7 +108,7 @@ def test_every_rule_has_a_log_a_benchmark_an_environment_and_resources(root):
     assert local - TARGETS == {"summarise_seeds", "demo"}, "every rule but the small local ones states its resources"
     assert len(rules) > len(TARGETS) + 10
     for name in rules.keys() - TARGETS:
-        for part in ("log:", "benchmark:", "conda:", "version=VERSIONS["[:8], "script:"):
+        for part in ("log:", "benchmark:", "conda:", "script:"):
             assert part in rules[name], f"rule {name} has no {part}"
 
 

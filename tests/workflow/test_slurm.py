@@ -1,0 +1,125 @@
+"""The whole path on a real Slurm cluster, with a training job that Slurm stops on the way."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import missing
+from workflow.calling import make_workplace
+
+pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.shared]
+
+RUN = "results/long/czeng_sample_cs2en/depparse_l4/seed1"
+TARGET = "results/long/czeng_sample_cs2en/depparse_l4.bleu"
+CLUSTER = [
+    *("--default-resources", "slurm_partition=main", "slurm_account=none", "--slurm-status-command", "squeue"),
+    *("--slurm-init-seconds-before-status-checks", "6", "--seconds-between-status-checks", "2"),
+]
+CONFIGURATION = Path("/etc/slurm/slurm.conf")
+
+
+def ask(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def cluster(shared):
+    """A cluster of one node, which this module started."""
+    absent = [name for name in ("sbatch", "slurmctld", "slurmd", "munged") if shutil.which(name) is None]
+    if absent:
+        missing(f"Slurm is not installed ({', '.join(absent)})")
+    if os.geteuid() != 0:
+        missing("starting a Slurm cluster takes root")
+    if CONFIGURATION.exists() and "ClusterName=test\n" not in CONFIGURATION.read_text():
+        missing("this machine belongs to a Slurm cluster, which a test must not touch")
+    started = subprocess.run([shared / "slurm/up.sh"], capture_output=True, text=True)
+    try:
+        if started.returncode:
+            missing(f"the cluster did not start: {started.stderr}")
+        yield
+    finally:
+        subprocess.run([shared / "slurm/down.sh"], check=True)
+
+
+def training_jobs():
+    """The training jobs that Slurm knows as running, by number."""
+    lines = ask("squeue", "--noheader", "--states=RUNNING", "--format=%A %k").splitlines()
+    return [line.split()[0] for line in lines if "rule_train_model" in line]
+
+
+def watch(process, folder):
+    """Wait until the training has saved itself twice; stop it as Slurm does; give what was seen."""
+    while process.poll() is None:
+        saved = sorted(folder.glob(f"{RUN}/checkpoints/*/0*.json"))
+        jobs = training_jobs() if saved else []
+        if jobs:
+            (lock,) = folder.glob(f"{RUN}/checkpoints/*/lock")
+            seen = {"job": ask("scontrol", "show", "job", jobs[0])}
+            trainer = json.loads(lock.read_text())["pid"]
+            subprocess.run(["scancel", "--signal=USR1", jobs[0]], check=True)
+            began = time.monotonic()
+            while os.path.exists(f"/proc/{trainer}") and time.monotonic() - began < 60:
+                time.sleep(0.05)
+            return seen | {"seconds": time.monotonic() - began, "stopped": jobs[0], "trainer": trainer}
+        time.sleep(0.2)
+    raise AssertionError(f"it ended before it trained:\n{process.communicate()[0]}")
+
+
+@pytest.fixture(scope="module")
+def finished(cluster, root, shared, tmp_path_factory):
+    """A run from the corpus to its score, stopped once by SIGUSR1."""
+    place = make_workplace(tmp_path_factory.mktemp("slurm"), root / "Snakefile", shared / "data")
+    write_scale(place, root)
+    profile = ["--workflow-profile", str(root / "profiles/slurm")]
+    process = place.start(*profile, TARGET, *CLUSTER)
+    seen = watch(process, place.folder)
+    output, _ = process.communicate(timeout=400)
+    assert process.returncode == 0, output
+    return place, output, seen
+
+
+def write_scale(place, root):
+    """Smoke, with updates enough to be stopped among them."""
+    import yaml
+
+    smoke = yaml.safe_load((root / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
+    smoke["training"] |= {"max_updates": 400, "validation": {"every": 200, "stop_after": None}, "checkpoint_every": 20}
+    place.write("scales/long", smoke)
+
+
+def test_the_whole_path_runs_as_slurm_jobs(finished):
+    place, output, _ = finished
+    submitted = re.findall(r"rule_(\w+?)/", "\n".join(re.findall(r"has been submitted with SLURM jobid .*", output)))
+    assert {"download", "read_split", "filter_split", "annotate_shard", "gather_annotation"} <= set(submitted)
+    assert {"learn_segmentation", "extract_tokens", "extract_syntax", "translate_tests"} <= set(submitted)
+    assert submitted.count("train_model") == 2
+    assert "summarise_seeds" not in submitted
+    scores = json.loads((place.folder / TARGET).read_text())
+    assert scores["splits"]["test"]["sentences"]["values"] == [20]
+    assert place.partial_files() == []
+
+
+def test_a_stopped_training_leaves_at_once_and_goes_on_in_its_retry(finished):
+    place, output, seen = finished
+    assert seen["seconds"] < 20
+    assert "SLURM-job" in output
+    assert re.search(rf"'{seen['stopped']}' failed", output)
+    lines = [json.loads(line) for line in (place.folder / RUN / "training.jsonl").read_text().splitlines()]
+    lines = [line for line in lines if "validation" not in line]
+    updates = [u for line in lines for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
+    assert updates == list(range(1, 401))
+    logs = "".join(path.read_text() for path in (place.folder / "results/logs/long").rglob("*.training.log"))
+    assert "Going on from the checkpoint of update" in logs
+    assert "is gone: taking over" not in logs, "the trainer left without letting go of its lock"
+    assert len(list((place.folder / RUN).glob("checkpoints/*"))) == 1
+
+
+def test_training_asks_for_the_signal_and_no_gpu_beside_a_users_own_defaults(finished):
+    _, output, seen = finished
+    assert "gres" not in seen["job"]
+    assert "--signal=USR1@300" in output
