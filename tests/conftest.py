@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Read when torch is loaded, also by the processes that tests start: threads that wait for one another on a busy
+# machine make small models ten times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # No timed tests: a busy machine is no fault of the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
