@@ -15,6 +15,10 @@ WORDS = {
 }  # fmt: skip
 
 
+UPDATES = 160
+"""The updates of a run at scale `long`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finished:
     """What a call of Snakemake left behind."""
@@ -82,7 +86,7 @@ def make_workplace(folder: Path, snakefile: Path, mirror: Path | None = None) ->
 
 
 def write_little(place: Workplace) -> None:
-    """Write a small parallel corpus, the data set `little`, and the scale `long`: smoke with more updates."""
+    """Write a small parallel corpus, and the data set `little`."""
     words = list(WORDS)
     for split, count, shift in (("train", 150, 0), ("dev", 12, 1000), ("test", 10, 2000)):
         lines = [[words[(i * i + 7 * i * j + 3 * j) % len(words)] for j in range(3 + i % 6)] for i in range(count)]
@@ -91,8 +95,13 @@ def write_little(place: Workplace) -> None:
             text = "".join(" ".join(map(form, line)) + "\n" for line in lines)
             (place.mirror / f"{split}.{side}").write_text(text, encoding="utf-8")
     place.write("datasets/little", little())
+
+
+def write_scale(place: Workplace) -> None:
+    """Write the scale `long`: smoke with more updates, so that a run can be stopped among them."""
     smoke = yaml.safe_load((place.snakefile.parent / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
-    smoke["training"] |= {"max_updates": 300, "validation": {"every": 150, "stop_after": None}, "checkpoint_every": 20}
+    validation = {"every": UPDATES // 2, "stop_after": None}
+    smoke["training"] |= {"max_updates": UPDATES, "validation": validation, "checkpoint_every": 20}
     place.write("scales/long", smoke)
 
 

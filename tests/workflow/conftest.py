@@ -1,7 +1,7 @@
 """Working directories that tests share, so that their data are prepared once."""
 
 import pytest
-from workflow.calling import Workplace, make_workplace, write_little
+from workflow.calling import Workplace, make_workplace, write_little, write_scale
 
 
 @pytest.fixture(scope="session")
@@ -9,6 +9,7 @@ def place(root, tmp_path_factory) -> Workplace:
     """A working directory with the data set `little` and the scale `long`."""
     made = make_workplace(tmp_path_factory.mktemp("place"), root / "Snakefile")
     write_little(made)
+    write_scale(made)
     return made
 
 

@@ -8,7 +8,9 @@ import signal
 import time
 
 import torch
+import yaml
 from safetensors.torch import load_file
+from workflow.calling import UPDATES
 
 MODEL = "results/long/little/transformer_base/seed1/model"
 
@@ -48,17 +50,17 @@ def wait_for_trainer(process, folder, update):
 
 def test_a_killed_training_goes_on_and_an_edited_one_starts_afresh(place):
     process = place.start("--cores", "1", MODEL)
-    os.kill(wait_for_trainer(process, run_folder(place), 60), signal.SIGKILL)
+    os.kill(wait_for_trainer(process, run_folder(place), 40), signal.SIGKILL)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1, output
     assert not (place.folder / MODEL).exists()
     (folder,) = run_folder(place).glob("checkpoints/*")
     reached = max(int(path.stem) for path in folder.glob("0*.json"))
-    assert 60 <= reached < 300
+    assert 40 <= reached < UPDATES
 
     place.run(MODEL)
     resumed = weights(place)
-    assert updates(place) == list(range(1, 301))
+    assert updates(place) == list(range(1, UPDATES + 1))
     log = place.folder / "results/logs/long/little/transformer_base/seed1.training.log"
     assert f"Going on from the checkpoint of update {reached}." in log.read_text()
 
@@ -78,6 +80,4 @@ def test_a_killed_training_goes_on_and_an_edited_one_starts_afresh(place):
 
 
 def read_training(place):
-    import yaml
-
     return yaml.safe_load((place.folder / "config/scales/long.yaml").read_text())["training"]

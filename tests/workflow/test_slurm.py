@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
-from workflow.calling import make_workplace
+from workflow.calling import UPDATES, make_workplace, write_scale
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.shared]
 
@@ -74,22 +74,13 @@ def watch(process, folder):
 def finished(cluster, root, shared, tmp_path_factory):
     """A run from the corpus to its score, stopped once by SIGUSR1."""
     place = make_workplace(tmp_path_factory.mktemp("slurm"), root / "Snakefile", shared / "data")
-    write_scale(place, root)
+    write_scale(place)
     profile = ["--workflow-profile", str(root / "profiles/slurm")]
     process = place.start(*profile, TARGET, *CLUSTER)
     seen = watch(process, place.folder)
     output, _ = process.communicate(timeout=400)
     assert process.returncode == 0, output
     return place, output, seen
-
-
-def write_scale(place, root):
-    """Smoke, with updates enough to be stopped among them."""
-    import yaml
-
-    smoke = yaml.safe_load((root / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
-    smoke["training"] |= {"max_updates": 400, "validation": {"every": 200, "stop_after": None}, "checkpoint_every": 20}
-    place.write("scales/long", smoke)
 
 
 def test_the_whole_path_runs_as_slurm_jobs(finished):
@@ -112,7 +103,7 @@ def test_a_stopped_training_leaves_at_once_and_goes_on_in_its_retry(finished):
     lines = [json.loads(line) for line in (place.folder / RUN / "training.jsonl").read_text().splitlines()]
     lines = [line for line in lines if "validation" not in line]
     updates = [u for line in lines for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
-    assert updates == list(range(1, 401))
+    assert updates == list(range(1, UPDATES + 1))
     logs = "".join(path.read_text() for path in (place.folder / "results/logs/long").rglob("*.training.log"))
     assert "Going on from the checkpoint of update" in logs
     assert "is gone: taking over" not in logs, "the trainer left without letting go of its lock"
