@@ -11,7 +11,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows
-from nmtcore.syntax.annotation import tree_fault
+from nmtcore.syntax.annotation import failed, tree_fault
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -157,14 +157,39 @@ def crash(monkeypatch):
     return install
 
 
-def test_a_crash_costs_one_sentence(shared, models, crash):
-    sentences = multi30k(shared, 10)
-    whole = annotate(sentences, model="cs_ud", models=models)
+@pytest.mark.parametrize("at", [(0,), (4,), (15,), (1, 2, 30), (40,), tuple(range(41))])
+def test_a_crash_costs_one_sentence(shared, models, crash, at):
+    sentences = multi30k(shared, 41)
+    whole = annotate(sentences, model="cs_ud", models=models, batch_size=2)
     crash(RuntimeError("out of luck\nsecond line"))
-    sentences.insert(4, ["CRASH", "."])
-    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=8)
-    assert annotations.pop(4).reason == "spaCy failed: RuntimeError: out of luck"
-    assert annotations == whole
+    for k in at:
+        sentences[k] = ["CRASH", "."]
+    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=2)
+    assert len(annotations) == 41
+    for k, annotation in enumerate(annotations):
+        if k in at:
+            assert annotation == failed("spaCy failed: RuntimeError: out of luck")
+        else:
+            assert annotation == whole[k]
+
+
+def test_a_crash_inside_the_parser_costs_one_sentence(shared, models, monkeypatch):
+    from spacy.pipeline import Tagger
+
+    predict = Tagger.predict
+
+    def broken(self, docs):
+        if any("CRASH" in doc.text for doc in docs):
+            raise ValueError("[E000] no")
+        return predict(self, docs)
+
+    monkeypatch.setattr(Tagger, "predict", broken)
+    sentences = multi30k(shared, 20)
+    sentences[7] = ["CRASH"]
+    annotations = annotate(sentences, model="cs_ud", models=models, batch_size=3)
+    reasons = {k: a.reason for k, a in enumerate(annotations) if a.reason}
+    assert reasons == {7: "spaCy failed: ValueError: [E000] no"}
+    assert [len(a.head) for k, a in enumerate(annotations) if k != 7] == [len(s) for s in sentences if s != ["CRASH"]]
 
 
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])

@@ -23,6 +23,10 @@ NOT_NEEDED = frozenset(
 )
 """Factories of components that give nothing of an annotation, or would cut a line into sentences."""
 
+BATCHES_IN_A_ZONE = 16
+"""Batches between two clearings of the vocabulary; with one, the memory that each frees goes back to the system, and
+asking for it again takes a tenth of the time."""
+
 
 class Spacy(Annotator):
     """A pipeline that is given words, never raw text, and keeps a line one sentence."""
@@ -42,11 +46,11 @@ class Spacy(Annotator):
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
         """Yield one annotation a sentence; one on which the pipeline crashes is null, its neighbours are not."""
         assert self._nlp is not None, "annotate is called inside `with`"
-        sentences = iter(sentences)
-        while batch := [sentence.words for sentence in islice(sentences, self._settings.batch_size)]:
-            # The zone gives the batch's strings and lexemes back, or the vocabulary would grow with the corpus.
+        sentences, size = iter(sentences), self._settings.batch_size
+        while some := [sentence.words for sentence in islice(sentences, BATCHES_IN_A_ZONE * size)]:
+            # The zone gives strings and lexemes back, or the vocabulary would grow with the corpus.
             with self._nlp.memory_zone():
-                annotations = _annotate_batch(self._nlp, batch)
+                annotations = _annotate(self._nlp, some, batch_size=size)
             yield from annotations
 
 
@@ -97,16 +101,27 @@ def _find(model: str, model_folders: Sequence[Path], is_package) -> str | Path:
     )
 
 
-def _annotate_batch(nlp: "Language", batch: list[Sequence[str]]) -> list[Annotation]:
+def _annotate(nlp: "Language", sentences: list[Sequence[str]], *, batch_size: int) -> list[Annotation]:
+    annotations: list[Annotation] = []
+    while rest := sentences[len(annotations) :]:
+        try:
+            for doc in nlp.pipe((_doc(nlp, words) for words in rest), batch_size=batch_size):
+                annotations.append(_annotation(doc))
+        except MemoryError:
+            raise
+        except Exception:
+            # Batches come out whole, so the sentence at fault is in the one that would be next.
+            annotations += [_annotate_one(nlp, words) for words in sentences[len(annotations) :][:batch_size]]
+    return annotations
+
+
+def _annotate_one(nlp: "Language", words: Sequence[str]) -> Annotation:
     try:
-        docs = nlp.pipe([_doc(nlp, words) for words in batch], batch_size=len(batch))
-        return [_annotation(doc) for doc in docs]
+        return _annotation(next(nlp.pipe([_doc(nlp, words)])))
     except MemoryError:
         raise
     except Exception as error:
-        if len(batch) == 1:
-            return [failed(f"spaCy failed: {type(error).__name__}: {_first_line(error)}")]
-        return [annotation for words in batch for annotation in _annotate_batch(nlp, [words])]
+        return failed(f"spaCy failed: {type(error).__name__}: {_first_line(error)}")
 
 
 def _doc(nlp: "Language", words: Sequence[str]) -> "Doc":
