@@ -51,6 +51,9 @@ def test_trees_are_compared_row_by_row_and_nulls_counted(tmp_path: Path):
     assert scores["argmax"]["uas_without_punctuation"] == pytest.approx(50)
     assert scores["one_root"]["uas"] == 100
     assert scores["many_roots"]["nulls"] == 1
+    assert scores["spanning_tree"] == scores["one_root"]
+    many = score_parses([parse, parse, lone], tmp_path / "c.parquet", tmp_path / "t.parquet", roots="many")
+    assert many["spanning_tree"] == many["many_roots"] != many["one_root"]
 
 
 def seed_scores(seed: int, bleu: float) -> dict:

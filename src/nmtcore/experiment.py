@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import torch
 from torch import nn
@@ -226,14 +226,17 @@ def evaluate(
         result["bleu"][split] = output.scores(texts, output.references(corpora[split], len(examples)))
         if parses is not None:
             write_parses(hypotheses / f"{split}.parquet", examples.id, parses)
-            result["uas"][split] = score_parses(parses, corpora[split], trees.get(split))
+            result["uas"][split] = score_parses(parses, corpora[split], trees.get(split), roots=run.evaluation.roots)
     write_json(scores, result)
 
 
-def score_parses(parses: Sequence[Parse], corpus: Path, trees: Path | None) -> dict[str, Any]:
-    """Score predicted heads against the automatic trees of the source side.
+def score_parses(
+    parses: Sequence[Parse], corpus: Path, trees: Path | None, *, roots: Literal["one", "many"] = "one"
+) -> dict[str, Any]:
+    """Score predicted heads against the automatic trees of the source side: argmax and spanning trees.
 
-    Without `trees` the right head of a word is the previous one, and of the first word itself (`diagonalparse`).
+    `spanning_tree` is the one with as many `roots` as the data set's trees have. Without `trees` the right head of a
+    word is the previous one, and of the first word itself (`diagonalparse`).
     """
     words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(parses))]
     if trees is None:
@@ -243,8 +246,11 @@ def score_parses(parses: Sequence[Parse], corpus: Path, trees: Path | None) -> d
         rows = list(read_rows(trees, columns=["head", "upos"], stop=len(parses)))
         gold = [row["head"] for row in rows]
         marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
-    ways = ("argmax", "one_root", "many_roots") if trees is not None else ("argmax",)
-    return {way: attachment([_heads(getattr(p, way)) for p in parses], gold, marks) for way in ways}
+    ways = {"argmax": "argmax"}
+    if trees is not None:
+        ways["spanning_tree"] = "one_root" if roots == "one" else "many_roots"
+        ways |= {"one_root": "one_root", "many_roots": "many_roots"}
+    return {name: attachment([_heads(getattr(p, way)) for p in parses], gold, marks) for name, way in ways.items()}
 
 
 def _heads(heads: Any) -> list[int]:
