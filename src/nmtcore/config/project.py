@@ -74,13 +74,9 @@ class RecipeSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScaleSettings:
-    """What shrinks."""
+class ScaleSettings(RecipeSettings):
+    """What shrinks: changes like a recipe's, laid over all others, and less data."""
 
-    description: str
-    model: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
-    decoding: dict[str, Any] = field(default_factory=dict)
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
     segmentation_size: int | None = None
     """A data set's segmentation is cut down to at most this many merges or words."""
