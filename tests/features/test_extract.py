@@ -6,6 +6,7 @@ from pair_files import write_corpus
 
 from nmtcore.annotation.labels import SPECIALS, label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch, annotation_row
+from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
 from nmtcore.features.extract import extract_syntax, extract_tokens, token_batch
@@ -13,6 +14,8 @@ from nmtcore.features.schema import LABELS, TOKENS_SCHEMA
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.files import write_json
 from nmtcore.parquet import read_rows, write_rows
+from nmtcore.segmentation.learn import learn_segmentation
+from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
 
 VOCABULARY = {"deprel": [*SPECIALS, "root", "obj"], "upos": [*SPECIALS, "NOUN"], "xpos": [*SPECIALS]}
@@ -151,14 +154,10 @@ def test_a_word_without_subwords_is_an_error(words):
 
 
 def test_tokens_are_those_of_the_segmenter(tmp_path):
-    segmenter = pytest.importorskip("nmtcore.segmentation.segmenter")
-    from nmtcore.config.datasets import SegmentationSettings
-    from nmtcore.segmentation.vocabulary import Vocabulary
-
     sentences = [["lower", "low"], [], ["lowest", "new", "wide"], ["newer"]] * 20
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences, ids=range(0, 160, 2))
     settings = SegmentationSettings(kind="bpe", size=12, joint=True)
-    segmenter.learn(corpus, settings, tmp_path / "bpe")
+    learn_segmentation(corpus, settings, tmp_path / "bpe")
     extract_tokens(
         corpus=corpus, segmentation=tmp_path / "bpe", settings=settings, side="source", output=tmp_path / "tokens"
     )
