@@ -15,7 +15,8 @@ from nmtcore.features.syntax import syntax_batch
 from nmtcore.files import write_json
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation
-from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import UNK, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
 
 VOCABULARY = {"deprel": [*SPECIALS, "root", "obj"], "upos": [*SPECIALS, "NOUN"], "xpos": [*SPECIALS]}
@@ -153,21 +154,27 @@ def test_a_word_without_subwords_is_an_error(words):
         syntax_batch(trees, tokens, VOCABULARY, where="file", row=10)
 
 
-def test_tokens_are_those_of_the_segmenter(tmp_path):
+@pytest.mark.parametrize("name", ["bpe_joint_12", "bpe_12", "words_4"])
+def test_tokens_are_those_of_the_segmenter(tmp_path, name):
     sentences = [["lower", "low"], [], ["lowest", "new", "wide"], ["newer"]] * 20
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences, ids=range(0, 160, 2))
-    settings = SegmentationSettings(kind="bpe", size=12, joint=True)
-    learn_segmentation(corpus, settings, tmp_path / "bpe")
+    settings = SegmentationSettings.parse(name)
+    learn_segmentation(corpus, settings, tmp_path / "cut")
     extract_tokens(
-        corpus=corpus, segmentation=tmp_path / "bpe", settings=settings, side="source", output=tmp_path / "tokens"
+        corpus=corpus, segmentation=tmp_path / "cut", settings=settings, side="source", output=tmp_path / "tokens"
     )
-    vocabulary = Vocabulary.load(tmp_path / "bpe" / "source.vocab")
+    vocabulary = Vocabulary.load(tmp_path / "cut" / "source.vocab")
+    segmenter = Segmenter.load(tmp_path / "cut", settings, "source")
     rows = list(read_rows(tmp_path / "tokens"))
     assert [row["id"] for row in rows] == list(range(0, 160, 2))
     for row, words in zip(rows, sentences, strict=True):
-        text = " ".join(vocabulary.tokens(row["ids"])).replace("@@ ", "").split()
-        assert text == words
-        assert len(row["word_of_subword"]) == len(row["ids"])
+        pieces, word_of_subword = segmenter.segment(words)
+        assert row["ids"] == vocabulary.ids(pieces)
+        assert row["word_of_subword"] == word_of_subword
+        if name.startswith("bpe"):
+            assert segmenter.join(vocabulary.tokens(row["ids"])) == words
+        else:
+            assert row["ids"].count(UNK) == sum(word not in vocabulary.entries for word in words)
 
 
 def test_labels_of_a_real_annotation_fit(tmp_path):

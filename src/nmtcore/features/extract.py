@@ -10,15 +10,14 @@ from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.features.schema import LABELS, SYNTAX_SCHEMA, TOKENS_SCHEMA
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.parquet import paired_batches, read_batches, row_writer
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import Vocabulary
 
 
 def extract_tokens(
     *, corpus: Path, segmentation: Path, settings: SegmentationSettings, side: str, output: Path
 ) -> None:
     """Cut the words of one side of `corpus` and write `TOKENS_SCHEMA`; `segmentation` holds codes and vocabularies."""
-    from nmtcore.segmentation.segmenter import Segmenter
-    from nmtcore.segmentation.vocabulary import Vocabulary
-
     segmenter = Segmenter.load(segmentation, settings, side)
     vocabulary = Vocabulary.load(segmentation / f"{side}.vocab")
     with row_writer(output, TOKENS_SCHEMA) as writer:
