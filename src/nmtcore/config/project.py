@@ -4,7 +4,7 @@ The Snakefile, the scripts and the command line all go through `Project`.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -179,42 +179,22 @@ class Project:
         """Read a data set, with what it extends."""
         if name not in self._datasets:
             choose(name, self.dataset_files, what="data set", where=where)
-            values = self._extended(name, ())
+            files = self.dataset_files
+            values = _extended(name, lambda n: (files[n], read_yaml(files[n])), files, what="data set")
             self._datasets[name] = _dataset(name, values, where=str(self.dataset_files[name]))
         return self._datasets[name]
-
-    def _extended(self, name: str, children: tuple[str, ...]) -> dict[str, Any]:
-        path = self.dataset_files[name]
-        values = read_yaml(path)
-        parent = values.pop("extends", None)
-        if parent is None:
-            return values
-        choose(parent, self.dataset_files, what="data set", where=f"{path}: extends")
-        if parent in (*children, name):
-            raise UserError(f"{path}: extends: {' extends '.join([*children, name, parent])}: a circle.")
-        return merge(self._extended(parent, (*children, name)), values)
 
     def system(self, name: str, *, where: str = "the target") -> SystemSettings:
         """Read a system, with what it extends."""
         choose(name, self.system_entries, what="system", where=where)
         path, _ = self.system_entries[name]
-        values = self._extended_system(name, ())
+        entries = self.system_entries
+        values = _extended(name, entries.__getitem__, entries, what="system")
+        values["description"] = entries[name][1].get("description", "")  # A parent's would be of another system.
         system = build(SystemSettings, values, where=f"{path}: {name}")
         for dataset in system.per_dataset:
             choose(dataset, self.dataset_files, what="data set", where=f"{path}: {name}: per_dataset")
         return system
-
-    def _extended_system(self, name: str, children: tuple[str, ...]) -> dict[str, Any]:
-        path, entry = self.system_entries[name]
-        values = dict(entry)
-        parent = values.pop("extends", None)
-        if parent is None:
-            return values
-        choose(parent, self.system_entries, what="system", where=f"{path}: {name}: extends")
-        if parent in (*children, name):
-            raise UserError(f"{path}: {' extends '.join([*children, name, parent])}: a circle.")
-        inherited = self._extended_system(parent, (*children, name))
-        return merge(inherited, {"description": ""}, values)
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
         """Give the data set's segmentation, cut down to the scale's size."""
@@ -269,6 +249,26 @@ class Project:
             tests=data.tests,
             sentences=size.sentences,
         )
+
+
+def _extended(
+    name: str,
+    entry: Callable[[str], tuple[Path, dict[str, Any]]],
+    names: Iterable[str],
+    *,
+    what: str,
+    children: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Lay what `entry` gives for `name` (its file and its keys) over what it `extends`; a circle is an error."""
+    path, keys = entry(name)
+    values = dict(keys)
+    parent = values.pop("extends", None)
+    if parent is None:
+        return values
+    choose(parent, names, what=what, where=f"{path}: {name}: extends")
+    if parent in (*children, name):
+        raise UserError(f"{path}: {' extends '.join([*children, name, parent])}: a circle.")
+    return merge(_extended(parent, entry, names, what=what, children=(*children, name)), values)
 
 
 def _check_keys(special: Mapping[str, Any], *, where: str) -> None:
