@@ -5,17 +5,15 @@ To add one: its settings here, a line in `ANNOTATORS`, its code in `annotation/{
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, Literal
 
+from nmtcore.config.kinds import ANNOTATIONS
 from nmtcore.config.typed import build_entry, plain, registered_name
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorSettings:
     """What all annotators share."""
-
-    gives: ClassVar[tuple[str, ...]] = ("dependencies",)
-    """The kinds of annotation that it can give."""
 
     shards: int = 1
     """Jobs that share the training split; a development or test set is one job."""
@@ -26,24 +24,113 @@ class AnnotatorSettings:
         if self.shards < 1:
             raise ValueError("shards must be at least 1")
 
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """The kinds of annotation that it can give (`kinds.ANNOTATIONS`)."""
+        return ("dependencies", "tags")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that it reads, by the names of `config/models` or of folders in `models` of config.yaml."""
+        model = getattr(self, "model", None)
+        return (model,) if model else ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Existing(AnnotatorSettings):
     """The trees that came with the corpus (CzEng export, CoNLL-U, the demo corpus)."""
 
-    gives: ClassVar[tuple[str, ...]] = ("dependencies", "ccg")
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """Everything, as far as the corpus has it."""
+        return ANNOTATIONS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spacy(AnnotatorSettings):
-    """Any spaCy pipeline with a parser."""
+    """Any spaCy pipeline with a parser, or with a tagger whose tags are CCG categories."""
 
     model: str
     """A folder, the name of one in the folders of `models` in config.yaml, or an installed spaCy package."""
     batch_size: int = 128
+    tags: Literal["xpos", "ccg"] = "xpos"
+    """What the pipeline's `tag_` is: ccg makes it a supertagger, which needs no parser."""
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """Trees and tags, or supertags."""
+        return ("ccg",) if self.tags == "ccg" else ("dependencies", "tags")
 
 
-ANNOTATORS: dict[str, type[AnnotatorSettings]] = {"existing": Existing, "spacy": Spacy}
+@dataclass(frozen=True, kw_only=True)
+class Stanza(AnnotatorSettings):
+    """A Stanza pipeline on words that are cut already: tagger, lemmatiser, parser, and constituents where it has them."""
+
+    model: str
+    """A folder with {pos,lemma,depparse,constituency...}.pt and resources.json (config/models/stanza_*.yaml)."""
+    constituency: bool = False
+    batch_size: int = 64
+    """Sentences that are given to the pipeline at once."""
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """Trees and tags; constituents where they are asked for."""
+        return ("dependencies", "tags", *(("constituency",) if self.constituency else ()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoreNlp(AnnotatorSettings):
+    """Stanford CoreNLP, by its command line; needs Java. English and German."""
+
+    model: str = "corenlp"
+    """A folder with its jars, which is what others call CORENLP_HOME."""
+    analysis: Literal["dependencies", "constituents"] = "dependencies"
+    """Constituents: English by the shift-reduce parser, German by the PCFG."""
+    memory_mb: int = 3000
+    batch_size: int = 2000
+    """Sentences that one run of Java gets; what a crash costs is halved until the sentence at fault is found."""
+    seconds_a_sentence: float = 5.0
+    """A run of Java that takes longer (beside a minute to start) is taken for hanging."""
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """Trees and tags, or constituents."""
+        return ("dependencies", "tags") if self.analysis == "dependencies" else ("constituency",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UdPipe(AnnotatorSettings):
+    """UDPipe 1 (`ufal.udpipe`): tagger, lemmatiser and parser of one model file."""
+
+    model: str
+    """A .udpipe file: its path, its name in the folders of `models`, or a model of config/models."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EasyCcg(AnnotatorSettings):
+    """EasyCCG (Lewis and Steedman 2014), by its jar; needs Java. Supertags of its best derivation."""
+
+    model: str = "easyccg"
+    """A folder with easyccg.jar and the unpacked model (config/models/easyccg.yaml)."""
+    memory_mb: int = 3000
+    batch_size: int = 2000
+    seconds_a_sentence: float = 5.0
+    max_words: int = 70
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """Supertags alone."""
+        return ("ccg",)
+
+
+ANNOTATORS: dict[str, type[AnnotatorSettings]] = {
+    "existing": Existing,
+    "spacy": Spacy,
+    "stanza": Stanza,
+    "corenlp": CoreNlp,
+    "udpipe": UdPipe,
+    "easyccg": EasyCcg,
+}
 
 
 def annotator_settings(entry: Mapping[str, Any], *, where: str) -> AnnotatorSettings:

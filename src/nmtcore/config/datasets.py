@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.config.filters import FilterSettings
+from nmtcore.config.kinds import ANNOTATIONS
+from nmtcore.config.typed import nearest
 
 SIDES = ("source", "target")
 
@@ -32,8 +34,12 @@ class FileSettings:
     """The member to read when the file is an archive; it is streamed, never extracted."""
     sha256: str | None = None
     """Null: recorded at the first download and enforced from then on."""
+    md5: str | None = None
+    """Where a publisher tells no better sum."""
     length: int | None = None
     """Bytes."""
+    megabytes: float | None = None
+    """Its size as its page tells it, for the plan; `length` is what is compared."""
     mirrors: tuple[MirrorSettings, ...] = ()
     manual: str | None = None
     """Where a user gets the file who must fetch it by hand: a sentence. It then belongs into the `manual` folder."""
@@ -48,13 +54,22 @@ class FileSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSettings:
-    """A corpus: its format and its files by role (plain, conllu: source, target; tsv, czeng: pairs)."""
+    """A corpus: its format and its files by role (plain, sgm, conllu: source, target; tsv, tmx, czeng: pairs)."""
 
-    format: Literal["plain", "tsv", "czeng", "conllu", "demo"]
+    format: Literal["plain", "sgm", "tsv", "tmx", "czeng", "conllu", "copied", "demo"]
     files: dict[str, tuple[FileSettings, ...]] = field(default_factory=dict)
     """Several files of one role are read one after the other."""
     options: dict[str, Any] = field(default_factory=dict)
     """For the format's reader: tsv source_column, target_column; czeng source_block, target_block; demo split, swap."""
+    licence: str = ""
+    """Where it is not the data set's."""
+    citation: str = ""
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The sides that it has text on: a gold treebank may be on one alone."""
+        named = tuple(side for side in SIDES if side in self.files)
+        return named if self.format == "conllu" and named else SIDES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +79,13 @@ class PartSettings:
     corpus: str
     first: int = 1
     last: int | None = None
+    sample: int | None = None
+    """Only so many of these rows, drawn at random with `seed`, in their order."""
+    seed: int = 1
 
     def __post_init__(self) -> None:
+        if self.sample is not None and self.sample < 1:
+            raise ValueError("sample must be at least 1")
         if self.first < 1 or (self.last is not None and self.last < self.first):
             raise ValueError(f"rows {self.first} to {self.last} are no range; rows count from 1")
 
@@ -105,14 +125,62 @@ class EvaluationSettings:
 
     text: Literal["detokenised", "tokens"] = "detokenised"
     """detokenised: Moses-detokenised output against raw references. tokens: tokens joined by spaces on both sides."""
-    tokenize: Literal["13a", "none", "intl"] = "13a"
-    """sacreBLEU's tokeniser."""
+    tokenize: Literal["13a", "none", "intl", "ja"] = "13a"
+    """sacreBLEU's tokeniser; ja: KyTea's words where KyTea is installed, else MeCab's, as the signature tells."""
     lowercase: bool = False
     roots: Literal["one", "many"] = "one"
     """Whether a tree of the source side has one root (UD) or any number (CzEng, PDT)."""
 
 
-WordsKind = Literal["moses", "spaces", "given"]
+WordsKind = Literal["moses", "spaces", "given", "mecab"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsSettings:
+    """How the words of one side are fixed."""
+
+    kind: WordsKind = "moses"
+    """moses (sacremoses), spaces, given (by the corpus format), mecab (Japanese)."""
+    normalise: bool = False
+    """Moses' normalisation of punctuation, before words are cut."""
+    truecase: bool = False
+    """Moses' truecasing by a model that is learned from the training split; translations get it undone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiesSettings:
+    """Monolingual sentences beside the pairs (Currey et al. 2017): those of one copied corpus that are used."""
+
+    corpus: str
+    """A corpus of the training split, of format `copied`."""
+    per_pair: float = 2.0
+    """So many copied sentences for each pair that is left, drawn at random."""
+    seed: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionSettings:
+    """What of the training split is used, once it is annotated; the same for every system."""
+
+    parsed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """{target: [ccg]}: pairs without that annotation on that side are removed."""
+    copies: CopiesSettings | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedSettings:
+    """What the paper says about the data set's sizes; printed beside ours."""
+
+    pairs: dict[str, int] = field(default_factory=dict)
+    """Pairs of each split, as they are trained on."""
+    tags: dict[str, int] = field(default_factory=dict)
+    """Sizes of tag vocabularies by `side.kind`: target.ccg, source.dg_a."""
+    place: str = ""
+    """Where it says so: Table 1."""
+
+
+GOLD = "gold_"
+"""Splits with such names are treebanks: parsers are compared with them, nothing is translated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +200,8 @@ class DatasetSettings:
     segmentation: SegmentationSettings
     main_test: str = "test"
     """The split that tables show first."""
-    words: dict[str, WordsKind] = field(default_factory=lambda: dict.fromkeys(SIDES, "moses"))
-    """How each side's words are fixed: moses (sacremoses), spaces, given (by the corpus format)."""
+    words: dict[str, WordsSettings] = field(default_factory=lambda: dict.fromkeys(SIDES, WordsSettings()))
+    """How each side's words are fixed."""
     filters: tuple[FilterSettings, ...] = ()
     """Applied to the training split, in this order; the other splits are kept whole."""
     max_bad_lines: int = 0
@@ -141,6 +209,10 @@ class DatasetSettings:
     annotators: dict[str, AnnotatorSettings] = field(default_factory=dict)
     syntax: dict[str, dict[str, str]] = field(default_factory=dict)
     """Which annotator gives what: {source: {dependencies: NAME}}."""
+    selection: SelectionSettings | None = None
+    segmentation_from: str | None = None
+    """Another data set, whose segmentation is used as it is."""
+    published: PublishedSettings = field(default_factory=PublishedSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     model: dict[str, Any] = field(default_factory=dict)
     """What this data set changes in its recipe's model, training and decoding."""
@@ -158,6 +230,7 @@ class DatasetSettings:
                 if part.corpus not in self.corpora:
                     raise ValueError(f"splits.{split}: there is no corpus '{part.corpus}' in corpora")
         self._check_syntax()
+        self._check_selection()
 
     def _check_syntax(self) -> None:
         for side, kinds in self.syntax.items():
@@ -166,14 +239,43 @@ class DatasetSettings:
             for kind, annotator in kinds.items():
                 if annotator not in self.annotators:
                     raise ValueError(f"syntax.{side}.{kind}: there is no annotator '{annotator}' in annotators")
+                if kind not in ANNOTATIONS:
+                    raise ValueError(f"syntax.{side}: unknown kind '{kind}'. {nearest(kind, ANNOTATIONS)}")
                 if kind not in self.annotators[annotator].gives:
                     raise ValueError(f"syntax.{side}.{kind}: annotator '{annotator}' does not give {kind}")
+
+    def _check_selection(self) -> None:
+        if self.selection is None:
+            return
+        for side, kinds in self.selection.parsed.items():
+            for kind in kinds:
+                if kind not in self.syntax.get(side, {}):
+                    raise ValueError(f"selection.parsed: syntax.{side} names no annotator for {kind}")
+        copies = self.selection.copies
+        if copies and copies.corpus not in [part.corpus for part in self.splits["train"]]:
+            raise ValueError(f"selection.copies: '{copies.corpus}' is no corpus of the training split")
+        if copies and self.corpora[copies.corpus].format != "copied":
+            raise ValueError(f"selection.copies: the corpus '{copies.corpus}' is not of format copied")
 
     @property
     def tests(self) -> tuple[str, ...]:
         """The splits that are translated: the main test first, then the other tests, then dev."""
-        others = [s for s in self.splits if s not in ("train", "dev", self.main_test)]
+        others = [s for s in self.splits if s not in ("train", "dev", self.main_test, *self.treebanks)]
         return tuple(dict.fromkeys([self.main_test, *others, "dev"]))
+
+    @property
+    def treebanks(self) -> tuple[str, ...]:
+        """The splits that are gold treebanks."""
+        return tuple(split for split in self.splits if split.startswith(GOLD))
+
+    def sides(self, split: str) -> tuple[str, ...]:
+        """Give the sides that a split has text on."""
+        found = {side for part in self.splits[split] for side in self.corpora[part.corpus].sides}
+        return tuple(side for side in SIDES if side in found)
+
+    def kinds_of(self, annotator: str, side: str) -> tuple[str, ...]:
+        """Give the kinds of annotation that an annotator is used for on a side."""
+        return tuple(kind for kind, name in self.syntax.get(side, {}).items() if name == annotator)
 
     def language(self, side: str) -> str:
         """Give the language code of a side."""

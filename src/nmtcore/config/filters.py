@@ -5,7 +5,7 @@ To add one: its settings here, a line in `FILTERS`, its code in `corpus/filters/
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from nmtcore.config.typed import build_entry, registered_name
 
@@ -40,7 +40,30 @@ class HeldOut:
     """Drop training pairs that occur in another split of the data set (both sides equal, as words)."""
 
 
-FilterSettings = Empty | Length | Ratio | Duplicates | HeldOut
+@dataclass(frozen=True, kw_only=True)
+class LangDetect:
+    """Drop pairs of which a side is not in its language, as the package langdetect (a port of Google's) sees it."""
+
+    sides: tuple[Literal["source", "target"], ...] = ("source", "target")
+    profiles: tuple[str, ...] | None = None
+    """The languages that it chooses from (ISO 639-1). None: all of its 55, as in the papers; fewer are faster, and
+    drop other pairs."""
+    seed: int = 0
+    """Of its random walk, for every sentence anew, so that a verdict does not depend on the sentences before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lingua:
+    """Drop pairs of which a side is not in its language, as lingua sees it: faster than langdetect, and better."""
+
+    sides: tuple[Literal["source", "target"], ...] = ("source", "target")
+    languages: tuple[str, ...] | None = None
+    """The languages that it chooses from (ISO 639-1), beside the data set's two. None: a dozen frequent ones."""
+    least_confidence: float = 0.0
+    """A sentence stays where its own language has at least this confidence even if another one has more; 0: off."""
+
+
+FilterSettings = Empty | Length | Ratio | Duplicates | HeldOut | LangDetect | Lingua
 
 FILTERS: dict[str, type] = {
     "empty": Empty,
@@ -48,6 +71,8 @@ FILTERS: dict[str, type] = {
     "ratio": Ratio,
     "duplicates": Duplicates,
     "held_out": HeldOut,
+    "langdetect": LangDetect,
+    "lingua": Lingua,
 }
 
 

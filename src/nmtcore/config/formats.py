@@ -38,6 +38,27 @@ class Tsv(FormatOptions):
 
     source_column: int = 1
     target_column: int = 2
+    separator: str = "\t"
+    """Between columns (ASPEC: " ||| ")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sgm(FormatOptions):
+    """Two SGML or XML files of the WMT tests: a sentence each `<seg>`, of the same documents in the same order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tmx(FormatOptions):
+    """One TMX file (OPUS, translation memories): a pair each `<tu>` that has both languages."""
+
+    roles: ClassVar[tuple[str, ...]] = ("pairs",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copied(FormatOptions):
+    """Monolingual text, a sentence a line, that stands on both sides (Currey et al. 2017)."""
+
+    roles: ClassVar[tuple[str, ...]] = ("text",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +84,10 @@ class Czeng(FormatOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Conllu(FormatOptions):
-    """A CoNLL-U file a side (a sentence on one side may also be a line of a plain file)."""
+    """A CoNLL-U file a side (a sentence on one side may also be a line of a plain file).
+
+    A treebank (a split called gold_...) may have one side alone; the other is empty then.
+    """
 
     source_format: Literal["conllu", "plain"] = "conllu"
     target_format: Literal["conllu", "plain"] = "conllu"
@@ -84,9 +108,12 @@ class Demo(FormatOptions):
 
 FORMATS: dict[str, type[FormatOptions]] = {
     "plain": Plain,
+    "sgm": Sgm,
     "tsv": Tsv,
+    "tmx": Tmx,
     "czeng": Czeng,
     "conllu": Conllu,
+    "copied": Copied,
     "demo": Demo,
 }
 
@@ -101,6 +128,8 @@ def check_roles(options: FormatOptions, files: Mapping[str, Any], *, where: str)
     for role in files:
         if role not in options.roles:
             raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, options.roles)}")
+    if isinstance(options, Conllu) and any(files.get(role) for role in options.roles):
+        return
     for role in options.roles:
         if not files.get(role):
             raise UserError(f"{where}: files lacks '{role}'.")

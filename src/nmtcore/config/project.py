@@ -15,7 +15,9 @@ from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import SIDES, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
 from nmtcore.config.formats import check_roles, format_options
+from nmtcore.config.kinds import FEATURES
 from nmtcore.config.model import TransformerSettings
+from nmtcore.config.models import ModelSettings
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.typed import build, choose, merge
@@ -24,6 +26,9 @@ from nmtcore.errors import UserError
 
 STAGES = ("corpus", "annotation", "segmentation", "features")
 """Folders of a data set beside those of its systems, so no system may have such a name."""
+
+SELECTION = "selection"
+"""The folder beside those of annotators that says which training pairs are used."""
 
 RESERVED = ("tables", "figures", "logs", "benchmarks")
 """Folders of results/ beside those of the data sets and scales."""
@@ -52,6 +57,8 @@ class ProjectSettings:
     paths: PathsSettings = field(default_factory=PathsSettings)
     mirrors: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    http_hosts: tuple[str, ...] = ()
+    """Hosts that files may be fetched from without encryption."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     gpus: int = 1
     threads: int = 1
@@ -181,8 +188,25 @@ class Project:
             choose(name, self.dataset_files, what="data set", where=where)
             files = self.dataset_files
             values = _extended(name, lambda n: (files[n], read_yaml(files[n])), files, what="data set")
-            self._datasets[name] = _dataset(name, values, where=str(self.dataset_files[name]))
+            self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(self.dataset_files[name]))
+            _check_names(self._datasets[name], files, where=str(self.dataset_files[name]))
         return self._datasets[name]
+
+    @cached_property
+    def corpus_files(self) -> dict[str, Path]:
+        """The corpora that data sets share, by name."""
+        return self._files("corpora")
+
+    @cached_property
+    def model_files(self) -> dict[str, Path]:
+        """The models of annotators that the workflow can download, by name."""
+        return self._files("models")
+
+    def annotator_model(self, name: str, *, where: str = "the target") -> ModelSettings:
+        """Read where a model of an annotator comes from."""
+        choose(name, self.model_files, what="model", where=where)
+        path = self.model_files[name]
+        return build(ModelSettings, {**read_yaml(path), "name": name}, where=str(path))
 
     def system(self, name: str, *, where: str = "the target") -> SystemSettings:
         """Read a system, with what it extends."""
@@ -282,25 +306,32 @@ def _syntax(components: tuple, data: DatasetSettings, *, where: str) -> dict[str
     for settings in components:
         for side, kinds in settings.needs.items():
             for kind in kinds:
-                annotator = data.syntax.get(side, {}).get(kind)
+                annotation = FEATURES[kind].annotation
+                annotator = data.syntax.get(side, {}).get(annotation)
                 if annotator is None:
                     raise UserError(
                         f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
-                        f"add `syntax: {{{side}: {{{kind}: NAME}}}}` to config/datasets/{data.name}.yaml."
+                        f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml."
                     )
                 found.setdefault(side, {})[kind] = annotator
     return found
 
 
-def _dataset(name: str, values: Mapping[str, Any], *, where: str) -> DatasetSettings:
-    """Bring the short forms of a data set's file to the full ones, then build the settings."""
+def _dataset(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *, where: str) -> DatasetSettings:
+    """Bring the short forms of a data set's file to the full ones, then build the settings.
+
+    A corpus that its splits name and its `corpora` do not define is one of those that data sets share.
+    """
     values = dict(values, name=name)
-    if isinstance(values.get("words"), str):
-        values["words"] = dict.fromkeys(SIDES, values["words"])
-    if isinstance(values.get("corpora"), Mapping):
-        values["corpora"] = {key: _corpus(corpus) for key, corpus in values["corpora"].items()}
+    if "words" in values:
+        values["words"] = _words(values["words"])
     if isinstance(values.get("splits"), Mapping):
-        values["splits"] = {key: _parts(parts) for key, parts in values["splits"].items()}
+        values["splits"] = {key: _parts(parts) for key, parts in values["splits"].items() if parts is not None}
+        if isinstance(values.setdefault("corpora", {}), Mapping):
+            values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
+    if isinstance(values.get("corpora"), Mapping):
+        languages = {values.get("source"): "source", values.get("target"): "target"}
+        values["corpora"] = {key: _corpus(corpus, languages) for key, corpus in values["corpora"].items()}
     if isinstance(values.get("filters"), list):
         values["filters"] = tuple(filter_settings(entry, where=f"{where}: filters") for entry in values["filters"])
     if isinstance(values.get("annotators"), Mapping):
@@ -308,15 +339,30 @@ def _dataset(name: str, values: Mapping[str, Any], *, where: str) -> DatasetSett
             key: annotator_settings(entry, where=f"{where}: annotators.{key}")
             for key, entry in values["annotators"].items()
         }
-    dataset = build(DatasetSettings, values, where=where)
-    _check_names(dataset, where=where)
-    return dataset
+    return build(DatasetSettings, values, where=where)
 
 
-def _corpus(corpus: Any) -> Any:
+def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
+    """Read the corpora of the splits that `corpora` does not define and that data sets share."""
+    named = [part.get("corpus") for parts in values["splits"].values() for part in parts if isinstance(part, Mapping)]
+    return {name: read_yaml(shared[name]) for name in named if name not in values["corpora"] and name in shared}
+
+
+def _words(words: Any) -> Any:
+    """A kind, or settings, for both sides; or one of them for each."""
+    if isinstance(words, str) or (isinstance(words, Mapping) and not set(words) & set(SIDES)):
+        words = dict.fromkeys(SIDES, words)
+    if not isinstance(words, Mapping):
+        return words
+    return {side: {"kind": entry} if isinstance(entry, str) else entry for side, entry in words.items()}
+
+
+def _corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
+    """Give files by role: a language code stands for the side of that language, one file for a list of one."""
     if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
         return corpus
-    files = {role: entry if isinstance(entry, list) else [entry] for role, entry in corpus["files"].items()}
+    files = corpus["files"].items()
+    files = {languages.get(role, role): entry if isinstance(entry, list) else [entry] for role, entry in files}
     return {**corpus, "files": files}
 
 
@@ -325,8 +371,12 @@ def _parts(parts: Any) -> Any:
     return [{"corpus": part} if isinstance(part, str) else part for part in parts]
 
 
-def _check_names(dataset: DatasetSettings, *, where: str) -> None:
-    """Names become parts of paths, so they are held to one pattern."""
+def _check_names(dataset: DatasetSettings, datasets: Iterable[str], *, where: str) -> None:
+    """Names become parts of paths, so they are held to one pattern; those of other things must be known."""
+    if dataset.segmentation_from:
+        choose(dataset.segmentation_from, datasets, what="data set", where=f"{where}: segmentation_from")
+    if SELECTION in dataset.annotators:
+        raise UserError(f"{where}: no annotator can be called '{SELECTION}': a folder of the data set is.")
     for kind, names in (("split", dataset.splits), ("annotator", dataset.annotators), ("corpus", dataset.corpora)):
         for name in names:
             if not re.fullmatch(NAME, name):

@@ -1,10 +1,10 @@
 """A run: one system on one data set at one scale with one seed; all that training and decoding need to know."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nmtcore.config.components import ComponentSettings, component_entry, component_settings
-from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings
+from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.typed import build, plain
@@ -34,7 +34,7 @@ class RunSettings:
     source: str
     """Language codes."""
     target: str
-    words: dict[str, str]
+    words: dict[str, WordsSettings]
     segmentation: SegmentationSettings
     syntax: dict[str, dict[str, str]]
     """What the components read: {side: {kind: annotator}}."""
@@ -54,15 +54,15 @@ class RunSettings:
         """Whether the system gives a head for every source word."""
         return any(settings.parses for settings in self.components)
 
-    def text_words(self, side: str) -> str:
+    def text_words(self, side: str) -> WordsSettings:
         """How words are made of raw text, and text of words: a corpus that came as words is no guide to either.
 
         Where scores are computed on detokenised text, given words follow Moses' conventions; else tokens stay tokens.
         """
-        kind = self.words[side]
-        if kind != "given":
-            return kind
-        return "moses" if self.evaluation.text == "detokenised" else "spaces"
+        words = self.words[side]
+        if words.kind != "given":
+            return words
+        return replace(words, kind="moses" if self.evaluation.text == "detokenised" else "spaces")
 
 
 def run_to_json(run: RunSettings) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def read_split(
 
 
 def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[Chunk]:
-    words = {side: Words(dataset.words.get(side, "moses"), dataset.language(side)) for side in SIDES}
+    words = {side: Words(dataset.words[side], dataset.language(side)) for side in SIDES}
     next_id = 0
     for part in dataset.splits[split]:
         corpus = dataset.corpora[part.corpus]

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
-from nmtcore.config.datasets import WordsKind
-from nmtcore.config.typed import choose
+from nmtcore.config.datasets import WordsSettings
 from nmtcore.errors import UserError
 
 
@@ -17,8 +16,9 @@ class Words:
     White space is Unicode's, so that no word is empty or holds any, whatever stray separators the text has.
     """
 
-    def __init__(self, kind: WordsKind, language: str) -> None:
-        self.kind = choose(kind, get_args(WordsKind), what="kind of words", where="words")
+    def __init__(self, settings: WordsSettings, language: str) -> None:
+        self.kind = settings.kind
+        self.settings = settings
         self.language = language
 
     def split(self, text: str) -> list[str]:
