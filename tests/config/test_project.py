@@ -96,6 +96,11 @@ def change(path: Path, **values) -> None:
     path.write_text(yaml.safe_dump(content))
 
 
+def child(folder: Path, name: str, **values) -> None:
+    """Write a data set that extends the demo's."""
+    (folder / "datasets" / f"{name}.yaml").write_text(yaml.safe_dump({"extends": "demo_en2de", **values}))
+
+
 def fault(folder: Path, dataset="demo_en2de", system="depparse_l1", scale="smoke") -> str:
     with pytest.raises(UserError) as error:
         Project.load(folder).run(dataset, system, scale, 1)
@@ -190,6 +195,14 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
         ({"recipe": "smal"}, "Did you mean small?"),
         ({"syntax": {"source": {"dependencies": "stanza"}}}, "no annotator 'stanza'"),
         ({"syntax": {"sauce": {}}}, "neither source nor target"),
+        ({"syntax": {"source": {"dependences": "existing"}}}, "Did you mean dependencies?"),
+        ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
+        ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is no corpus of the training split"),
+        ({"selection": {"copies": {"corpus": "train"}}}, "'train' is not of format copied"),
+        ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
+        ({"annotators": {"selection": {"tool": "existing"}}, "syntax": {}}, "no annotator can be called 'selection'"),
+        ({"words": {"kind": "moses", "truecaes": True}}, "Did you mean truecase?"),
+        ({"splits": {"train": {"corpus": "train", "sample": 0}, "dev": "dev", "test": "test"}}, "sample must be"),
     ],
 )
 def test_mistakes_in_a_data_set(folder: Path, values, words):
@@ -197,6 +210,49 @@ def test_mistakes_in_a_data_set(folder: Path, values, words):
     message = fault(folder)
     assert words in message
     assert "demo_en2de" in message
+
+
+SHARED = """
+format: plain
+files:
+  de: {name: pair/x.de, url: "https://example.org/x.tgz", member: x.de}
+  en: {name: pair/x.en, url: "https://example.org/x.tgz", member: x.en}
+"""
+
+
+def test_a_corpus_that_data_sets_share_serves_both_directions(folder: Path):
+    (folder / "corpora").mkdir(exist_ok=True)
+    (folder / "corpora" / "pair_de_en.yaml").write_text(SHARED)
+    for source, target in ("en", "de"), ("de", "en"):
+        name = f"child_{source}2{target}"
+        child(folder, name, source=source, target=target, splits={"train": ["train", "pair_de_en"]})
+        data = Project.load(folder).dataset(name)
+        assert [part.corpus for part in data.splits["train"]] == ["train", "pair_de_en"]
+        assert data.corpora["pair_de_en"].files["source"][0].member == f"x.{source}"
+        assert data.sides("train") == ("source", "target")
+
+
+def test_a_treebank_has_one_side_and_is_not_translated(folder: Path):
+    gold = {"format": "conllu", "files": {"source": {"name": "x.conllu", "url": "https://example.org/x"}}}
+    child(folder, "with_gold", corpora={"bank": gold}, splits={"gold_bank": "bank"})
+    data = Project.load(folder).dataset("with_gold")
+    assert data.treebanks == ("gold_bank",)
+    assert data.sides("gold_bank") == ("source",)
+    assert data.tests == ("test", "dev")
+
+
+def test_a_child_can_drop_a_split(folder: Path):
+    child(folder, "without_test", splits={"test": None}, main_test="dev")
+    assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev"]
+
+
+def test_patterns_name_several_data_sets(folder: Path):
+    for name in ("demo_a", "other"):
+        child(folder, name)
+    project = Project.load(folder, datasets=["demo_*", "demo_en2de", "other"])
+    assert project.settings.datasets == ("demo_a", "demo_en2de", "other")
+    with pytest.raises(UserError, match="unknown data set 'rehaersal"):
+        Project.load(folder, datasets=["rehaersal_*"])
 
 
 def test_config_yaml(folder: Path):

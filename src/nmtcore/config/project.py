@@ -6,6 +6,7 @@ The Snakefile, the scripts and the command line all go through `Project`.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -110,12 +111,19 @@ class Project:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
         self.settings = build(ProjectSettings, settings, where=where)
         choose(self.settings.scale, self.scale_names, what="scale", where=where)
-        for name in self.settings.datasets:
-            choose(name, self.dataset_files, what="data set", where=f"{where}: datasets")
+        self.settings = replace(self.settings, datasets=tuple(self._named_datasets(f"{where}: datasets")))
         for name in self.settings.systems:
             choose(name, self.system_entries, what="system", where=f"{where}: systems")
         self._runs: dict[tuple, RunSettings] = {}
         self._datasets: dict[str, DatasetSettings] = {}
+
+    def _named_datasets(self, where: str) -> list[str]:
+        """Give the names of `datasets`, each perhaps a pattern (rehearsal_*) that stands for several."""
+        found: list[str] = []
+        for name in self.settings.datasets:
+            matching = [known for known in self.dataset_files if fnmatchcase(known, name)]
+            found += matching or [choose(name, self.dataset_files, what="data set", where=where)]
+        return list(dict.fromkeys(found))
 
     @classmethod
     def load(cls, folder: Path, **overrides: Any) -> "Project":

@@ -6,11 +6,12 @@ a script reruns nothing.
 
 VERSIONS = {
     "download": 1,
-    "corpus": 1,
-    "annotation": 1,
-    "segmentation": 1,
-    "features": 1,
+    "corpus": 2,
+    "annotation": 2,
+    "segmentation": 2,
+    "features": 2,
     "training": 1,
     "inference": 1,
     "evaluation": 1,
+    "reporting": 1,
 }
