@@ -21,7 +21,14 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings, SegmentationSettings
+from nmtcore.config.datasets import (
+    CorpusSettings,
+    DatasetSettings,
+    FileSettings,
+    PartSettings,
+    SegmentationSettings,
+    WordsSettings,
+)
 from nmtcore.config.filters import Duplicates, Empty, HeldOut, Length, Ratio
 from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split
@@ -73,7 +80,8 @@ def dataset(folder: Path, source: str, target: str, segmentation: str, words: st
     return DatasetSettings(
         name="benchmark", description="", licence="", citation="", source="cs", target="en", recipe="small",
         corpora={"c": CorpusSettings(format="plain", files=files)}, splits=splits, filters=FILTERS,
-        words={"source": words, "target": words}, segmentation=SegmentationSettings.parse(segmentation),
+        words=dict.fromkeys(("source", "target"), WordsSettings(kind=words)),
+        segmentation=SegmentationSettings.parse(segmentation),
     )  # fmt: skip
 
 

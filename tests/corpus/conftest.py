@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings, SegmentationSettings
+from nmtcore.config.datasets import (
+    CorpusSettings,
+    DatasetSettings,
+    FileSettings,
+    PartSettings,
+    SegmentationSettings,
+    WordsSettings,
+)
 from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split
 from nmtcore.corpus.read import read_split
@@ -38,6 +45,7 @@ class Bench:
         splits = {"train": (PartSettings(corpus="c", first=first, last=last),)}
         splits |= {name: (PartSettings(corpus="c"),) for name in ("dev", "test")}
         words = values.pop("words", "spaces")
+        words = WordsSettings(kind=words) if isinstance(words, str) else words
         return DatasetSettings(
             name="bench", description="", licence="", citation="", source="cs", target="en", recipe="small",
             corpora={"c": corpus}, splits=values.pop("splits", splits), words={"source": words, "target": words},

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from nmtcore.config.components import ComponentSettings
-from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings
+from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
@@ -31,7 +31,7 @@ def run_settings(*components: ComponentSettings, words: str = "spaces", **values
             "seed": 1,
             "source": "en",
             "target": "de",
-            "words": {"source": words, "target": words},
+            "words": dict.fromkeys(("source", "target"), WordsSettings(kind=words)),
             "segmentation": SegmentationSettings(kind="bpe", size=len(MERGES), joint=True),
             "syntax": {},
             "annotators": {},

@@ -1,56 +1,54 @@
 """Words are fixed once, here: from raw text to words, and from words back to text."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Sequence
 
 from nmtcore.config.datasets import WordsSettings
+from nmtcore.corpus import mecab
+from nmtcore.corpus.moses import moses_detokenizer, moses_normalizer, moses_tokenizer
+from nmtcore.corpus.truecase import Truecaser, detruecase
 from nmtcore.errors import UserError
 
 
 class Words:
     """How the words of one side are made.
 
-    moses: sacremoses' tokeniser without escapes; spaces: at white space; given: as the corpus format gives them,
-    which here means at white space (a model that learned from given words wants text whose words are cut already).
+    moses: sacremoses' tokeniser without escapes; spaces: at white space; mecab: MeCab's words (Japanese); given: as the
+    corpus format gives them, which here means at white space (a model that learned from given words wants text whose
+    words are cut already).
     White space is Unicode's, so that no word is empty or holds any, whatever stray separators the text has.
+
+    With `normalise`, Moses' normalisation of punctuation comes before the words. With `truecase`, the words of raw text
+    are truecased by `truecaser`; None leaves them as they are cut, for the corpus stage, which learns the model from
+    them first. Text that is made of truecased words is detruecased.
     """
 
-    def __init__(self, settings: WordsSettings, language: str) -> None:
+    def __init__(self, settings: WordsSettings, language: str, truecaser: Truecaser | None = None) -> None:
+        if settings.kind == "mecab" and language != "ja":
+            raise UserError(f"Words of kind 'mecab' are Japanese (ja), but this side's language is '{language}'.")
         self.kind = settings.kind
         self.settings = settings
         self.language = language
+        self._truecaser = truecaser if settings.truecase else None
 
     def split(self, text: str) -> list[str]:
         """Cut a text into words."""
-        return _moses_tokenizer(self.language)(text) if self.kind == "moses" else text.split()
+        if self.settings.normalise:
+            text = moses_normalizer(self.language)(text)
+        words = self._cut(text)
+        return self._truecaser(words) if self._truecaser else words
 
     def join(self, words: Sequence[str]) -> str:
-        """Make a text of words: Moses' detokeniser where its tokeniser cut them, else with spaces between."""
-        return _moses_detokenizer(self.language)(words) if self.kind == "moses" else " ".join(words)
+        """Make a text of words: detokenised as their kind is written, else with spaces between."""
+        words = self.restored(words)
+        if self.kind == "moses":
+            return moses_detokenizer(self.language)(words)
+        return mecab.join(words) if self.kind == "mecab" else " ".join(words)
 
+    def restored(self, words: Sequence[str]) -> Sequence[str]:
+        """Give the words as a text has them: detruecased where they were truecased."""
+        return detruecase(words) if self.settings.truecase else words
 
-def _sacremoses() -> Any:
-    try:
-        import sacremoses
-    except ImportError as error:
-        raise UserError("Words of kind 'moses' need the package sacremoses: pip install sacremoses.") from error
-    return sacremoses
-
-
-@cache
-def _moses_tokenizer(language: str) -> Callable[[str], list[str]]:
-    tokenizer = _sacremoses().MosesTokenizer(lang=language)
-    # sacremoses makes sets of all of Unicode's letters anew at every full stop; here they are made once.
-    letters, small = frozenset(tokenizer.IsAlpha), frozenset(tokenizer.IsLower)
-    tokenizer.isanyalpha = lambda text: not letters.isdisjoint(text)
-    tokenizer.islower = lambda text: small.issuperset(text)
-    tokenizer.NONBREAKING_PREFIXES = frozenset(tokenizer.NONBREAKING_PREFIXES)
-    tokenizer.NUMERIC_ONLY_PREFIXES = frozenset(tokenizer.NUMERIC_ONLY_PREFIXES)
-    return lambda text: tokenizer.tokenize(text, escape=False)
-
-
-@cache
-def _moses_detokenizer(language: str) -> Callable[[Sequence[str]], str]:
-    detokenizer = _sacremoses().MosesDetokenizer(lang=language)
-    return lambda words: detokenizer.detokenize(words, unescape=False)
+    def _cut(self, text: str) -> list[str]:
+        if self.kind == "moses":
+            return moses_tokenizer(self.language)(text)
+        return mecab.split(text) if self.kind == "mecab" else text.split()
