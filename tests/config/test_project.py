@@ -49,11 +49,11 @@ def test_every_recipe_is_valid(project: Project, root: Path):
 
 def test_published_splits_of_czeng(project: Project):
     data = project.dataset("cs2en")
-    packages = [file.name for file in data.corpora["train"].files["pairs"]]
+    packages = [file.name for file in data.corpora["czeng17_packages_0_to_8"].files["pairs"]]
     assert packages == [f"czeng17/data.export-format.{k}.gz" for k in range(9)]
     (dev,), (test,) = data.splits["dev"], data.splits["test"]
-    assert (dev.corpus, dev.first, dev.last) == ("held_out", 1, 1000)
-    assert (test.corpus, test.first, test.last) == ("held_out", 1001, 11000)
+    assert (dev.corpus, dev.first, dev.last) == ("czeng17_package_9", 1, 1000)
+    assert (test.corpus, test.first, test.last) == ("czeng17_package_9", 1001, 11000)
     assert data.filters == ()
     assert project.run("cs2en", "depparse_l4", "paper", 1).segmentation.name == "words_50000"
 

@@ -328,9 +328,10 @@ def _syntax(components: tuple, data: DatasetSettings, *, where: str) -> dict[str
 def _dataset(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *, where: str) -> DatasetSettings:
     """Bring the short forms of a data set's file to the full ones, then build the settings.
 
-    A corpus that its splits name and its `corpora` do not define is one of those that data sets share.
+    A corpus that its splits name and its `corpora` do not define is one of those that data sets share. A null, for a
+    key, a split or an annotator, drops what the data set it extends has there.
     """
-    values = dict(values, name=name)
+    values = {key: value for key, value in values.items() if value is not None} | {"name": name}
     if "words" in values:
         values["words"] = _words(values["words"])
     if isinstance(values.get("splits"), Mapping):
@@ -346,6 +347,7 @@ def _dataset(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *
         values["annotators"] = {
             key: annotator_settings(entry, where=f"{where}: annotators.{key}")
             for key, entry in values["annotators"].items()
+            if entry is not None
         }
     return build(DatasetSettings, values, where=where)
 
