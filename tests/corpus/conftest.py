@@ -45,10 +45,10 @@ class Bench:
         splits = {"train": (PartSettings(corpus="c", first=first, last=last),)}
         splits |= {name: (PartSettings(corpus="c"),) for name in ("dev", "test")}
         words = values.pop("words", "spaces")
-        words = WordsSettings(kind=words) if isinstance(words, str) else words
+        words = dict.fromkeys(("source", "target"), WordsSettings(kind=words)) if isinstance(words, str) else words
         return DatasetSettings(
             name="bench", description="", licence="", citation="", source="cs", target="en", recipe="small",
-            corpora={"c": corpus}, splits=values.pop("splits", splits), words={"source": words, "target": words},
+            corpora={"c": corpus}, splits=values.pop("splits", splits), words=words,
             segmentation=SegmentationSettings(kind="words", size=10), **values,
         )  # fmt: skip
 

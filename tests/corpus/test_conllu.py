@@ -4,6 +4,7 @@ import pytest
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input, Piece
+from nmtcore.config.datasets import WordsSettings
 from nmtcore.errors import LineError, UserError
 
 
@@ -111,8 +112,8 @@ def test_unequal_numbers_of_sentences(bench):
 def test_one_side_may_be_plain(bench):
     files = {"source": bench.file("s.conllu", SENTENCE * 2), "target": bench.file("t.txt", "one\ntwo three\n")}
     corpus = bench.corpus("conllu", {"target_format": "plain"}, **files)
-    mixed = bench.dataset(corpus, words="spaces")
-    mixed.words["source"] = "given"
+    words = {"source": WordsSettings(kind="given"), "target": WordsSettings(kind="spaces")}
+    mixed = bench.dataset(corpus, words=words)
     rows, _ = bench.read(mixed)
     assert [row["target_words"] for row in rows] == [["one"], ["two", "three"]]
     assert rows[1]["source_annotation"]["head"] == [0, 1, 5, 5, 1, 1]

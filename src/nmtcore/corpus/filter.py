@@ -12,6 +12,7 @@ from nmtcore.config.filters import filter_name
 from nmtcore.corpus.filters import make_filter
 from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.corpus.truecase import Truecaser, load_truecasers, truecased
 from nmtcore.errors import UserError, explained
 from nmtcore.files import write_json
 from nmtcore.parquet import read_batches, row_count, row_writer
@@ -27,6 +28,7 @@ def filter_split(
     other_raws: Mapping[str, Path],
     output: Path,
     report: Path,
+    truecasers: Mapping[str, Path] | None = None,
     budget_bytes: int = BUDGET_BYTES,
 ) -> dict:
     """Write the pairs of `raw` that pass the filters to `output` (PAIR_SCHEMA), and the counts to `report` (JSON).
@@ -34,6 +36,7 @@ def filter_split(
     Only the training split is filtered. A pair is counted under the first filter, in the data set's order, that drops
     it. `other_raws` are the raw files of the other splits, for `held_out`. `budget_bytes` bounds what `duplicates`
     holds in memory; beside it the pass takes a byte a pair and a few record batches.
+    `truecasers` are the truecasing models of the sides that have one: their words are truecased last.
     """
     filters = dataset.filters if split == "train" else ()
     rows = row_count(raw)
@@ -44,7 +47,7 @@ def filter_split(
     kept = int((verdict == 0).sum())
     if filters and not kept:
         raise UserError(f"The filters of {dataset.name} leave no training pair of {rows}: look at its `filters`.")
-    _write_kept(raw, output, verdict)
+    _write_kept(raw, output, verdict, load_truecasers(truecasers or {}))
     counts = np.bincount(verdict, minlength=len(filters) + 1)[1:]
     dropped: dict[str, int] = {}
     for settings, count in zip(filters, counts, strict=True):
@@ -73,10 +76,10 @@ def _verdicts(settings: tuple, raw: Path, situation: Situation) -> np.ndarray:
     return verdict
 
 
-def _write_kept(raw: Path, output: Path, verdict: np.ndarray) -> None:
+def _write_kept(raw: Path, output: Path, verdict: np.ndarray, truecasers: Mapping[str, Truecaser]) -> None:
     first = 0
     with row_writer(output, PAIR_SCHEMA) as writer:
         for batch in read_batches(raw, columns=PAIR_SCHEMA.names):
             keep = verdict[first : first + batch.num_rows] == 0
             first += batch.num_rows
-            writer.write_batch(batch if keep.all() else batch.filter(pa.array(keep)))
+            writer.write_batch(truecased(batch if keep.all() else batch.filter(pa.array(keep)), truecasers))
