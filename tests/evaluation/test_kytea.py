@@ -1,0 +1,90 @@
+"""Scores on Japanese: KyTea's words where there is a program of this name (here one that cuts between letters)."""
+
+import sys
+
+import pytest
+import sacrebleu
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.bleu import score_text
+from nmtcore.evaluation.kytea import kytea_lines, kytea_version
+
+HYPOTHESES = ["今日は東京で本を買った。", "彼は走る", ""]
+REFERENCES = ["今日は東京で\u3000本を 買った。", "彼は速く走る", "はい"]
+FAKE = """#!{python}
+import sys
+if "--version" in sys.argv:
+    print("KyTea version 0.4.7", file=sys.stderr)
+    sys.exit(0)
+assert sys.argv[1:] == ["-notags", "-out", "tok"], sys.argv
+for line in sys.stdin.buffer.read().decode("utf-8").split("\\n")[:-1]:
+    sys.stdout.buffer.write((" ".join(line) + "\\n").encode("utf-8"))
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a program as kytea, the only one there is."""
+
+    def install(text: str | None) -> None:
+        if text is not None:
+            program = tmp_path / "kytea"
+            program.write_text(text.replace("{python}", sys.executable))
+            program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    return install
+
+
+def test_kytea_cuts_where_it_is_installed(install):
+    install(FAKE)
+    scores = score_text(HYPOTHESES, REFERENCES, tokenize="ja")
+    cut = [[" ".join("".join(line.split())) for line in side] for side in (HYPOTHESES, REFERENCES)]
+    assert scores["bleu"] == sacrebleu.corpus_bleu(cut[0], [cut[1]], tokenize="none", force=True).score > 10
+    assert "|tok:none|" in scores["bleu_signature"]
+    assert scores["bleu_signature"].endswith("|words:kytea-0.4.7")
+    assert "kytea" not in scores["chrf_signature"]
+    assert scores["chrf"] == sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
+
+
+def test_mecab_cuts_elsewhere(install):
+    install(None)
+    scores = score_text(HYPOTHESES, REFERENCES, tokenize="ja")
+    assert scores["bleu"] == sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize="ja-mecab").score > 10
+    assert "|tok:ja-mecab-0.996-IPA|" in scores["bleu_signature"]
+    assert "words:" not in scores["bleu_signature"]
+
+
+def test_every_line_stays_a_line(install):
+    install(FAKE)
+    assert kytea_lines(["", "日\u2028本", " あ  い\r", "終"]) == ["", "日 本", "あ い", "終"]
+    assert kytea_lines([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("#!{python}\nimport sys; sys.exit('no model')", r"gave 0 lines for 1 \(status 1; it said: no model\)"),
+        ("#!{python}\nprint('a'); print('b')", r"gave 2 lines for 1 \(status 0\)"),
+        ("#!/nowhere/python\n", "cannot be started"),
+    ],
+)
+def test_a_broken_kytea_is_a_sentence(text, match, install):
+    install(text)
+    with pytest.raises(UserError, match=match):
+        kytea_lines(["日本"])
+
+
+def test_a_kytea_without_version_is_a_sentence(install):
+    install("#!{python}\nprint('hello')")
+    with pytest.raises(UserError, match="does not tell its version"):
+        kytea_version()
+
+
+def test_neither_kytea_nor_mecab_is_a_sentence(install, monkeypatch):
+    from sacrebleu.tokenizers import tokenizer_ja_mecab
+
+    install(None)
+    monkeypatch.setattr(tokenizer_ja_mecab, "MeCab", None)
+    with pytest.raises(UserError, match="pip install mecab-python3 ipadic"):
+        score_text(HYPOTHESES, REFERENCES, tokenize="ja")
