@@ -1,27 +1,11 @@
 import numpy as np
 import pytest
+from forests import climb, flat, forests
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.syntax.annotation import tree_fault
-from nmtcore.syntax.shape import forest_shape
-
-
-@st.composite
-def forests(draw):
-    """Heads of a forest: each word in a shuffled order hangs from an earlier one, or from the root."""
-    order = draw(st.permutations(range(1, draw(st.integers(1, 9)) + 1)))
-    heads = [0] * len(order)
-    for k, word in enumerate(order):
-        heads[word - 1] = draw(st.sampled_from([0, *order[:k]]))
-    return heads
-
-
-def climb(heads, word):
-    path = [word]
-    while path[-1]:
-        path.append(heads[path[-1] - 1])
-    return path
+from nmtcore.syntax.shape import forest_shape, word_depths
 
 
 def is_projective(heads):
@@ -36,14 +20,27 @@ def is_projective(heads):
 @given(st.lists(forests() | st.just([]), max_size=6))
 def test_shape_by_climbing(trees):
     assert all(tree_fault(heads) is None for heads in trees if heads)
-    shape = forest_shape(np.array([h for t in trees for h in t], int), np.array([len(t) for t in trees], int))
+    heads, lengths = flat(trees)
+    shape = forest_shape(heads, lengths)
     assert shape.roots.tolist() == [heads.count(0) for heads in trees]
     deepest = [max((len(climb(h, w)) - 1 for w in range(1, len(h) + 1)), default=0) for h in trees]
     assert shape.depth.tolist() == deepest
     assert shape.projective.tolist() == [is_projective(heads) for heads in trees]
 
 
-@pytest.mark.parametrize("heads", [[2, 1, 0], [0, 3, 2], [0, 4, 1], [0, -1, 1], [0, 2, 1]])
-def test_what_is_no_forest(heads):
+@given(st.lists(forests() | st.just([]), max_size=6))
+def test_depths_by_climbing(trees):
+    depths = [len(climb(heads, word)) - 1 for heads in trees for word in range(1, len(heads) + 1)]
+    assert word_depths(*flat(trees)).tolist() == depths
+
+
+def test_a_chain_of_a_thousand_words():
+    depths = word_depths(np.arange(1000), np.array([1000]))
+    assert depths.tolist() == list(range(1, 1001))
+
+
+@pytest.mark.parametrize("measure", [forest_shape, word_depths])
+@pytest.mark.parametrize("heads", [[2, 1, 0], [0, 3, 2], [0, 4, 1], [0, -1, 1], [0, 2, 1], [0, 1], [0, 1, 1, 1]])
+def test_what_is_no_forest(measure, heads):
     with pytest.raises(ValueError):
-        forest_shape(np.array(heads), np.array([3]))
+        measure(np.array(heads), np.array([3]))

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nmtcore.syntax.categories import category_fault
+from nmtcore.syntax.constituents import constituency_fault
+
 ROOT = 0
 """The head of a root, as in CoNLL-U."""
 
@@ -71,4 +74,9 @@ def annotation_fault(annotation: Annotation, words: int) -> str | None:
         values = getattr(annotation, column)
         if values is not None and len(values) != words:
             return f"{column} has {len(values)} entries for {words} words"
-    return tree_fault(annotation.head) if annotation.head is not None else None
+    if annotation.head is not None and (fault := tree_fault(annotation.head)):
+        return fault
+    for number, category in enumerate(annotation.ccg or (), start=1):
+        if fault := category_fault(category):
+            return f"word {number}: {fault}"
+    return None if annotation.constituency is None else constituency_fault(annotation.constituency, words)

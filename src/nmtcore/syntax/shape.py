@@ -16,39 +16,67 @@ class Shape(NamedTuple):
     """Whether the words below every word are contiguous."""
 
 
-def forest_shape(heads: np.ndarray, lengths: np.ndarray) -> Shape:
-    """Measure N forests; `heads` (W,) are their words' heads one after the other (1-based, 0 = root), `lengths` (N,).
+def parent_positions(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Say where among all W words each one's head stands: (W,) int64, from 0, -1 for roots.
 
-    Every word climbs one step at a time, all words together; a subtree is contiguous if it has as many words as lie
-    between its leftmost and its rightmost. Heads out of range or in a cycle are a `ValueError`.
+    `heads` (W,) are the heads of N sentences one after the other (1-based, 0 = root), `lengths` (N,) their words. A
+    head out of range, or heads that are not as many as the lengths say, are a `ValueError`.
     """
     heads, lengths = heads.astype(np.int64), lengths.astype(np.int64)
-    sentence = np.repeat(np.arange(len(lengths)), lengths)
-    first = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    if np.any(heads < 0) or np.any(heads > lengths[sentence]):
+    if len(heads) != lengths.sum():
+        raise ValueError(f"{len(heads)} heads for {lengths.sum()} words")
+    if np.any(heads < 0) or np.any(heads > np.repeat(lengths, lengths)):
         raise ValueError("a head is out of range")
-    words = np.arange(len(heads))
-    parent = np.where(heads == 0, -1, first + heads - 1)
-    size, left, right = np.ones_like(words), words.copy(), words.copy()
-    depth = np.ones_like(words)
-    below, above = words, parent
+    first = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.where(heads == 0, -1, first + heads - 1)
+
+
+def word_depths(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Count the edges from the artificial root to each of W words: (W,) int64, a root has 1.
+
+    Arguments as for `parent_positions`. Every word climbs one step at a time, all words together. Heads out of range
+    or in a cycle are a `ValueError`.
+    """
+    above = parent_positions(heads, lengths)
+    parents = above
+    depth = np.ones_like(above)
+    below = np.arange(len(above))
     for _ in range(int(np.max(lengths, initial=0))):
         climbing = above >= 0
         below, above = below[climbing], above[climbing]
         if not len(above):
             break
         depth[below] += 1
-        size += np.bincount(above, minlength=len(words))
-        np.minimum.at(left, above, below)
-        np.maximum.at(right, above, below)
-        above = parent[above]
+        above = parents[above]
     if np.any(above >= 0):
         raise ValueError("the heads form a cycle")
+    return depth
+
+
+def forest_shape(heads: np.ndarray, lengths: np.ndarray) -> Shape:
+    """Measure N forests; `heads` (W,) are their words' heads one after the other (1-based, 0 = root), `lengths` (N,).
+
+    A subtree is contiguous if it has as many words as lie between its leftmost and its rightmost; the deepest words
+    hand theirs on to their heads first. Heads out of range or in a cycle are a `ValueError`.
+    """
+    depths = word_depths(heads, lengths)
+    parents = parent_positions(heads, lengths)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    words = np.arange(len(depths))
+    size, left, right = np.ones_like(words), words.copy(), words.copy()
+    order = np.argsort(depths, kind="stable")
+    starts = np.searchsorted(depths[order], np.arange(2, int(np.max(depths, initial=1)) + 2))
+    for start, stop in zip(starts[-2::-1], starts[:0:-1], strict=True):
+        below = order[start:stop]
+        above = parents[below]
+        np.add.at(size, above, size[below])
+        np.minimum.at(left, above, left[below])
+        np.maximum.at(right, above, right[below])
     contiguous = right - left + 1 == size
     deepest = np.zeros(len(lengths), np.int64)
-    np.maximum.at(deepest, sentence, depth)
+    np.maximum.at(deepest, sentence, depths)
     return Shape(
-        roots=np.bincount(sentence, weights=heads == 0, minlength=len(lengths)).astype(np.int64),
+        roots=np.bincount(sentence, weights=parents < 0, minlength=len(lengths)).astype(np.int64),
         depth=deepest,
         projective=np.bincount(sentence, weights=~contiguous, minlength=len(lengths)) == 0,
     )

@@ -1,0 +1,99 @@
+"""Dependency supertags, as in Aycock 2021, Table 2.1: what a word is to its head, as one string.
+
+DG-A is `deprel|parent's deprel`, with `root` for the parent of a root: `xcomp|root`, `root|root`.
+
+DG-B (after Ouchi et al. 2014) is `deprel|side of the head|sides of the dependents`; sides are L, R and L+R, and a part
+that there is nothing to say in is left out: `xcomp|L|L+R`, without dependents `nsubj|R`, a root (no head side)
+`root|L+R`, a root alone in its sentence `root`. Where labels are not those of UD and roots share theirs with other
+words, a root with dependents on its left and a childless word with its head there are therefore one tag.
+
+Labels keep their subtypes (`nsubj:pass`). Several roots and crossing edges are as good as any tree.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nmtcore.syntax.shape import parent_positions
+
+ROOT_PARENT = "root"
+"""What stands for the label of a root's parent in DG-A."""
+
+_HEAD_SIDES = ("", "|L", "|R")
+_DEPENDENT_SIDES = ("", "|L", "|R", "|L+R")
+
+
+class Tags(NamedTuple):
+    """A tag for each of W words."""
+
+    codes: np.ndarray
+    """(W,) int64, indices of `strings`."""
+    strings: list[str]
+    """Every tag that occurs, once."""
+
+
+def dg_a_tags(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
+    """Give each word of one sentence its DG-A tag; `heads` are 1-based, 0 = root."""
+    return [
+        f"{deprel}|{deprels[head - 1] if head else ROOT_PARENT}" for head, deprel in zip(heads, deprels, strict=True)
+    ]
+
+
+def dg_b_tags(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
+    """Give each word of one sentence its DG-B tag; `heads` are 1-based, 0 = root."""
+    tags = []
+    for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), start=1):
+        dependents = [other for other, its_head in enumerate(heads, start=1) if its_head == word]
+        sides = dict.fromkeys("L" if other < word else "R" for other in dependents)
+        head_side = [] if head == 0 else ["L" if head < word else "R"]
+        tags.append("|".join([deprel, *head_side, *(["+".join(sides)] if sides else [])]))
+    return tags
+
+
+def dg_a_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, labels: Sequence[str]) -> Tags:
+    """Give the words of N sentences their DG-A tags, all at once.
+
+    Args:
+        heads: (W,) heads of all words, one sentence after the other; 1-based, 0 = root. Out of range: `ValueError`.
+        deprels: (W,) indices of `labels`.
+        lengths: (N,) words of each sentence.
+        labels: the dependency labels.
+    """
+    parents = parent_positions(heads, lengths)
+    labels = list(labels)
+    top = len(labels)
+    of_parent = np.where(parents < 0, top, deprels[np.maximum(parents, 0)]) if len(parents) else parents
+    pairs = deprels.astype(np.int64) * (top + 1) + of_parent
+    names = [*labels, ROOT_PARENT]
+    return _tags(pairs, lambda pair: f"{labels[pair // (top + 1)]}|{names[pair % (top + 1)]}")
+
+
+def dg_b_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, labels: Sequence[str]) -> Tags:
+    """Give the words of N sentences their DG-B tags, all at once; arguments as for `dg_a_codes`."""
+    parents = parent_positions(heads, lengths)
+    words = np.arange(len(parents))
+    left, right = np.zeros((2, len(parents)), dtype=np.int64)
+    has_head = parents >= 0
+    left[parents[has_head & (words < parents)]] = 1
+    right[parents[has_head & (words > parents)]] = 1
+    head_side = np.where(has_head, np.where(parents < words, 1, 2), 0)
+    combined = (deprels.astype(np.int64) * 3 + head_side) * 4 + left + 2 * right
+    return _tags(combined, lambda code: labels[code // 12] + _HEAD_SIDES[code // 4 % 3] + _DEPENDENT_SIDES[code % 4])
+
+
+def _tags(combined: np.ndarray, name: Callable[[int], str]) -> Tags:
+    """Number the combinations that occur, and write each as `name` does; those that read the same are one."""
+    if len(combined) == 0:
+        return Tags(np.zeros(0, dtype=np.int64), [])
+    # Few labels: a table of all combinations is faster than sorting the words.
+    if combined.max() < 4 * len(combined) + 1_000_000:
+        found = np.flatnonzero(np.bincount(combined))
+        number = np.empty(int(combined.max()) + 1, dtype=np.int64)
+        number[found] = np.arange(len(found))
+        codes = number[combined]
+    else:
+        found, codes = np.unique(combined, return_inverse=True)
+    strings: dict[str, int] = {}
+    merged = np.array([strings.setdefault(name(code), len(strings)) for code in found.tolist()], dtype=np.int64)
+    return Tags(merged[codes], list(strings))

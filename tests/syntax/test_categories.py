@@ -1,0 +1,105 @@
+import json
+
+import ccg_oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.corpus.demo import generate
+from nmtcore.syntax.annotation import Annotation, annotation_fault
+from nmtcore.syntax.categories import Atomic, Functor, arguments, category_fault, normal_form, parse_category, target
+
+atoms = st.builds(Atomic, st.sampled_from(["S", "NP", "N", "conj", ",", "LRB"]), st.sampled_from(["", "dcl", "num"]))
+categories = st.recursive(atoms, lambda parts: st.builds(Functor, parts, st.sampled_from("/\\"), parts), max_leaves=8)
+
+
+def as_tuples(category):
+    if isinstance(category, Atomic):
+        return (category.name, category.feature)
+    return (category.slash, as_tuples(category.result), as_tuples(category.argument))
+
+
+@given(categories)
+def test_a_category_is_read_as_it_is_written(category):
+    assert parse_category(str(category)) == category
+    assert as_tuples(category) == ccg_oracle.parse_category(str(category))
+    assert normal_form(str(category)) == str(category)
+
+
+@given(st.text(alphabet="SN()[]/\\,:d _", max_size=12))
+def test_what_is_no_category_is_said_and_what_is_one_has_a_normal_form(text):
+    if category_fault(text) is None:
+        assert normal_form(normal_form(text)) == normal_form(text)
+        assert text.count("(") == text.count(")")
+    else:
+        with pytest.raises(ValueError, match="category"):
+            parse_category(text)
+
+
+@given(categories)
+def test_arguments_and_target_put_together_again(category):
+    rebuilt = target(category)
+    for slash, argument in reversed(arguments(category)):
+        rebuilt = Functor(rebuilt, slash, argument)
+    assert rebuilt == category
+
+
+def test_structure():
+    category = parse_category(r"((S[dcl]\NP)/(S[to]\NP))/NP")
+    assert [(slash, str(argument)) for slash, argument in arguments(category)] == [
+        ("/", "NP"), ("/", r"S[to]\NP"), ("\\", "NP"),
+    ]  # fmt: skip
+    assert target(category) == Atomic("S", "dcl")
+    assert normal_form(r"(NP:thr\N)") == r"NP[thr]\N"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "empty"),
+        (r"S\NP/NP", "brackets are missing at character 5"),
+        (r"(S\NP", "not closed at character 6"),
+        ("S)", r"'\)' is not expected at character 2"),
+        ("(NP)", "NP stands in brackets alone"),
+        ("/NP", "a category is missing at character 1"),
+        ("NP/", "a category is missing at character 4"),
+        ("S[dcl", r"'\[' is not expected"),
+        ("S[]", r"'\[' is not expected"),
+        ("NP N", "' ' is not expected"),
+        ("_SP", "a category is missing"),
+        ("(" * 100_000 + "S", "more than 50"),
+        ("(" * 100_000, "more than 50"),
+    ],
+)
+def test_what_is_wrong(text, fault):
+    with pytest.raises(ValueError, match=fault):
+        parse_category(text)
+    assert category_fault(text)
+
+
+def test_every_category_of_the_parallel_meaning_bank(shared):
+    lines = (shared / "data/ccg/pmb4_en_dev.txt").read_text(encoding="utf-8").splitlines()
+    found = {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
+    found.update(json.loads((shared / "models/en_ccg_pmb/tagger/cfg").read_text())["labels"])
+    assert len(found) > 294
+    for text in found:
+        assert category_fault(text) is None
+        if ":" not in text and text != ";":  # signs that the oracle does not know
+            assert as_tuples(parse_category(text)) == ccg_oracle.parse_category(text)
+            assert normal_form(text) == text
+
+
+def test_every_category_of_the_demo_corpus():
+    found = {category for pair in generate(split="train", count=300) for category in pair.source.annotation.ccg}
+    assert len(found) > 60
+    assert all(normal_form(text) == text for text in found)
+
+
+@pytest.mark.parametrize("text", [".", ",", ":", ";", "LRB", "RRB", "LQU", "RQU", "``", "conj", "S[X]", r"conj\conj"])
+def test_what_taggers_give(text):
+    assert category_fault(text) is None
+
+
+def test_an_annotation_with_a_category_that_is_none_is_unsound():
+    assert annotation_fault(Annotation(ccg=["NP", r"S[dcl]\NP"]), 2) is None
+    assert annotation_fault(Annotation(ccg=["NP", "_SP"]), 2).startswith("word 2: '_SP' is no CCG category")

@@ -1,0 +1,114 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.syntax.annotation import Annotation, annotation_fault
+from nmtcore.syntax.constituents import (
+    Constituent,
+    constituency_fault,
+    from_linearised,
+    leaves,
+    linearise,
+    parse_constituents,
+    same_words,
+)
+
+LABELS = st.sampled_from(["S", "NP", "VP", "NP-SBJ", "."])
+WORDS = st.sampled_from(["he", ".", "-LRB-", "a\u00a0b", "\u2028", "1\\/2"])
+tagged = st.builds(lambda tag, word: Constituent(tag, [word]), LABELS, WORDS)
+trees = st.recursive(tagged, lambda parts: st.builds(Constituent, LABELS, st.lists(parts, min_size=1)), max_leaves=12)
+
+
+def written(tree):
+    if isinstance(tree, str):
+        return tree
+    return f"({tree.label} {' '.join(map(written, tree.children))})"
+
+
+def bare(tree):
+    """Phrases alone, by recursion; None for a preterminal."""
+    if tree.preterminal:
+        return None
+    children = [bare(child) for child in tree.children]
+    return Constituent(tree.label, [child for child in children if child is not None])
+
+
+def words_of(tree):
+    return [tree] if isinstance(tree, str) else [word for child in tree.children for word in words_of(child)]
+
+
+@given(trees)
+def test_a_tree_is_read_as_it_is_written(tree):
+    assert parse_constituents(written(tree)) == tree
+    assert parse_constituents(written(tree).replace(" (", "\n\t(")) == tree
+    assert parse_constituents(written(tree).replace(" (", "(")) == tree
+    assert leaves(tree) == words_of(tree)
+    assert constituency_fault(written(tree), len(leaves(tree))) is None
+
+
+@given(trees.filter(lambda tree: not tree.preterminal))
+def test_phrases_can_be_read_back(tree):
+    tokens = linearise(tree)
+    assert from_linearised(tokens) == bare(tree)
+    assert tokens.count(")") * 2 == len(tokens)
+    assert not set(leaves(tree)) & set(tokens)
+
+
+def test_the_form_of_currey_and_heafield():
+    tree = parse_constituents("(ROOT (S (NP (PRP He)) (VP (VBZ sleeps) (ADVP (RB well))) (. .)))")
+    assert " ".join(linearise(tree)) == "(ROOT (S (NP ) (VP (ADVP ) ) ) )"
+    assert linearise(parse_constituents("(NN Hello)")) == []
+    assert linearise(parse_constituents("( (S (X a b)))")) == ["(", "(S", "(X", ")", ")", ")"]
+
+
+def test_words_are_compared_without_escapes():
+    tree = parse_constituents("(S (-LRB- -LRB-) (NN -lrb-) (CD 1\\/2) (NN a\u00a0b) (-RRB- -RRB-))")
+    assert same_words(tree, ["(", "-lrb-", "1/2", "a\u00a0b", ")"])
+    assert same_words(tree, ["-LRB-", "-lrb-", "1\\/2", "a\u00a0b", "-RRB-"])
+    assert not same_words(tree, ["(", "-lrb-", "1/2", "a\u00a0b"])
+    assert not same_words(tree, ["(", "-lrb-", "1/2", "a", ")"])
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "character 1"),
+        ("  ", "character 1"),
+        ("he", "character 1"),
+        ("(NP he", "1 brackets are not closed at character 7"),
+        ("(", "not closed"),
+        ("(S (NP", "2 brackets are not closed"),
+        ("(NP)", "without words at character 4"),
+        ("()", "without words at character 2"),
+        ("(S (NP) (VP go))", "without words at character 7"),
+        ("(NP he) (NP she)", "more than one, at character 9"),
+        ("(NP he))", "more than one, at character 8"),
+        ("(NP he) she", "character 9"),
+    ],
+)
+def test_broken_trees(text, fault):
+    with pytest.raises(ValueError, match=fault):
+        parse_constituents(text)
+    assert "broken" in constituency_fault(text, 1)
+    assert annotation_fault(Annotation(constituency=text), 1).startswith("the constituency tree is broken")
+
+
+@pytest.mark.parametrize("tokens", [[], [")"], ["(S"], ["(S", "he", ")"], ["(S", ")", "(S", ")"], ["(S", ")", ")"]])
+def test_broken_brackets(tokens):
+    with pytest.raises(ValueError):
+        from_linearised(tokens)
+
+
+def test_a_tree_over_other_words_is_unsound():
+    assert annotation_fault(Annotation(constituency="(S (NP a) (VP b))"), 2) is None
+    assert annotation_fault(Annotation(constituency="(S (NP a) (VP b))"), 3) == (
+        "the constituency tree has 2 words for 3 words"
+    )
+
+
+def test_a_tree_ten_thousand_deep():
+    depth = 10_000
+    tree = parse_constituents("(NP " * depth + "he" + ")" * depth)
+    assert leaves(tree) == ["he"]
+    assert linearise(tree) == ["(NP"] * (depth - 1) + [")"] * (depth - 1)
+    assert linearise(from_linearised(linearise(tree))) == linearise(tree)
