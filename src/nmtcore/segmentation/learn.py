@@ -3,28 +3,39 @@
 import contextlib
 import io
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow.compute as pc
 
+from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.corpus.truecase import truecase_name
 from nmtcore.errors import UserError
-from nmtcore.files import write_json, write_text
-from nmtcore.parquet import read_batches
+from nmtcore.files import read_lines, write_json, write_lines, write_text
 from nmtcore.segmentation.bpe import VERSION
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
 
 
-def learn_segmentation(corpus: Path, settings: SegmentationSettings, folder: Path) -> dict:
+def learn_segmentation(
+    corpus: Path,
+    settings: SegmentationSettings,
+    folder: Path,
+    *,
+    selection: Path | None = None,
+    truecasers: Mapping[str, Path] | None = None,
+) -> dict:
     """Write codes (where there are any), `source.vocab`, `target.vocab` and `report.json` into `folder`.
 
     words: the `size` most frequent words of a side, beside the specials; ties go by name. bpe: `size` merges (fewer
     where no pair of pieces occurs twice any more), and all pieces of the training data that they lead to, by falling
     frequency, then name. Joint: the counts of both sides together, one codes file, two equal vocabularies.
-    Memory grows with the number of different words, not with the corpus.
+    `truecasers` are the truecasing models of the corpus's sides, which are copied along: a bundle takes what it needs
+    from here. Only the rows that `selection` keeps are counted. Memory grows with the number of different words, not
+    with the corpus.
     """
-    words = {side: count_words(corpus, side) for side in SIDES}
+    words = {side: count_words(corpus, side, selection) for side in SIDES}
     if settings.joint:
         together = words["source"] + words["target"]
         words = dict.fromkeys(SIDES, together)
@@ -36,14 +47,16 @@ def learn_segmentation(corpus: Path, settings: SegmentationSettings, folder: Pat
         report[side] = _learn_side(words[side], settings, Path(folder), side)
     if settings.joint:
         Vocabulary.load(Path(folder) / "source.vocab").save(Path(folder) / "target.vocab")
+    for side, path in (truecasers or {}).items():
+        write_lines(Path(folder) / truecase_name(side), read_lines(path))
     write_json(Path(folder) / "report.json", report)
     return report
 
 
-def count_words(corpus: Path, side: str) -> Counter[str]:
-    """Count the words of one side of a corpus file, in the order of their first occurrence."""
+def count_words(corpus: Path, side: str, selection: Path | None = None) -> Counter[str]:
+    """Count the words of one side of a corpus file (its selected rows), in the order of their first occurrence."""
     counts: Counter[str] = Counter()
-    for batch in read_batches(corpus, columns=[f"{side}_words"]):
+    for batch in selected_batches(corpus, selection, columns=[f"{side}_words"]):
         found = pc.value_counts(pc.list_flatten(batch.column(f"{side}_words")))
         counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
     return counts

@@ -3,9 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
 
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.segmentation.bpe import Codes, joined
+from nmtcore.segmentation.vocabulary import MARK
 
 CACHED_WORDS = 1 << 19
 """The cache is emptied when it holds so many words (some 150 MB)."""
@@ -22,32 +27,59 @@ def codes_name(settings: SegmentationSettings, side: str) -> str | None:
 class _Cache(dict[str, tuple[str, ...]]):
     """The pieces of words, cut when they are first asked for."""
 
-    def __init__(self, cut: Callable[[str], tuple[str, ...]]) -> None:
+    def __init__(self, cut: Callable[[str], tuple[str, ...]], whole: Iterable[str]) -> None:
         super().__init__()
-        self._cut = cut
+        self._cut, self._whole = cut, frozenset(whole)
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        if not word or not _WHITE.isdisjoint(word):
-            raise ValueError(f"{word!r} is no word: words are not empty and hold no white space")
         if len(self) >= CACHED_WORDS:
             self.clear()
-        cut = self[word] = self._cut(word)
+        if word in self._whole:
+            cut = (word,)
+        elif not word or not _WHITE.isdisjoint(word):
+            raise ValueError(f"{word!r} is no word: words are not empty and hold no white space")
+        else:
+            cut = self._cut(word)
+        self[word] = cut
         return cut
+
+
+class Cut(NamedTuple):
+    """N sentences in P subwords: each subword is one of the Q pieces of the different words among them."""
+
+    pieces: list[str]
+    """(Q,) The pieces of one word after those of another."""
+    places: np.ndarray
+    """(P,) Which of `pieces` each subword is."""
+    word_of_subword: np.ndarray
+    """(P,) int32: the word of each subword, from 0 in its sentence."""
+    lengths: np.ndarray
+    """(N,) The subwords of each sentence."""
 
 
 class Segmenter:
     """Cuts words as one segmentation does on one side."""
 
-    def __init__(self, codes: Codes | None = None) -> None:
-        """Cut by `codes`; None leaves words whole."""
+    def __init__(self, codes: Codes | None = None, *, unsplit: Iterable[str] = ()) -> None:
+        """Cut by `codes`; None leaves words whole.
+
+        The entries `unsplit` (see `vocabulary.unsplit`) may stand among the words, and are never cut; they begin with
+        `MARK`, else it is a `ValueError`.
+        """
+        whole = list(unsplit)
+        for entry in whole:
+            if not entry.startswith(MARK) or entry == MARK:
+                raise ValueError(f"{entry!r} is no unsplit entry: those begin with {MARK!r}")
         self._codes = codes
-        self._cache = _Cache(codes.cut if codes else lambda word: (word,))
+        self._cache = _Cache(codes.cut if codes else lambda word: (word,), whole)
 
     @classmethod
-    def load(cls, folder: str | Path, settings: SegmentationSettings, side: str) -> "Segmenter":
+    def load(
+        cls, folder: str | Path, settings: SegmentationSettings, side: str, *, unsplit: Iterable[str] = ()
+    ) -> "Segmenter":
         """Read what `learn_segmentation` wrote (or a bundle copied)."""
         name = codes_name(settings, side)
-        return cls(Codes.load(Path(folder) / name) if name else None)
+        return cls(Codes.load(Path(folder) / name) if name else None, unsplit=unsplit)
 
     def segment(self, words: Sequence[str]) -> tuple[list[str], list[int]]:
         """Cut the words of one sentence; give the pieces and, for each, the number (from 0) of its word."""
@@ -62,6 +94,28 @@ class Segmenter:
         """Cut many sentences."""
         return [self.segment(words) for words in sentences]
 
+    def batch(self, sentences: pa.ListArray) -> Cut:
+        """Cut the words of many sentences (lists of strings) at once: a loop over different words, none over words."""
+        counts = sentences.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        encoded = sentences.flatten().dictionary_encode()
+        known = self._cache
+        cuts = [known[word] for word in encoded.dictionary.to_pylist()]
+        sizes = np.fromiter(map(len, cuts), np.int64, len(cuts))
+        words = encoded.indices.to_numpy(zero_copy_only=False)
+        size_of_word = sizes[words]
+        ends, starts = np.cumsum(size_of_word), np.cumsum(sizes) - sizes
+        total = int(size_of_word.sum())
+        within = np.arange(total) - np.repeat(ends - size_of_word, size_of_word)
+        first_word = np.cumsum(counts) - counts
+        number = np.arange(len(words)) - np.repeat(first_word, counts)
+        upto = np.concatenate([[0], ends])
+        return Cut(
+            pieces=list(chain.from_iterable(cuts)),
+            places=np.repeat(starts[words], size_of_word) + within,
+            word_of_subword=np.repeat(number, size_of_word).astype(np.int32),
+            lengths=upto[first_word + counts] - upto[first_word],
+        )
+
     def join(self, pieces: Sequence[str]) -> list[str]:
-        """Put pieces back together to words."""
+        """Put pieces back together to words; unsplit entries stay what they are."""
         return joined(list(pieces)) if self._codes else list(pieces)

@@ -10,6 +10,15 @@ SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", "<ROOT>")
 """The first entries of every vocabulary."""
 PAD, UNK, BOS, EOS, ROOT = range(5)
 
+MARK = " "
+"""What an unsplit entry begins with. No word holds white space (the segmenter refuses one that does), and pieces are
+made of words: so a tag can never be taken for a subword of text, whatever its name."""
+
+
+def unsplit(tag: str) -> str:
+    """Give the entry of a tag that stands among words, and is never cut: a supertag, `<TR>`."""
+    return MARK + tag
+
 
 class Vocabulary:
     """Entries, each with its place as its id; the first five are `SPECIALS`.
@@ -32,6 +41,16 @@ class Vocabulary:
     def of(cls, tokens: Iterable[str]) -> "Vocabulary":
         """Put the specials before `tokens`; a token that looks like a special is left out."""
         return cls((*SPECIALS, *(token for token in tokens if token not in SPECIALS)))
+
+    def extended(self, tags: Iterable[str]) -> "Vocabulary":
+        """Append the unsplit entries of `tags`; the ids of what is there stay.
+
+        A tag that is empty, or that is there already, is a `ValueError`.
+        """
+        tags = list(tags)
+        if not all(tags):
+            raise ValueError("a tag is empty")
+        return Vocabulary((*self.entries, *map(unsplit, tags)))
 
     def __len__(self) -> int:
         return len(self.entries)
