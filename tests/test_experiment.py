@@ -8,11 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
+from inference.tiny import run_settings
 
+from nmtcore.annotation.labels import KINDS, SPECIALS
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
-from nmtcore.experiment import choose_device, score_parses
+from nmtcore.experiment import choose_device, run_labels, score_parses
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.parse import Parse
 from nmtcore.parquet import write_rows
@@ -88,6 +90,18 @@ def test_scores_of_another_seed_or_without_the_metric(tmp_path: Path):
     with pytest.raises(UserError, match="has no ribes"):
         write_summary([path], seeds=[1], score="ribes", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):
+    for name in ("parser", "tagger"):
+        entries = {kind: [*SPECIALS, f"{name} {kind}"] for kind in KINDS}
+        write_json(tmp_path / name / "source.labels.json", entries)
+    syntax = {"source": {"dependencies": "parser", "tags": "tagger", "dg_a": "parser"}, "target": {}}
+    files = {"source": {name: str(tmp_path / name / "source.labels.json") for name in ("parser", "tagger")}}
+    labels = run_labels(run_settings(syntax=syntax), files)
+    names = {"deprel": "parser", "upos": "tagger", "xpos": "tagger", "dg_a": "parser"}
+    expected = {kind: [*SPECIALS, f"{name} {kind}"] for kind, name in names.items()}
+    assert labels == {"source": expected, "target": {}}
 
 
 def test_devices():

@@ -17,12 +17,13 @@ from torch import nn
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.datasets import SIDES
+from nmtcore.config.kinds import FEATURES
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_text
-from nmtcore.features.examples import Examples, load_examples
+from nmtcore.features.examples import Examples, by_annotator, load_examples
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
@@ -44,8 +45,8 @@ class TrainingJob:
     features: str
     """The folder of the data set's features under the run's segmentation."""
     segmentation: str
-    labels: dict[str, str]
-    """Label vocabularies by side, where components read trees."""
+    labels: dict[str, dict[str, str]]
+    """Files of label vocabularies by side and annotator, where components read trees."""
     dev_corpus: str
     checkpoints: str
     model: str
@@ -99,7 +100,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     examples, files = _training_data(run, Path(job.features))
     segmentation_files = sorted(path for path in segmentation.iterdir() if path.is_file())
     vocabularies = {side: Vocabulary.load(segmentation / f"{side}.vocab") for side in SIDES}
-    labels = {side: read_labels(Path(path)) for side, path in job.labels.items()}
+    labels = run_labels(run, job.labels)
     main = os.environ.get("RANK", "0") == "0"
     checkpoints = checkpoint_folder(
         Path(job.checkpoints), run, data=hash_files([*files, *segmentation_files]), log=print if main else _silent
@@ -129,20 +130,32 @@ def _silent(_: str) -> None:
 
 def _training_data(run: RunSettings, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
     """Load what a run trains on and validates with, and name the files."""
-    syntax = annotators_by_side(run)
     examples = {
-        split: load_examples(folder, split, syntax=syntax, limit=run.sentences.of(split)) for split in ("train", "dev")
+        split: load_examples(folder, split, syntax=run.syntax, limit=run.sentences.of(split))
+        for split in ("train", "dev")
     }
     files = [folder / f"{split}.{side}.parquet" for split in examples for side in SIDES]
     files += [
-        folder / f"{split}.{side}.{name}.parquet" for split in examples for side in syntax for name in syntax[side]
+        folder / f"{split}.{side}.{annotator}.parquet"
+        for split in examples
+        for side, kinds in run.syntax.items()
+        for annotator in by_annotator(kinds)
     ]
     return examples, files
 
 
-def annotators_by_side(run: RunSettings) -> dict[str, tuple[str, ...]]:
-    """Name the annotators whose features a run reads, by side."""
-    return {side: tuple(dict.fromkeys(kinds.values())) for side, kinds in run.syntax.items()}
+def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
+    """Read the label vocabularies of what a run reads, by side; each kind's from the file of its annotator.
+
+    `files` gives their paths by side and annotator.
+    """
+    labels: dict[str, dict[str, list[str]]] = {}
+    for side, kinds in run.syntax.items():
+        labels[side] = {}
+        for annotator, features in by_annotator(kinds).items():
+            found = read_labels(Path(files[side][annotator]))
+            labels[side] |= {name: found[name] for feature in features for name in FEATURES[feature].labels}
+    return labels
 
 
 class Output:
@@ -153,15 +166,24 @@ class Output:
         self._words = Words(run.text_words("target"), run.target)
 
     def text(self, hypothesis: Hypothesis) -> str:
-        """Detokenise, or join tokens by spaces, as the data set's evaluation asks for."""
+        """Detokenise, or join tokens by spaces, as the data set's evaluation asks for; either way detruecased."""
         words = self._segmenter.join(self._vocabulary.tokens(hypothesis.tokens))
-        return self._words.join(words) if self._run.evaluation.text == "detokenised" else " ".join(words)
+        detokenised = self._run.evaluation.text == "detokenised"
+        return self._words.join(words) if detokenised else " ".join(self._words.restored(words))
 
     def references(self, corpus: Path, count: int) -> list[str]:
-        """Read the references of the first `count` pairs of a split."""
+        """Read the references of the first `count` pairs of a split: texts, or their tokens as they were cut.
+
+        What is truecased in the corpus is cut anew from the text, since detruecasing does not bring every word back;
+        only given words, which no text tells, are detruecased.
+        """
         if self._run.evaluation.text == "detokenised":
             return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]
-        return [" ".join(row["target_words"]) for row in read_rows(corpus, columns=["target_words"], stop=count)]
+        if self._words.settings.truecase and self._run.words["target"].kind != "given":
+            rows = read_rows(corpus, columns=["target"], stop=count)
+            return [" ".join(self._words.split(row["target"])) for row in rows]
+        rows = read_rows(corpus, columns=["target_words"], stop=count)
+        return [" ".join(self._words.restored(row["target_words"])) for row in rows]
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
         """Score as the data set's evaluation asks for."""
@@ -217,9 +239,7 @@ def evaluate(
     with explained(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split in run.tests:
-        examples = load_examples(
-            features, split, syntax=annotators_by_side(run), limit=run.sentences.of(split), target=False
-        )
+        examples = load_examples(features, split, syntax=run.syntax, limit=run.sentences.of(split), target=False)
         found, parses = translate_and_parse(bundle.model, examples, run.decoding)
         texts = [output.text(best[0]) for best in found]
         write_lines(hypotheses / f"{split}.txt", texts)

@@ -124,11 +124,26 @@ def paired_batches(
     `columns` are those wanted of each beside `id`. A row whose ids differ, or a file that ends before the other, is a
     `UserError` that names the row (counted from 0).
     """
-    files = (first, second)
     streams = (
         read_batches(first, columns=["id", *columns[0]], start=start, stop=stop),
         read_batches(second, columns=["id", *columns[1]]),
     )
+    return paired_streams(*streams, files=(first, second), start=start)
+
+
+def paired_streams(
+    first: Iterator[pa.RecordBatch],
+    second: Iterator[pa.RecordBatch],
+    *,
+    files: tuple[str | Path, str | Path],
+    start: int = 0,
+) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    """Yield two streams of batches with an `id`, read from `files`, side by side as batches of equal length.
+
+    A row whose ids differ, or a stream that ends before the other, is a `UserError` that names the row (from `start` in
+    the first file, from 0 in the second).
+    """
+    streams = (first, second)
     rest: list[pa.RecordBatch | None] = [None, None]
     row = 0
     while True:

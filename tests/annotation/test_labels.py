@@ -1,6 +1,7 @@
 import pytest
 
 from nmtcore.annotation.labels import label_vocabularies, read_labels
+from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
@@ -12,7 +13,7 @@ def test_labels_by_frequency_then_name(tmp_path):
     annotations = [
         Annotation(head=[0, 1], deprel=["root", "obj"], upos=["B", "A"]),
         failed("why"),
-        Annotation(head=[0, 1, 1], deprel=["root", "obj", "det"], upos=["A", "C", "B"]),
+        Annotation(head=[0, 1, 1], deprel=["root", "obj", "det"], upos=["A", "C", "B"], ccg=["N/N", "N/N", "N"]),
         Annotation(head=[0], deprel=["<none>"]),
     ]
     rows = [annotation_row(id, annotation) for id, annotation in enumerate(annotations)]
@@ -22,7 +23,51 @@ def test_labels_by_frequency_then_name(tmp_path):
         "deprel": ["<none>", "<unk>", "obj", "root", "det"],
         "upos": ["<none>", "<unk>", "A", "B", "C"],
         "xpos": ["<none>", "<unk>"],
+        "dg_a": ["<none>", "<unk>", "obj|root", "root|root", "<none>|root", "det|root"],
+        "dg_b": ["<none>", "<unk>", "obj|L", "root|R", "det|L"],
+        "ccg": ["<none>", "<unk>", "N/N", "N"],
+        "random": ["<none>", "<unk>", "N/N", "N"],
     }
+
+
+def test_supertags_need_heads_and_labels(tmp_path):
+    annotations = [Annotation(head=[0]), Annotation(deprel=["root"]), Annotation(head=[2, 0], deprel=["a", "b"])]
+    write_rows(tmp_path / "a", ANNOTATION_SCHEMA, map(annotation_row, range(3), annotations))
+    label_vocabularies(tmp_path / "a", tmp_path / "labels.json")
+    labels = read_labels(tmp_path / "labels.json")
+    assert labels["deprel"][2:] == ["a", "b", "root"]
+    assert set(labels["dg_a"][2:]) == {"a|b", "b|root"}
+    assert set(labels["dg_b"][2:]) == {"a|R", "b|L"}
+
+
+def test_only_selected_rows_are_counted(tmp_path):
+    tags = [["A"], ["B"], ["B"], ["C"]]
+    rows = [annotation_row(2 * k, Annotation(ccg=tag)) for k, tag in enumerate(tags)]
+    write_rows(tmp_path / "a", ANNOTATION_SCHEMA, rows)
+    kept = [{"id": 2 * k, "kept": k != 1} for k in range(4)]
+    write_rows(tmp_path / "s", SELECTION_SCHEMA, kept)
+    for selection, expected in ((None, ["B", "A", "C"]), (tmp_path / "s", ["A", "B", "C"])):
+        label_vocabularies(tmp_path / "a", tmp_path / "labels.json", selection=selection)
+        assert read_labels(tmp_path / "labels.json")["ccg"][2:] == expected
+
+
+@pytest.mark.parametrize(
+    ("annotation", "fault"),
+    [
+        (Annotation(head=[0, 3], deprel=["a", "b"]), "pair 7: word 2 has head 3, but the sentence has 2 words"),
+        (Annotation(head=[0, 1], deprel=["a"]), "pair 7: 2 heads and 1 labels"),
+    ],
+)
+def test_what_does_not_fit_is_named(tmp_path, annotation, fault):
+    rows = [annotation_row(3, Annotation(head=[0], deprel=["a"])), annotation_row(7, annotation)]
+    write_rows(tmp_path / "a", ANNOTATION_SCHEMA, rows)
+    with pytest.raises(UserError, match=fault):
+        label_vocabularies(tmp_path / "a", tmp_path / "labels.json")
+
+
+def test_some_kinds_may_be_enough(tmp_path):
+    write_json(tmp_path / "labels.json", {"upos": ["<none>", "<unk>", "A"]})
+    assert read_labels(tmp_path / "labels.json", kinds=("upos",)) == {"upos": ["<none>", "<unk>", "A"]}
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import pytest
 
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
+from nmtcore.features.schema import syntax_schema
 from nmtcore.parquet import write_rows
 
-INTEGERS, FLOATS = pa.list_(pa.int32()), pa.list_(pa.float32())
+INTEGERS = pa.list_(pa.int32())
 SIDE = pa.schema([("id", pa.int64()), ("ids", INTEGERS), ("word_of_subword", INTEGERS)])
-SYNTAX = pa.schema(
-    [("id", pa.int64()), *((n, INTEGERS) for n in ("governor", "deprel", "upos", "xpos")), ("parent_position", FLOATS)]
-)
+SYNTAX = syntax_schema(("dependencies", "tags", "ccg"))
+BOTH = {"source": {"dependencies": "spacy", "tags": "spacy"}}
 SOURCE = [
     {"id": 0, "ids": [7, 8, 9], "word_of_subword": [0, 0, 1]},
     {"id": 4, "ids": [], "word_of_subword": []},
@@ -23,10 +23,10 @@ GOVERNORS = [[1, -1], [], [-2]]
 
 
 def syntax_rows(label=3):
-    labels = [[label] * len(g) for g in GOVERNORS]
     return [
-        {"id": row["id"], "governor": g, "deprel": x, "upos": x, "xpos": x, "parent_position": [0.5] * len(g)}
-        for row, g, x in zip(SOURCE, GOVERNORS, labels, strict=True)
+        {"id": row["id"], **{name: [label] * len(g) for name in SYNTAX.names[1:]}, "governor": g}
+        | {"parent_position": [0.5] * len(g)}
+        for row, g in zip(SOURCE, GOVERNORS, strict=True)
     ]
 
 
@@ -44,7 +44,7 @@ def lists_of(ragged):
 
 
 def test_both_sides_and_the_syntax_are_loaded(folder):
-    examples = load_examples(folder, "dev", syntax={"source": "spacy"})
+    examples = load_examples(folder, "dev", syntax=BOTH)
     assert examples.id.tolist() == [0, 4, 5]
     assert lists_of(examples.source.ids) == [[7, 8, 9], [], [6]]
     assert lists_of(examples.target.ids) == [[17, 18, 19], [], [16]]
@@ -61,24 +61,34 @@ def test_without_syntax_or_target(folder):
     assert examples.head(2).target is examples.take(np.array([1])).target is None
 
 
-def test_of_two_annotators_the_first_gives_a_column(folder):
-    for order, label in [(("spacy", "gold"), 3), (("gold", "spacy"), 4)]:
-        examples = load_examples(folder, "dev", syntax={"source": order})
-        assert examples.source.syntax["deprel"].values.tolist() == [label] * 3
+def test_each_kind_comes_from_its_annotator_and_no_other_is_read(folder):
+    kinds = {"dependencies": "spacy", "tags": "gold", "ccg": "spacy"}
+    syntax = load_examples(folder, "dev", syntax={"source": kinds}).source.syntax
+    labels = {name: syntax[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
+    assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
+    assert set(syntax) == {*labels, "governor", "parent_position", "parent_first", "depth"}
+    only = load_examples(folder, "dev", syntax={"target": {}, "source": {"ccg": "gold"}})
+    assert set(only.source.syntax) == {"ccg"}
+    assert only.target.syntax == {}
+
+
+def test_a_kind_that_the_file_lacks_is_named(folder):
+    with pytest.raises(UserError, match=r"dev\.source\.gold\.parquet has no column dg_a"):
+        load_examples(folder, "dev", syntax={"source": {"dg_a": "gold"}})
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 9, None])
 def test_a_limit_takes_the_first_rows(folder, limit):
-    examples = load_examples(folder, "dev", syntax={"source": "spacy"}, limit=limit)
+    examples = load_examples(folder, "dev", syntax=BOTH, limit=limit)
     assert examples.id.tolist() == [0, 4, 5][:limit]
     assert len(examples) == len(examples.source) == len(examples.target) == len(examples.source.syntax["governor"])
-    whole = load_examples(folder, "dev", syntax={"source": "spacy"})
+    whole = load_examples(folder, "dev", syntax=BOTH)
     if limit is not None:
         assert lists_of(whole.head(limit).source.syntax["upos"]) == lists_of(examples.source.syntax["upos"])
 
 
 def test_rows_are_taken_with_all_that_belongs_to_them(folder):
-    taken = load_examples(folder, "dev", syntax={"source": "spacy"}).take(np.array([2, 0]))
+    taken = load_examples(folder, "dev", syntax=BOTH).take(np.array([2, 0]))
     assert taken.id.tolist() == [5, 0]
     assert lists_of(taken.source.ids) == [[6], [7, 8, 9]]
     assert lists_of(taken.target.word_of_subword) == [[0], [0, 0, 1]]
@@ -96,7 +106,7 @@ def test_many_rows_come_in_several_batches(tmp_path, monkeypatch):
 def broken(folder, name, rows, schema=SIDE):
     write_rows(folder / name, schema, rows)
     with pytest.raises(UserError) as error:
-        load_examples(folder, "dev", syntax={"source": "spacy"})
+        load_examples(folder, "dev", syntax=BOTH)
     return str(error.value)
 
 
@@ -144,6 +154,8 @@ def test_a_missing_column_is_named(folder):
 
 def test_a_missing_file_and_an_unknown_side_are_named(folder):
     with pytest.raises(UserError, match=r"dev\.target\.stanza\.parquet"):
-        load_examples(folder, "dev", syntax={"target": "stanza"})
+        load_examples(folder, "dev", syntax={"target": {"tags": "stanza"}})
     with pytest.raises(ValueError, match="unknown side sauce"):
-        load_examples(folder, "dev", syntax={"sauce": "spacy"})
+        load_examples(folder, "dev", syntax={"sauce": {"tags": "spacy"}})
+    with pytest.raises(ValueError, match="unknown kind lags"):
+        load_examples(folder, "dev", syntax={"source": {"lags": "spacy"}})

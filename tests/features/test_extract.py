@@ -1,117 +1,116 @@
-import numpy as np
+"""Feature files from files of words and annotations: aligned, selected, and told apart where they are not."""
+
 import pytest
-from hypothesis import given
+from features.sentences import VOCABULARY, words_of, write_features
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
-from nmtcore.annotation.labels import SPECIALS, label_vocabularies
-from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch, annotation_row
+from nmtcore.annotation.labels import label_vocabularies
+from nmtcore.annotation.selection import SELECTION_SCHEMA
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
 from nmtcore.features.extract import extract_syntax, extract_tokens, token_batch
-from nmtcore.features.schema import LABELS, TOKENS_SCHEMA
+from nmtcore.features.schema import TOKENS_SCHEMA, features_of
 from nmtcore.features.syntax import syntax_batch
-from nmtcore.files import write_json
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
 
-VOCABULARY = {"deprel": [*SPECIALS, "root", "obj"], "upos": [*SPECIALS, "NOUN"], "xpos": [*SPECIALS]}
+KINDS = ("dependencies", "tags", "ccg")
 
 
-@st.composite
-def annotated(draw):
-    """The subwords of a sentence (how many each word has) and its annotation, sound or null or in parts null."""
-    pieces = draw(st.lists(st.integers(1, 3), max_size=6))
-    n = len(pieces)
-    if not n or draw(st.integers(0, 4)) == 0:
-        return pieces, failed("why")
-    heads = draw(st.none() | st.lists(st.integers(0, n), min_size=n, max_size=n))
-    labels = {
-        kind: draw(st.none() | st.lists(st.sampled_from(["root", "obj", "NOUN", "new"]), min_size=n, max_size=n))
-        for kind in LABELS
-    }
-    return pieces, Annotation(head=heads, **labels)
-
-
-def words_of(pieces):
-    return [word for word, count in enumerate(pieces) for _ in range(count)]
-
-
-def plainly(pieces, annotation):
-    """Compute the features of one sentence by double loops."""
-    places = [[i for i, w in enumerate(words_of(pieces)) if w == word] for word in range(len(pieces))]
-    governor, position = [], []
-    for word in range(len(pieces)):
-        governor.append(-2 if annotation.head is None else annotation.head[word] - 1)
-        parent = governor[-1] if governor[-1] >= 0 else word
-        position.append(sum(places[parent]) / len(places[parent]))
-    features = {"governor": governor, "parent_position": [float(np.float32(p)) for p in position]}
-    for kind in LABELS:
-        labels = getattr(annotation, kind) or [SPECIALS[0]] * len(pieces)
-        features[kind] = [VOCABULARY[kind].index(x) if x in VOCABULARY[kind] else 1 for x in labels]
-    return features
-
-
-@given(st.lists(annotated(), max_size=8))
-def test_features_by_double_loops(sentences):
-    tokens = token_batch([([9] * sum(pieces), words_of(pieces)) for pieces, _ in sentences])
-    batch = syntax_batch(annotation_batch(a for _, a in sentences), tokens, VOCABULARY, where="file")
-    expected = [{"id": k, **plainly(*sentence)} for k, sentence in enumerate(sentences)]
-    assert batch.to_pylist() == expected
-
-
-@given(st.lists(annotated(), min_size=3, max_size=8), st.data())
-def test_a_part_of_a_batch_is_read_as_well(sentences, data):
-    start = data.draw(st.integers(0, len(sentences) - 1))
-    tokens = token_batch([([9] * sum(pieces), words_of(pieces)) for pieces, _ in sentences])
-    trees = annotation_batch(a for _, a in sentences)
-    whole = syntax_batch(trees, tokens, VOCABULARY, where="file").slice(start, 2)
-    part = syntax_batch(trees.slice(start, 2), tokens.slice(start, 2), VOCABULARY, where="file")
-    assert part.to_pylist() == whole.to_pylist()
-
-
-def write_features(folder, sentences, *, ids=None, annotation_ids=None):
-    """Write the files that `extract_syntax` reads; `sentences` are (pieces, annotation)."""
-    ids = list(range(len(sentences))) if ids is None else ids
-    rows = (
-        {"id": id, "ids": [5] * sum(pieces), "word_of_subword": words_of(pieces)}
-        for id, (pieces, _) in zip(ids, sentences, strict=True)
-    )
-    write_rows(folder / "train.source.parquet", TOKENS_SCHEMA, rows)
-    annotations = [annotation for _, annotation in sentences]
-    write_rows(folder / "trees", ANNOTATION_SCHEMA, map(annotation_row, annotation_ids or ids, annotations))
-    write_json(folder / "labels", VOCABULARY)
-
-
-def extract(folder):
+def extract(folder, kinds=KINDS, selection=None):
     extract_syntax(
         annotation=folder / "trees",
         labels=folder / "labels",
         tokens=folder / "train.source.parquet",
         output=folder / "train.source.spacy.parquet",
+        kinds=kinds,
+        side="source",
+        selection=selection,
     )
+    return list(read_rows(folder / "train.source.spacy.parquet"))
+
+
+def write_selection(path, kept, ids):
+    rows = [{"id": id, "kept": keep} for id, keep in zip(ids, kept, strict=True)]
+    write_rows(path, SELECTION_SCHEMA, rows)
+    return path
 
 
 def test_files_in_and_out_and_loaded(tmp_path):
     sentences = [
-        ([1, 2, 1], Annotation(head=[2, 0, 2], deprel=["obj", "root", "x"])),
+        ([1, 2, 1], Annotation(head=[2, 0, 2], deprel=["obj", "root", "x"], ccg=["new", "obj", "root"])),
         ([], failed("empty")),
         ([3], failed("why")),
-    ] * 4001
-    ids = [2 * k for k in range(len(sentences))]
-    write_features(tmp_path, sentences, ids=ids)
-    extract(tmp_path)
-    rows = list(read_rows(tmp_path / "train.source.spacy.parquet"))
-    expected = [plainly(*sentence) for sentence in sentences[:3]]
+    ]
+    count = 4001
+    ids = [2 * k for k in range(3 * count)]
+    write_features(tmp_path, sentences * count, ids=ids)
+    rows = extract(tmp_path)
+    tokens = token_batch([([9] * sum(p), words_of(p)) for p, _ in sentences])
+    trees = annotation_batch(a for _, a in sentences)
+    batch = syntax_batch(trees, tokens, VOCABULARY, features=features_of(KINDS), side="source", where="")
+    expected = [{k: v for k, v in row.items() if k not in ("id", "random")} for row in batch.to_pylist()]
     assert [row.pop("id") for row in rows] == ids
-    assert rows == expected * 4001
+    assert len({tuple(row.pop("random")) for row in rows[::3]}) > 5
+    assert [row.pop("random", []) for row in rows[1::3]] == [[]] * count
+    assert [row.pop("random", []) for row in rows[2::3]] == [[0]] * count
+    assert rows == expected * count
     assert rows[0]["parent_position"] == [1.5, 1.5, 1.5]
-    examples = load_examples(tmp_path, "train", syntax={"source": "spacy"}, target=False)
+    examples = load_examples(tmp_path, "train", syntax={"source": {"dependencies": "spacy"}}, target=False)
     assert examples.source.syntax["governor"][0].tolist() == [1, -1, 1]
+    assert set(examples.source.syntax) == {"governor", "deprel", "parent_position", "parent_first", "depth"}
+
+
+def test_an_annotator_of_one_kind_gives_that_alone(tmp_path):
+    write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
+    (row,) = extract(tmp_path, kinds=("ccg", "constituency"))
+    assert set(row) == {"id", "ccg", "random"}
+    assert row["ccg"] == [3, 1]
+
+
+def test_kinds_without_features_are_a_sentence(tmp_path):
+    write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
+    with pytest.raises(UserError, match="no features are made of constituency"):
+        extract(tmp_path, kinds=("constituency",))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@given(kept=st.lists(st.booleans(), min_size=1, max_size=40).filter(any), group=st.integers(1, 9))
+def test_selected_rows_are_those_of_the_whole_files(tmp_path, kept, group):
+    import nmtcore.parquet
+
+    ids = list(range(5, 5 + 3 * len(kept), 3))
+    tags = ["root", "obj", "new"]
+    sentences = [([1 + k % 3, 1], Annotation(ccg=[tags[k % 3], "x"], upos=["x", "y"])) for k in range(len(kept))]
+    write_features(tmp_path, sentences, ids=ids)
+    whole = extract(tmp_path)
+    selection = write_selection(tmp_path / "selection", kept, ids)
+    rows = list(read_rows(tmp_path / "train.source.parquet"))
+    write_rows(tmp_path / "train.source.parquet", TOKENS_SCHEMA, [r for r, k in zip(rows, kept, strict=True) if k])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nmtcore.parquet, "ROWS_PER_GROUP", group)
+        assert extract(tmp_path, selection=selection) == [r for r, k in zip(whole, kept, strict=True) if k]
+
+
+def test_tokens_of_other_rows_than_the_selected_are_an_error(tmp_path):
+    write_features(tmp_path, [([1], failed("why"))] * 3)
+    selection = write_selection(tmp_path / "selection", [True, False, True], [0, 1, 2])
+    with pytest.raises(UserError, match=r"trees, row 1: it holds pair 2 where .*source\.parquet, row 1, has pair 1"):
+        extract(tmp_path, selection=selection)
+    rows = list(read_rows(tmp_path / "train.source.parquet"))
+    write_rows(tmp_path / "train.source.parquet", TOKENS_SCHEMA, [rows[0], rows[2]])
+    with pytest.raises(UserError, match=r"trees, row 1: it holds pair 1"):
+        extract(tmp_path)
+    other = write_selection(tmp_path / "other", [True] * 3, [0, 1, 3])
+    with pytest.raises(UserError, match=r"other, row 2: it holds pair 3"):
+        extract(tmp_path, selection=other)
 
 
 def test_a_row_of_another_pair_is_an_error_that_names_it(tmp_path):
@@ -129,29 +128,6 @@ def test_a_file_that_ends_early_is_an_error(tmp_path, short):
     write_rows(tmp_path / short, ANNOTATION_SCHEMA if short == "trees" else TOKENS_SCHEMA, rows)
     with pytest.raises(UserError, match=rf"{short} ends before row 2, .* goes on"):
         extract(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("annotation", "message"),
-    [
-        (Annotation(head=[0, 1]), "row 2: an annotation of 2 words for 3 words"),
-        (Annotation(head=[0, 1, 1], upos=["X"]), "row 2: an annotation of 1 words for 3 words"),
-        (Annotation(head=[0, 1, 4]), "row 2: head 4 in a sentence of 3 words"),
-        (Annotation(head=[0, -2, 1]), "row 2: head -2 in a sentence of 3 words"),
-    ],
-)
-def test_what_does_not_fit_is_an_error_that_names_the_row(tmp_path, annotation, message):
-    write_features(tmp_path, [([1], Annotation(head=[0])), ([2], failed("why")), ([1, 1, 2], annotation)])
-    with pytest.raises(UserError, match=f"trees, {message}"):
-        extract(tmp_path)
-
-
-@pytest.mark.parametrize("words", [[0, 2], [1, 1], [0, 1, 0], [-1, 0]])
-def test_a_word_without_subwords_is_an_error(words):
-    tokens = token_batch([([5], [0]), ([5] * len(words), words)])
-    trees = annotation_batch([failed("why")] * 2)
-    with pytest.raises(UserError, match="Row 11 of the subwords beside file skips a word"):
-        syntax_batch(trees, tokens, VOCABULARY, where="file", row=10)
 
 
 @pytest.mark.parametrize("name", ["bpe_joint_12", "bpe_12", "words_4"])
@@ -177,10 +153,32 @@ def test_tokens_are_those_of_the_segmenter(tmp_path, name):
             assert row["ids"].count(UNK) == sum(word not in vocabulary.entries for word in words)
 
 
+def test_only_selected_rows_are_cut_and_learned_from(tmp_path):
+    sentences = [["low", "low"], ["wide", "wide", "wide"], [], ["low", "new"]]
+    ids, kept = [0, 3, 4, 9], [True, False, True, True]
+    corpus = write_corpus(tmp_path / "corpus", sentences, ids=ids)
+    chosen = write_corpus(tmp_path / "chosen", [s for s, k in zip(sentences, kept, strict=True) if k], ids=[0, 4, 9])
+    selection = write_selection(tmp_path / "selection", kept, ids)
+    how = SegmentationSettings.parse("bpe_joint_4")
+    learn_segmentation(corpus, how, tmp_path / "cut", selection=selection)
+    learn_segmentation(chosen, how, tmp_path / "cut_of_chosen")
+    for name in ("codes", "source.vocab", "target.vocab", "report.json"):
+        assert (tmp_path / "cut" / name).read_text() == (tmp_path / "cut_of_chosen" / name).read_text()
+    found = []
+    for path, only in ((corpus, selection), (chosen, None)):
+        output = tmp_path / f"{path.name}.tokens"
+        extract_tokens(
+            corpus=path, segmentation=tmp_path / "cut", settings=how, side="target", output=output, selection=only
+        )
+        found.append(list(read_rows(output)))
+    assert found[0] == found[1]
+    assert [row["id"] for row in found[0]] == [0, 4, 9]
+
+
 def test_labels_of_a_real_annotation_fit(tmp_path):
-    sentences = [([1, 1], Annotation(head=[0, 1], deprel=["root", "obj"], upos=["NOUN", "VERB"]))]
-    write_features(tmp_path, sentences)
+    tree = Annotation(head=[0, 1], deprel=["root", "obj"], upos=["NOUN", "VERB"])
+    write_features(tmp_path, [([1, 1], tree)])
     label_vocabularies(tmp_path / "trees", tmp_path / "labels")
-    extract(tmp_path)
-    (row,) = read_rows(tmp_path / "train.source.spacy.parquet")
-    assert (row["deprel"], row["upos"], row["xpos"]) == ([3, 2], [2, 3], [0, 0])
+    (row,) = extract(tmp_path)
+    assert (row["deprel"], row["upos"], row["xpos"], row["ccg"]) == ([3, 2], [2, 3], [0, 0], [0, 0])
+    assert (row["dg_a"], row["dg_b"]) == ([3, 2], [3, 2])

@@ -62,12 +62,17 @@ def test_loading_leaves_the_random_generator_alone(folder):
 
 
 def test_labels_travel_along(tmp_path):
-    labels = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}
-    bundle = load_bundle(write_bundle(tmp_path / "one"))
+    labels = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "ccg")}}
+    run = run_settings(syntax={"source": {"dependencies": "parser", "ccg": "tagger"}})
+    bundle = load_bundle(write_bundle(tmp_path / "one", run))
     save_bundle(
         tmp_path / "two", run=bundle.run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels
     )
     assert load_bundle(tmp_path / "two").labels == labels
+    del labels["source"]["ccg"]
+    save_bundle(tmp_path / "three", run=run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels)
+    with pytest.raises(UserError, match=r"source\.labels\.json is no file of label vocabularies \('ccg' is missing"):
+        load_bundle(tmp_path / "three")
 
 
 def test_a_failed_save_leaves_the_old_model_and_nothing_beside_it(folder, bundle, tmp_path):

@@ -22,6 +22,11 @@ class ReadsTrees(ComponentSettings):
     needs: ClassVar = {"source": ("dependencies",)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadsTags(ComponentSettings):
+    needs: ClassVar = {"source": ("tags", "dg_a")}
+
+
 class Chain(Annotator):
     """Every word hangs from the one before it; a sentence with "dog" cannot be parsed."""
 
@@ -32,10 +37,23 @@ class Chain(Annotator):
             yield failed("dog") if "dog" in sentence.words else Annotation(head=list(range(n)), **tags)
 
 
+class Tags(Annotator):
+    """Every word is a y."""
+
+    def annotate(self, sentences):
+        for sentence in sentences:
+            yield Annotation(upos=["y"] * len(sentence.words))
+
+
 LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}
+LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
+LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
 SYNTAX = {
-    "syntax": {"source": {"dependencies": "parser"}},
-    "annotators": {"parser": {"tool": "existing", "max_words": 6}},
+    "syntax": {"source": {"dependencies": "parser", "tags": "tagger", "dg_a": "parser"}},
+    "annotators": {
+        "parser": {"tool": "existing", "max_words": 6},
+        "tagger": {"tool": "existing", "max_words": 7},
+    },
 }
 
 
@@ -47,8 +65,9 @@ def reader(tmp_path, *components, **values):
 
 
 def test_only_components_that_translate_with_trees_are_annotated_for():
-    assert needed(run_settings(DepParse(layer=0), **SYNTAX)) == []
-    assert needed(run_settings(ReadsTrees(), DepParse(layer=0), ReadsTrees(), **SYNTAX)) == ["parser"]
+    assert needed(run_settings(DepParse(layer=0), **SYNTAX)) == {}
+    wanted = needed(run_settings(ReadsTrees(), DepParse(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
+    assert wanted == {"dependencies": "parser", "tags": "tagger", "dg_a": "parser"}
 
 
 def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
@@ -72,9 +91,22 @@ def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
         syntax = examples.source.syntax
         assert read.examples(["", ""])[0].source.syntax == {}
     assert [row.tolist() for row in syntax["governor"]] == [[-1, 0], [-2, -2], [-2] * 7]
-    assert syntax["upos"][0].tolist() == [2, 2]
+    assert set(syntax) == {"governor", "deprel", "parent_position", "parent_first", "depth"}
+    assert syntax["depth"][0].tolist() == [1, 2]
     assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
     assert [(task.side, task.language, task.raw) for task in opened] == [("source", "en", None)]
+
+
+def test_each_kind_is_made_by_its_annotator(tmp_path, monkeypatch):
+    annotators = {6: Chain, 7: Tags}
+    monkeypatch.setattr(raw, "open_annotator", lambda settings, task: annotators[settings.max_words]())
+    with reader(tmp_path, ReadsTags(), **SYNTAX) as read:
+        syntax = read.examples(["the cab", "a dog"])[0].source.syntax
+    assert {name: [row.tolist() for row in rows] for name, rows in syntax.items()} == {
+        "upos": [[3, 3], [3, 3]],
+        "xpos": [[0, 0], [0, 0]],
+        "dg_a": [[2, 3], [0, 0]],
+    }
 
 
 def test_trees_that_only_a_corpus_has_are_said_to_be_missing(tmp_path):

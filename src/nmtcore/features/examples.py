@@ -1,24 +1,17 @@
 """Sentence pairs as ids with their syntax, loaded from the feature files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from nmtcore.config.kinds import FEATURES
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
+from nmtcore.features.schema import columns_of
 from nmtcore.parquet import read_batches
-
-SYNTAX_COLUMNS: dict[str, np.dtype] = {
-    "governor": np.dtype(np.int32),
-    "deprel": np.dtype(np.int32),
-    "upos": np.dtype(np.int32),
-    "xpos": np.dtype(np.int32),
-    "parent_position": np.dtype(np.float32),
-}
-"""The word-level columns of an annotator's feature file and their types."""
 
 _ID_COLUMNS = {"ids": np.dtype(np.int32), "word_of_subword": np.dtype(np.int32)}
 
@@ -28,8 +21,9 @@ class SideExamples:
     """One side of many pairs.
 
     `ids` are subwords without the end of sentence; `word_of_subword` is as long and counts words from 0.
-    `syntax` holds a sequence over *words* per kind: "governor" (0-based word, -1 root, -2 none), "deprel", "upos",
-    "xpos" (label ids), "parent_position" (float, in subwords); it is empty where nothing was annotated.
+    `syntax` holds a sequence over *words* per column of the kinds that were asked for (`features.schema`): "governor"
+    (0-based word, -1 root, -2 none), "parent_position" (float, in subwords), "deprel" (label ids)...; it is empty where
+    none was.
     """
 
     ids: Ragged
@@ -76,46 +70,56 @@ def load_examples(
     folder: Path,
     split: str,
     *,
-    syntax: Mapping[str, str | Sequence[str]] | None = None,
+    syntax: Mapping[str, Mapping[str, str]] | None = None,
     limit: int | None = None,
     target: bool = True,
 ) -> Examples:
     """Load a split from `folder` (a data set's features under one segmentation), its first `limit` pairs.
 
-    `syntax` names the annotator (or several) whose file is to be read beside a side; where two give the same column,
-    the first does. `target=False` reads the source alone.
+    `syntax` names the annotator of each kind of features wanted of a side, {"source": {"dependencies": "stanza"}}; no
+    other column of its file is read. `target=False` reads the source alone.
 
     Raises `UserError` where files disagree on a row's id, or a row's lists on their lengths.
     """
-    annotators = {side: (name,) if isinstance(name, str) else tuple(name) for side, name in (syntax or {}).items()}
-    if unknown := set(annotators) - {"source", "target"}:
+    syntax = syntax or {}
+    if unknown := set(syntax) - {"source", "target"}:
         raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
+    if unknown := {kind for kinds in syntax.values() for kind in kinds} - set(FEATURES):
+        raise ValueError(f"unknown kind {sorted(unknown)[0]}: kinds are {', '.join(FEATURES)}")
     path = Path(folder) / f"{split}.source.parquet"
-    ids, source = _load_side(Path(folder), split, "source", annotators.get("source", ()), limit)
+    ids, source = _load_side(Path(folder), split, "source", syntax.get("source", {}), limit)
     if not target:
         return Examples(id=ids, source=source)
-    target_ids, target_side = _load_side(Path(folder), split, "target", annotators.get("target", ()), limit)
+    target_ids, target_side = _load_side(Path(folder), split, "target", syntax.get("target", {}), limit)
     _check_ids(ids, target_ids, path, Path(folder) / f"{split}.target.parquet")
     return Examples(id=ids, source=source, target=target_side)
 
 
 def _load_side(
-    folder: Path, split: str, side: str, annotators: tuple[str, ...], limit: int | None
+    folder: Path, split: str, side: str, annotators: Mapping[str, str], limit: int | None
 ) -> tuple[np.ndarray, SideExamples]:
     path = folder / f"{split}.{side}.parquet"
     ids, columns = _load_columns(path, _ID_COLUMNS, limit)
     words = columns["word_of_subword"]
     _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
     syntax: dict[str, Ragged] = {}
-    for annotator in annotators:
+    for annotator, kinds in by_annotator(annotators).items():
         other = folder / f"{split}.{side}.{annotator}.parquet"
-        other_ids, found = _load_columns(other, SYNTAX_COLUMNS, limit)
+        other_ids, found = _load_columns(other, columns_of(kinds), limit)
         _check_ids(ids, other_ids, path, other)
         counts = _word_counts(words)
         for name, values in found.items():
             _check_lengths(other, ids, values.lengths, counts, name, "words")
-        syntax = {**found, **syntax}
+        syntax |= found
     return ids, SideExamples(ids=columns["ids"], word_of_subword=words, syntax=syntax)
+
+
+def by_annotator(kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    """Group kinds of features by their annotator."""
+    grouped: dict[str, list[str]] = {}
+    for kind, annotator in kinds.items():
+        grouped.setdefault(annotator, []).append(kind)
+    return grouped
 
 
 def _word_counts(word_of_subword: Ragged) -> np.ndarray:
@@ -129,7 +133,7 @@ def _word_counts(word_of_subword: Ragged) -> np.ndarray:
 def _load_columns(path: Path, types: Mapping[str, np.dtype], limit: int | None) -> tuple[np.ndarray, dict[str, Ragged]]:
     ids: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
     parts = {name: [Ragged(np.zeros(0, dtype=kind), np.zeros(1))] for name, kind in types.items()}
-    for batch in read_batches(path, stop=limit):
+    for batch in read_batches(path, columns=["id", *types], stop=limit):
         if missing := [name for name in ("id", *types) if name not in batch.schema.names]:
             raise UserError(f"{path} has no column {missing[0]}: delete it and run the workflow again.")
         ids.append(batch.column("id").to_numpy(zero_copy_only=False))
@@ -138,14 +142,19 @@ def _load_columns(path: Path, types: Mapping[str, np.dtype], limit: int | None) 
     return np.concatenate(ids), {name: Ragged.concatenate(pieces) for name, pieces in parts.items()}
 
 
+def ragged_column(column: pa.ListArray, kind: np.dtype) -> Ragged:
+    """Read a column of lists, none of them null."""
+    values = column.flatten().to_numpy(zero_copy_only=False)
+    return Ragged.from_lengths(values.astype(kind), column.value_lengths().to_numpy(zero_copy_only=False))
+
+
 def _ragged(column: pa.ListArray, kind: np.dtype, path: Path, name: str, ids: np.ndarray) -> Ragged:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise UserError(
             f"{path}: the row with id {ids[row]} has no {name}: delete the file and run the workflow again."
         )
-    values = column.flatten().to_numpy(zero_copy_only=False)
-    return Ragged.from_lengths(values.astype(kind), column.value_lengths().to_numpy(zero_copy_only=False))
+    return ragged_column(column, kind)
 
 
 def _check_ids(ids: np.ndarray, others: np.ndarray, path: Path, other: Path) -> None:

@@ -3,28 +3,47 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.labels import read_labels
+from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.features.schema import LABELS, SYNTAX_SCHEMA, TOKENS_SCHEMA
-from nmtcore.features.syntax import syntax_batch
-from nmtcore.parquet import paired_batches, read_batches, row_writer
-from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.errors import UserError
+from nmtcore.features.schema import TOKENS_SCHEMA, features_of, syntax_schema
+from nmtcore.features.syntax import ANNOTATION_COLUMNS, syntax_batch
+from nmtcore.parquet import paired_streams, read_batches, row_writer
+from nmtcore.segmentation.segmenter import Cut, Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
 def extract_tokens(
-    *, corpus: Path, segmentation: Path, settings: SegmentationSettings, side: str, output: Path
+    *,
+    corpus: Path,
+    segmentation: Path,
+    settings: SegmentationSettings,
+    side: str,
+    output: Path,
+    selection: Path | None = None,
 ) -> None:
-    """Cut the words of one side of `corpus` and write `TOKENS_SCHEMA`; `segmentation` holds codes and vocabularies."""
+    """Cut the words of one side of `corpus` and write `TOKENS_SCHEMA`; `segmentation` holds codes and vocabularies.
+
+    Only the rows that `selection` keeps are written, with their ids.
+    """
     segmenter = Segmenter.load(segmentation, settings, side)
     vocabulary = Vocabulary.load(segmentation / f"{side}.vocab")
     with row_writer(output, TOKENS_SCHEMA) as writer:
-        for batch in read_batches(corpus, columns=["id", f"{side}_words"]):
-            cut = segmenter.many(batch.column(f"{side}_words").to_pylist())
-            sentences = ((vocabulary.ids(pieces), words) for pieces, words in cut)
-            writer.write_batch(token_batch(sentences, ids=batch.column("id")))
+        for batch in selected_batches(corpus, selection, columns=["id", f"{side}_words"]):
+            cut = segmenter.batch(batch.column(f"{side}_words"))
+            writer.write_batch(_cut_batch(cut, vocabulary, ids=batch.column("id")))
+
+
+def _cut_batch(cut: Cut, vocabulary: Vocabulary, *, ids: pa.Array) -> pa.RecordBatch:
+    numbers = np.array(vocabulary.ids(cut.pieces), np.int32)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(cut.lengths)]), pa.int32())
+    columns = (numbers[cut.places], cut.word_of_subword)
+    lists = [pa.ListArray.from_arrays(offsets, pa.array(column, pa.int32())) for column in columns]
+    return pa.RecordBatch.from_arrays([ids, *lists], schema=TOKENS_SCHEMA)
 
 
 def token_batch(
@@ -37,14 +56,30 @@ def token_batch(
     return pa.RecordBatch.from_arrays([ids, *columns], schema=TOKENS_SCHEMA)
 
 
-def extract_syntax(*, annotation: Path, labels: Path, tokens: Path, output: Path) -> None:
-    """Write `SYNTAX_SCHEMA` for the sentences of `tokens`; both files hold the same pairs in the same rows.
+def extract_syntax(
+    *,
+    annotation: Path,
+    labels: Path,
+    tokens: Path,
+    output: Path,
+    kinds: Sequence[str],
+    side: str,
+    selection: Path | None = None,
+) -> None:
+    """Write the features that are made of `kinds` of annotation for the sentences of `tokens` (`syntax_schema`).
 
-    A row whose pair, number of words or heads do not fit together is a `UserError` that names it.
+    The rows of `annotation` that `selection` keeps and those of `tokens` are the same pairs in the same order. A pair
+    that is not, or whose numbers of words or heads do not fit together, is a `UserError` that names it.
     """
+    features = features_of(kinds)
+    if not features:
+        raise UserError(f"{output}: no features are made of {' and '.join(kinds)}; ask for the annotation instead.")
     vocabularies = read_labels(labels)
-    row = 0
-    with row_writer(output, SYNTAX_SCHEMA) as writer:
-        for cut, trees in paired_batches(tokens, annotation, columns=(["word_of_subword"], ["head", *LABELS])):
-            writer.write_batch(syntax_batch(trees, cut, vocabularies, where=annotation, row=row))
-            row += cut.num_rows
+    streams = (
+        read_batches(tokens, columns=["id", "word_of_subword"]),
+        selected_batches(annotation, selection, columns=["id", *ANNOTATION_COLUMNS]),
+    )
+    with row_writer(output, syntax_schema(features)) as writer:
+        for cut, trees in paired_streams(*streams, files=(tokens, annotation)):
+            found = syntax_batch(trees, cut, vocabularies, features=features, side=side, where=annotation)
+            writer.write_batch(found)

@@ -1,6 +1,11 @@
 """The Parquet files of the features stage: what models read instead of text and trees."""
 
+from collections.abc import Iterable
+
+import numpy as np
 import pyarrow as pa
+
+from nmtcore.config.kinds import FEATURES
 
 _ID = pa.field("id", pa.int64(), nullable=False)
 _IDS = pa.list_(pa.int32())
@@ -17,15 +22,44 @@ TOKENS_SCHEMA = pa.schema(
 ROOT, NO_GOVERNOR = -1, -2
 """In `governor`: the word is a root; nothing is known of the word."""
 
-LABELS = ("deprel", "upos", "xpos")
+FLOATS = {"parent_position"}
+"""The columns that are no whole numbers."""
 
-SYNTAX_SCHEMA = pa.schema(
-    [
-        _ID,
-        pa.field("governor", _IDS, nullable=False),
-        *(pa.field(kind, _IDS, nullable=False) for kind in LABELS),
-        pa.field("parent_position", pa.list_(pa.float32()), nullable=False),
+
+def features_of(annotations: Iterable[str]) -> tuple[str, ...]:
+    """Name the kinds of features that are made of some kinds of annotation, in the order of `FEATURES`."""
+    given = set(annotations)
+    return tuple(name for name, feature in FEATURES.items() if feature.annotation in given)
+
+
+def columns_of(features: Iterable[str]) -> dict[str, np.dtype]:
+    """Give the columns of some kinds of features, in the order of `FEATURES`, with their types."""
+    wanted = set(features)
+    return {
+        column: np.dtype(np.float32 if column in FLOATS else np.int32)
+        for name, feature in FEATURES.items()
+        if name in wanted
+        for column in feature.columns
+    }
+
+
+def syntax_schema(features: Iterable[str]) -> pa.Schema:
+    """Describe `features/{segmentation}/{split}.{side}.{annotator}.parquet`: every list has one entry a word.
+
+    governor           the governor (0-based word), `ROOT` or `NO_GOVERNOR`
+    parent_position    mean position of the governor's subwords (0-based), the word's own where it has no governor
+    parent_first       position of the governor's first subword, the word's own first where it has no governor
+    depth              edges from the artificial root (a root: 1), 0 where no tree is known
+    all others         ids of labels (see `annotation.labels`)
+    """
+    fields = [
+        pa.field(column, pa.list_(pa.from_numpy_dtype(kind)), nullable=False)
+        for column, kind in columns_of(features).items()
     ]
-)
-"""`features/{segmentation}/{split}.{side}.{annotator}.parquet`, every list one entry a word: the governor (0-based
-word), label ids, and the mean position of the governor's subwords (0-based; of the word's own where it has none)."""
+    return pa.schema([_ID, *fields])
+
+
+def labels_of(features: Iterable[str]) -> tuple[str, ...]:
+    """Name the label vocabularies of some kinds of features, in the order of `FEATURES`."""
+    wanted = set(features)
+    return tuple(label for name, feature in FEATURES.items() if name in wanted for label in feature.labels)

@@ -1,101 +1,84 @@
 """What trees and tags say about every word, as numbers: many sentences at a time, no loop over words."""
 
+from collections.abc import Callable, Mapping, Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.annotation.labels import NONE, SPECIALS, UNKNOWN
-from nmtcore.errors import UserError
-from nmtcore.features.ragged import Ragged
-from nmtcore.features.schema import LABELS, NO_GOVERNOR, SYNTAX_SCHEMA
+from nmtcore.annotation.labels import NONE, SPECIALS, UNKNOWN, label_lists
+from nmtcore.features.schema import syntax_schema
+from nmtcore.features.words import AnnotatedWords
+from nmtcore.syntax.random_tags import random_tags
+
+ANNOTATION_COLUMNS = ["head", "deprel", "upos", "xpos", "ccg"]
+"""What features are made of, beside the subwords."""
+
+RANDOM_SEED = 1
+"""Random tags belong to the data: they are the same for every run, whatever its seed."""
 
 
 def syntax_batch(
-    annotation: pa.RecordBatch, tokens: pa.RecordBatch, labels: dict[str, list[str]], *, where: object, row: int = 0
+    annotation: pa.RecordBatch,
+    tokens: pa.RecordBatch,
+    labels: Mapping[str, Sequence[str]],
+    *,
+    features: Sequence[str],
+    side: str,
+    where: object,
 ) -> pa.RecordBatch:
-    """Make the features of N annotated sentences: `annotation` (id, head, labels) and `tokens` (id, word_of_subword).
+    """Make `features` (kinds of `config.kinds.FEATURES`) of N annotated sentences, as `syntax_schema`.
 
-    `where` and `row` tell an error message which file this is, and the number of its first row here. What does not fit
-    together (lengths, heads) is a `UserError` that names the row.
+    `annotation` (id, `ANNOTATION_COLUMNS`) and `tokens` (id, word_of_subword) hold the same pairs; `where` tells an
+    error message which file this is. What does not fit together (lengths, heads) is a `UserError` that names the pair.
     """
-    words = _ragged(tokens.column("word_of_subword"), np.int64)
-    lengths = _word_counts(words, where=where, row=row)
-    heads = _per_word(annotation.column("head"), lengths, fill=NO_GOVERNOR + 1, where=where, row=row)
-    governor = Ragged.from_lengths(heads - 1, lengths)
-    _check_governors(governor, where=where, row=row)
-    columns = {"governor": governor.values, "parent_position": _parent_positions(words, governor)}
-    for kind in LABELS:
-        ids = label_ids(annotation.column(kind), labels[kind])
-        columns[kind] = _per_word(ids, lengths, fill=NONE, where=where, row=row)
-    offsets = pa.array(governor.offsets, pa.int32())
+    words = AnnotatedWords(annotation=annotation, tokens=tokens, labels=labels, side=side, where=where)
+    schema = syntax_schema(features)
+    offsets = pa.array(words.offsets, pa.int32())
     lists = [
-        pa.ListArray.from_arrays(offsets, pa.array(columns[field.name], field.type.value_type))
-        for field in SYNTAX_SCHEMA
+        pa.ListArray.from_arrays(offsets, pa.array(column_of(words, field.name), field.type.value_type))
+        for field in schema
         if field.name != "id"
     ]
-    return pa.RecordBatch.from_arrays([tokens.column("id"), *lists], schema=SYNTAX_SCHEMA)
+    return pa.RecordBatch.from_arrays([tokens.column("id"), *lists], schema=schema)
 
 
-def label_ids(labels: pa.ListArray, vocabulary: list[str]) -> pa.ListArray:
+def column_of(words: AnnotatedWords, column: str) -> np.ndarray:
+    """Compute one column (W,): those of `COLUMNS` by their functions, every other as ids of labels."""
+    return COLUMNS[column](words) if column in COLUMNS else _labels(words, column)
+
+
+def _labels(words: AnnotatedWords, kind: str) -> np.ndarray:
+    lists = label_lists(words.annotation, kind, where=words.where)
+    return words.per_word(label_ids(lists, words.labels[kind]), fill=NONE)
+
+
+def _random(words: AnnotatedWords) -> np.ndarray:
+    """Draw one of the CCG tags for every word of a sentence that has any (aycock2021: random supertags)."""
+    types = len(words.labels["random"]) - len(SPECIALS)
+    known = np.repeat(words.annotation.column("ccg").is_valid().to_numpy(zero_copy_only=False), words.lengths)
+    if not types:
+        return np.zeros(len(known), np.int64)
+    drawn = random_tags(words.id, words.lengths, types=types, seed=RANDOM_SEED, side=words.side)
+    return np.where(known, len(SPECIALS) + drawn, NONE)
+
+
+COLUMNS: dict[str, Callable[[AnnotatedWords], np.ndarray]] = {
+    "governor": lambda words: words.governor,
+    "parent_position": lambda words: words.mean_position[words.parent],
+    "parent_first": lambda words: words.first_position[words.parent],
+    "depth": lambda words: words.depth,
+    "random": _random,
+}
+"""How each column is computed that is not made of labels. A root, and a word without a governor, is its own parent
+(bugliarello2020, section 3.1: the root's parent is itself)."""
+
+
+def label_ids(labels: pa.ListArray, vocabulary: Sequence[str]) -> pa.ListArray:
     """Look labels up: `UNKNOWN` for one that the vocabulary lacks, `NONE` for null; null lists stay null."""
-    flat = labels.flatten().fill_null(SPECIALS[NONE])
-    ids = pc.index_in(flat, value_set=pa.array(vocabulary, pa.string())).fill_null(UNKNOWN)
-    lengths = labels.value_lengths().fill_null(0).to_numpy()
+    flat = labels.flatten().dictionary_encode()
+    known = pc.index_in(flat.dictionary, value_set=pa.array(vocabulary, pa.string())).fill_null(UNKNOWN)
+    ids = known.take(flat.indices).fill_null(NONE)
+    lengths = labels.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     return pa.ListArray.from_arrays(offsets, ids, mask=labels.is_null())
-
-
-def _ragged(lists: pa.ListArray, kind: type) -> Ragged:
-    lengths = lists.value_lengths().fill_null(0).to_numpy()
-    return Ragged.from_lengths(lists.flatten().to_numpy(zero_copy_only=False).astype(kind), lengths)
-
-
-def _word_counts(words: Ragged, *, where: object, row: int) -> np.ndarray:
-    """Count the words of each sentence (N,): one more than the word of its last subword; no subwords, no words."""
-    full = words.lengths > 0
-    first, last = words.offsets[:-1][full], words.offsets[1:][full] - 1
-    steps = np.diff(words.values, prepend=0)
-    steps[first] = 2 * words.values[first]
-    # Words rise by 0 or 1 from subword to subword, and start from 0: so every word has a subword.
-    for k in np.flatnonzero((steps < 0) | (steps > 1))[:1]:
-        bad = row + int(np.searchsorted(words.offsets, k, side="right")) - 1
-        raise UserError(f"Row {bad} of the subwords beside {where} skips a word: delete the features and run again.")
-    counts = np.zeros(len(words), np.int64)
-    counts[full] = words.values[last] + 1
-    return counts
-
-
-def _per_word(lists: pa.ListArray, lengths: np.ndarray, *, fill: int, where: object, row: int) -> np.ndarray:
-    """Write one value a word (W,), `fill` for the words of a sentence whose list is null."""
-    known = lists.is_valid().to_numpy(zero_copy_only=False)
-    found = lists.value_lengths().fill_null(0).to_numpy()
-    for k in np.flatnonzero(known & (found != lengths))[:1]:
-        raise UserError(
-            f"{where}, row {row + k}: an annotation of {found[k]} words for {lengths[k]} words of the subwords: "
-            "delete both and run the workflow again."
-        )
-    values = np.full(int(lengths.sum()), fill, np.int64)
-    values[np.repeat(known, lengths)] = lists.flatten().fill_null(fill).to_numpy(zero_copy_only=False)
-    return values
-
-
-def _check_governors(governor: Ragged, *, where: object, row: int) -> None:
-    size = np.repeat(governor.lengths, governor.lengths)
-    for k in np.flatnonzero((governor.values < NO_GOVERNOR) | (governor.values >= size))[:1]:
-        bad = row + int(np.searchsorted(governor.offsets, k, side="right")) - 1
-        raise UserError(
-            f"{where}, row {bad}: head {governor.values[k] + 1} in a sentence of {size[k]} words: annotate again."
-        )
-
-
-def _parent_positions(words: Ragged, governor: Ragged) -> np.ndarray:
-    """Average the positions (0-based in the sentence) of the subwords of each word's governor: (W,) float64.
-
-    A root, and a word without a governor, has its own mean position (bugliarello2020: the root's parent is itself).
-    """
-    position = np.arange(len(words.values)) - np.repeat(words.offsets[:-1], words.lengths)
-    word = np.repeat(governor.offsets[:-1], words.lengths) + words.values
-    count = len(governor.values)
-    own = np.bincount(word, weights=position, minlength=count) / np.bincount(word, minlength=count)
-    start = np.repeat(governor.offsets[:-1], governor.lengths)
-    return own[np.where(governor.values >= 0, start + governor.values, np.arange(count))]

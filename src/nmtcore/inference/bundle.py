@@ -3,7 +3,8 @@
 weights.safetensors   every parameter once, under its first name
 run.json              the run's settings: model, components, how words are made and cut, annotators, decoding
 source.vocab, target.vocab, and the codes files of the segmentation
-{side}.labels.json    label vocabularies, where components read labels
+truecase.{side}.txt   truecasing models of the sides that have one
+{side}.labels.json    the label vocabularies of the kinds of syntax that components read
 bundle.json           written last: the format's version and the sha256 of every other file
 """
 
@@ -25,8 +26,10 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.truecase import Truecaser, truecase_name
 from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
+from nmtcore.features.schema import labels_of
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import Reader, chunks, clean_lines
@@ -52,6 +55,8 @@ class Bundle:
     target_vocabulary: Vocabulary
     source_segmenter: Segmenter
     target_segmenter: Segmenter
+    truecaser: Truecaser | None = None
+    """Of the source side, where its words are truecased."""
     labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def decoding(self, **changes: Any) -> DecodingSettings:
@@ -93,7 +98,12 @@ class Bundle:
         settings = settings or self.run.decoding
         with ExitStack() as stack:
             reader = Reader(
-                self.run, self.source_vocabulary, self.source_segmenter, labels=self.labels, model_folders=model_folders
+                self.run,
+                self.source_vocabulary,
+                self.source_segmenter,
+                truecaser=self.truecaser,
+                labels=self.labels,
+                model_folders=model_folders,
             )
             stack.enter_context(reader)
             first = 1
@@ -129,7 +139,7 @@ def save_bundle(
 ) -> None:
     """Write a model as `folder`, whole or not at all; one that is there already is replaced.
 
-    `segmentation` is the folder with the vocabularies and codes that the model was trained with.
+    `segmentation` is the folder with the vocabularies, codes and truecasing models that the model was trained with.
     """
     folder = Path(folder)
     with _whole_folder(folder) as partial, explained(folder):
@@ -150,7 +160,11 @@ def load_bundle(folder: str | Path, device: str | torch.device = "cpu") -> Bundl
     files = _checked_files(folder)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
     source, target = (Vocabulary.load(folder / f"{side}.vocab") for side in SIDES)
-    labels = {side: read_labels(folder / f"{side}.labels.json") for side in SIDES if f"{side}.labels.json" in files}
+    labels = {
+        side: read_labels(folder / f"{side}.labels.json", kinds=labels_of(run.syntax.get(side, {})))
+        for side in SIDES
+        if f"{side}.labels.json" in files
+    }
     with torch.random.fork_rng(devices=[]):
         model = build_model(run, source_size=len(source), target_size=len(target), labels=labels or None)
     _load_weights(model, folder / "weights.safetensors")
@@ -161,6 +175,7 @@ def load_bundle(folder: str | Path, device: str | torch.device = "cpu") -> Bundl
         target_vocabulary=target,
         source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
         target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
+        truecaser=Truecaser.load(folder / truecase_name("source")) if run.words["source"].truecase else None,
         labels=labels,
     )
 
@@ -175,7 +190,8 @@ def to_device(model: Transformer, device: str | torch.device) -> Transformer:
 
 def _segmentation_files(run: RunSettings) -> list[str]:
     codes = {codes_name(run.segmentation, side) for side in SIDES} - {None}
-    return sorted({"source.vocab", "target.vocab"} | codes)
+    truecasers = {truecase_name(side) for side in SIDES if run.words[side].truecase}
+    return sorted({"source.vocab", "target.vocab"} | codes | truecasers)
 
 
 def _checked_files(folder: Path) -> set[str]:

@@ -7,27 +7,24 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
-import pyarrow as pa
 
 from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import AnnotatorSettings, annotator_settings
 from nmtcore.config.runs import RunSettings
+from nmtcore.corpus.truecase import Truecaser
 from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError
-from nmtcore.features.examples import SYNTAX_COLUMNS, Examples, SideExamples
+from nmtcore.features.examples import Examples, SideExamples, by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.schema import LABELS
+from nmtcore.features.schema import columns_of
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 LONGEST = 1000
 """The most subwords that go through a model in one piece."""
-
-_ANNOTATION_SCHEMA = pa.schema(
-    [("id", pa.int64()), ("head", pa.list_(pa.int32())), *((kind, pa.list_(pa.string())) for kind in LABELS)]
-)
 
 
 def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
@@ -68,21 +65,25 @@ class Reader:
         vocabulary: Vocabulary,
         segmenter: Segmenter,
         *,
+        truecaser: Truecaser | None = None,
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
     ) -> None:
-        self._words = Words(run.text_words("source"), run.source)
+        self._words = Words(run.text_words("source"), run.source, truecaser)
         self._vocabulary, self._segmenter = vocabulary, segmenter
         self._labels = (labels or {}).get("source", {})
-        self._settings = [annotator_settings(run.annotators[n], where="run.json: annotators") for n in needed(run)]
+        self._wanted = [
+            (annotator_settings(run.annotators[name], where="run.json: annotators"), features)
+            for name, features in by_annotator(needed(run)).items()
+        ]
         self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
-        self._annotators: list[tuple[AnnotatorSettings, Annotator]] = []
+        self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        for settings in self._settings:
+        for settings, features in self._wanted:
             annotator = self._stack.enter_context(open_annotator(settings, self._task))
-            self._annotators.append((settings, annotator))
+            self._annotators.append((settings, features, annotator))
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -108,27 +109,26 @@ class Reader:
             yield Part(line, words[first : last + 1], ids[start:stop], its_words)
 
     def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
-        """Annotate; where two annotators give the same column, the first does (as `load_examples` does)."""
+        """Annotate, and make the features that translating needs."""
         syntax: dict[str, Ragged] = {}
         if not parts:
             return syntax
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
-        for settings, annotator in self._annotators:
+        for settings, features, annotator in self._annotators:
             sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
-            annotations = [found for _, found in guarded(annotator, sentences, max_words=settings.max_words)]
-            rows = [
-                {"id": number, "head": a.head, "deprel": a.deprel, "upos": a.upos, "xpos": a.xpos}
-                for number, a in enumerate(annotations)
-            ]
-            batch = pa.RecordBatch.from_pylist(rows, schema=_ANNOTATION_SCHEMA)
-            syntax = _columns(syntax_batch(batch, tokens, self._labels, where="the text")) | syntax
+            found = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
+            batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
+            syntax |= {name: ragged_column(batch.column(name), kind) for name, kind in columns_of(features).items()}
         return syntax
 
 
-def needed(run: RunSettings) -> list[str]:
-    """Name the annotators of the source that translating needs: those of components that read trees even then."""
+def needed(run: RunSettings) -> dict[str, str]:
+    """Give the kinds of features of the source that translating needs, with their annotators.
+
+    Those are the kinds of the components that read them even then.
+    """
     kinds = [kind for c in run.components if c.needs_at_inference for kind in c.needs.get("source", ())]
-    return list(dict.fromkeys(run.syntax["source"][kind] for kind in kinds))
+    return {kind: run.syntax["source"][kind] for kind in kinds}
 
 
 def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
@@ -141,12 +141,3 @@ def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int,
         stop = stop if stop > start else min(start + longest, end)
         yield start, stop
         start = stop
-
-
-def _columns(batch: pa.RecordBatch) -> dict[str, Ragged]:
-    columns = {}
-    for name, kind in SYNTAX_COLUMNS.items():
-        column = batch.column(name)
-        values = column.flatten().to_numpy(zero_copy_only=False).astype(kind)
-        columns[name] = Ragged.from_lengths(values, column.value_lengths().to_numpy(zero_copy_only=False))
-    return columns

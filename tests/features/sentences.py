@@ -1,0 +1,61 @@
+"""Annotated sentences of any shape, and the files that hold them."""
+
+from hypothesis import strategies as st
+
+from nmtcore.annotation.labels import KINDS, SPECIALS
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.files import write_json
+from nmtcore.parquet import write_rows
+from nmtcore.syntax.annotation import Annotation, failed
+
+LABELS = ("deprel", "upos", "xpos", "ccg")
+TAGS = ["root", "obj", "nsubj:pass", "new"]
+VOCABULARY = {kind: list(SPECIALS) for kind in KINDS} | {
+    "deprel": [*SPECIALS, "root", "obj"],
+    "upos": [*SPECIALS, "obj"],
+    "dg_a": [*SPECIALS, "root|root", "obj|root", "obj|nsubj:pass"],
+    "dg_b": [*SPECIALS, "root|R", "obj|L", "obj|R|L+R", "root"],
+    "ccg": [*SPECIALS, "root", "obj", "nsubj:pass"],
+    "random": [*SPECIALS, "root", "obj", "nsubj:pass"],
+}
+
+
+@st.composite
+def forests(draw, n):
+    """Heads of `n` words (1-based, 0 = root): any forest, projective or not, with any number of roots."""
+    order = draw(st.permutations(range(1, n + 1)))
+    heads = [0] * n
+    for place, word in enumerate(order):
+        heads[word - 1] = draw(st.sampled_from([0, *order[:place]]))
+    return heads
+
+
+@st.composite
+def annotated(draw):
+    """The subwords of a sentence (how many each word has) and its annotation, sound or null or in parts null."""
+    pieces = draw(st.lists(st.integers(1, 3) | st.just(30), max_size=6))
+    n = len(pieces)
+    if not n or draw(st.integers(0, 4)) == 0:
+        return pieces, failed("why")
+    heads = draw(st.none() | forests(n))
+    words = st.lists(st.sampled_from(TAGS), min_size=n, max_size=n)
+    return pieces, Annotation(head=heads, **{kind: draw(st.none() | words) for kind in LABELS})
+
+
+def words_of(pieces):
+    """The word of every subword."""
+    return [word for word, count in enumerate(pieces) for _ in range(count)]
+
+
+def write_features(folder, sentences, *, ids=None, annotation_ids=None):
+    """Write the files that `extract_syntax` reads; `sentences` are (pieces, annotation)."""
+    ids = list(range(len(sentences))) if ids is None else ids
+    rows = (
+        {"id": id, "ids": [5] * sum(pieces), "word_of_subword": words_of(pieces)}
+        for id, (pieces, _) in zip(ids, sentences, strict=True)
+    )
+    write_rows(folder / "train.source.parquet", TOKENS_SCHEMA, rows)
+    annotations = [annotation for _, annotation in sentences]
+    write_rows(folder / "trees", ANNOTATION_SCHEMA, map(annotation_row, annotation_ids or ids, annotations))
+    write_json(folder / "labels", VOCABULARY)

@@ -1,0 +1,163 @@
+"""Every column of the syntax features, against plain Python over the words of one sentence."""
+
+import numpy as np
+import pytest
+from features.sentences import LABELS, VOCABULARY, annotated, words_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.annotation.shards import annotation_batch
+from nmtcore.config.kinds import FEATURES
+from nmtcore.errors import UserError
+from nmtcore.features.extract import token_batch
+from nmtcore.features.schema import features_of, syntax_schema
+from nmtcore.features.syntax import syntax_batch
+from nmtcore.syntax.annotation import Annotation, failed
+
+
+def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, side="source"):
+    tokens = token_batch([([9] * sum(pieces), words_of(pieces)) for pieces, _ in sentences], ids=ids)
+    trees = annotation_batch(a for _, a in sentences)
+    return syntax_batch(trees, tokens, labels, features=names, side=side, where="file")
+
+
+def plainly(pieces, annotation):
+    """Compute the features of one sentence, word by word; `random` apart."""
+    n, head, deprel = len(pieces), annotation.head, annotation.deprel
+    places = [[i for i, w in enumerate(words_of(pieces)) if w == word] for word in range(n)]
+    found = {name: [] for name in syntax_schema(FEATURES).names if name not in ("id", "random")}
+    for word in range(n):
+        governor = -2 if head is None else head[word] - 1
+        parent = governor if governor >= 0 else word
+        found["governor"].append(governor)
+        found["parent_position"].append(float(np.float32(sum(places[parent]) / len(places[parent]))))
+        found["parent_first"].append(places[parent][0])
+        found["depth"].append(depth_of(word, head))
+        tags = {kind: values[word] for kind in LABELS if (values := getattr(annotation, kind)) is not None}
+        if head is not None and deprel is not None:
+            tags["dg_a"] = f"{deprel[word]}|{deprel[governor] if governor >= 0 else 'root'}"
+            tags["dg_b"] = position_tag(word, head, deprel)
+        for kind in (*LABELS, "dg_a", "dg_b"):
+            known = VOCABULARY[kind]
+            found[kind].append(0 if kind not in tags else known.index(tags[kind]) if tags[kind] in known else 1)
+    return found
+
+
+def depth_of(word, head):
+    if head is None:
+        return 0
+    return 1 if head[word] == 0 else 1 + depth_of(head[word] - 1, head)
+
+
+def position_tag(word, head, deprel):
+    """The label, the side of the head, the sides of the dependents (aycock2021, DG-B)."""
+    parts = [deprel[word]]
+    if head[word]:
+        parts.append("L" if head[word] - 1 < word else "R")
+    dependents = [k for k in range(len(head)) if head[k] - 1 == word]
+    sides = {"L": any(k < word for k in dependents), "R": any(k > word for k in dependents)}
+    there = [side for side, found in sides.items() if found]
+    return "|".join([*parts, *(["+".join(there)] if there else [])])
+
+
+@given(st.lists(annotated(), max_size=8))
+def test_every_column_word_by_word(sentences):
+    rows = features(sentences).to_pylist()
+    for k, (row, sentence) in enumerate(zip(rows, sentences, strict=True)):
+        random = row.pop("random")
+        assert row == {"id": k, **plainly(*sentence)}
+        words, tagged = len(sentence[0]), sentence[1].ccg is not None
+        assert len(random) == words
+        assert all(2 <= tag < 5 for tag in random) if tagged else not any(random)
+
+
+@given(st.lists(annotated(), min_size=3, max_size=8), st.data())
+def test_a_part_of_a_batch_is_read_as_well(sentences, data):
+    start = data.draw(st.integers(0, len(sentences) - 1))
+    tokens = token_batch([([9] * sum(pieces), words_of(pieces)) for pieces, _ in sentences])
+    trees = annotation_batch(a for _, a in sentences)
+    how = {"features": tuple(FEATURES), "side": "target", "where": "file"}
+    whole = syntax_batch(trees, tokens, VOCABULARY, **how).slice(start, 2)
+    part = syntax_batch(trees.slice(start, 2), tokens.slice(start, 2), VOCABULARY, **how)
+    assert part.to_pylist() == whole.to_pylist()
+
+
+def test_crossing_arcs_several_roots_and_a_long_word():
+    # 1 -> 3, 2 -> 4: the arcs cross; 4 and 5 are roots. Word 3 has thirty pieces.
+    annotation = Annotation(head=[3, 4, 4, 0, 0], deprel=["obj", "obj", "nsubj:pass", "root", "root"])
+    (row,) = features([([2, 1, 30, 1, 2], annotation)]).to_pylist()
+    assert row["governor"] == [2, 3, 3, -1, -1]
+    assert row["depth"] == [3, 2, 2, 1, 1]
+    assert row["parent_first"] == [3, 33, 33, 33, 34]
+    assert row["parent_position"] == [17.5, 33, 33, 33, 34.5]
+    assert row["dg_a"] == [4, 3, 1, 2, 2]
+    assert [VOCABULARY["dg_b"][tag] for tag in row["dg_b"]] == ["<unk>"] * 4 + ["root"]
+
+
+def test_nulls_unknown_labels_and_a_sentence_without_words():
+    sentences = [([1, 2], failed("why")), ([], failed("empty")), ([1], Annotation(upos=["new"], ccg=["new"]))]
+    first, empty, tagged = features(sentences).to_pylist()
+    assert first["governor"] == [-2, -2]
+    assert first["parent_position"] == [0, 1.5]
+    assert first["parent_first"] == [0, 1]
+    for column in ("depth", "deprel", "upos", "xpos", "dg_a", "dg_b", "ccg", "random"):
+        assert first[column] == [0, 0]
+    assert all(empty[column] == [] for column in syntax_schema(FEATURES).names if column != "id")
+    assert (tagged["upos"], tagged["xpos"], tagged["ccg"]) == ([1], [0], [1])
+    assert tagged["random"][0] >= 2
+
+
+def test_random_tags_depend_on_the_pair_and_the_side_alone():
+    import pyarrow as pa
+
+    sentence = ([1] * 60, Annotation(ccg=["obj"] * 60))
+    both = features([sentence, sentence], ("random",), ids=pa.array([7, 8], pa.int64())).to_pylist()
+    alone = features([sentence], ("random",), ids=pa.array([8], pa.int64())).to_pylist()
+    other = features([sentence], ("random",), ids=pa.array([8], pa.int64()), side="target").to_pylist()
+    assert both[1] == alone[0]
+    assert both[0]["random"] != both[1]["random"] != other[0]["random"]
+    assert set(both[0]["random"]) == {2, 3, 4}
+
+
+def test_no_types_of_tags_are_no_random_tags():
+    labels = VOCABULARY | {"random": VOCABULARY["random"][:2]}
+    (row,) = features([([1], Annotation(ccg=["new"]))], ("random",), labels=labels).to_pylist()
+    assert row["random"] == [0]
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_kind_has_its_columns_alone(name):
+    batch = features([([1], Annotation(head=[0], deprel=["root"]))], (name,))
+    assert batch.schema == syntax_schema((name,))
+    assert batch.schema.names == ["id", *FEATURES[name].columns]
+
+
+def test_features_of_annotations_come_in_one_order():
+    assert features_of(["ccg", "dependencies"]) == ("dependencies", "dg_a", "dg_b", "ccg", "random")
+    assert features_of(["constituency"]) == ()
+    assert syntax_schema(("ccg", "tags")).names == ["id", "upos", "xpos", "ccg"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        (Annotation(head=[0, 1]), "pair 1: an annotation of 2 words for 3 words"),
+        (Annotation(head=[0, 1, 1], upos=["X"]), "pair 1: an annotation of 1 words for 3 words"),
+        (Annotation(head=[0, 1, 1], deprel=["X"] * 2), "pair 1: an annotation of 2 words for 3 words"),
+        (Annotation(head=[0, 1, 4]), "pair 1: head 4 in a sentence of 3 words"),
+        (Annotation(head=[0, -2, 1]), "pair 1: head -2 in a sentence of 3 words"),
+        (Annotation(head=[0, 3, 2]), "pair 1: the heads form a cycle at word 2"),
+    ],
+)
+def test_what_does_not_fit_is_an_error_that_names_the_pair(annotation, message):
+    for names in (("dependencies", "tags"), tuple(FEATURES)):
+        with pytest.raises(UserError, match=f"file, {message}"):
+            features([([1], Annotation(head=[0], deprel=["obj"])), ([1, 1, 2], annotation)], names)
+
+
+@pytest.mark.parametrize("words", [[0, 2], [1, 1], [0, 1, 0], [-1, 0]])
+def test_a_word_without_subwords_is_an_error(words):
+    tokens = token_batch([([5], [0]), ([5] * len(words), words)])
+    trees = annotation_batch([failed("why")] * 2)
+    with pytest.raises(UserError, match="The subwords of pair 1 beside file skip a word"):
+        syntax_batch(trees, tokens, VOCABULARY, features=("tags",), side="source", where="file")
