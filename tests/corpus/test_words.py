@@ -97,19 +97,7 @@ def test_every_rule_of_the_normalisation_is_known(language):
 
 def test_normalised_text_is_what_words_are_made_of():
     text = "„Ahoj“ – řekl (Petr) :\u00a0ano…"
-    assert make("moses", "cs", normalise=True).split(text) == [
-        '"',
-        "Ahoj",
-        '"',
-        "-",
-        "řekl",
-        "(",
-        "Petr",
-        ")",
-        ":",
-        "ano",
-        "...",
-    ]
+    assert " ".join(make("moses", "cs", normalise=True).split(text)) == '" Ahoj " - řekl ( Petr ) : ano ...'
     assert make("spaces", "cs", normalise=True).split(text) == ['"Ahoj"', "-", "řekl", "(Petr):", "ano..."]
     assert make("spaces", "cs").split(text) == ["„Ahoj“", "–", "řekl", "(Petr)", ":", "ano…"]
 
@@ -127,9 +115,7 @@ def test_most_news_come_back_as_they_were(language, share, shared):
     words = make("mecab" if language == "ja" else "moses", language)
     lines = [" ".join(line.split()) for line in news(shared, language)[:500]]
     same = sum(words.join(words.split(line)) == line for line in lines)
-    assert same >= share * len(lines), (
-        "Turkish has fewest: Moses cannot tell on which side of an apostrophe a space was"
-    )
+    assert same >= share * len(lines), "Turkish has fewest, for its apostrophes: Moses puts a space before them"
 
 
 def test_most_of_multi30k_comes_back_as_it_was(shared):

@@ -22,7 +22,10 @@ MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
 PIECES = ["the", "cat", "dog", "ca@@", "do@@", "th@@", *(f"{c}@@" for c in "abcdeghot"), *"abcdeghot.,"]
 
 
-def run_settings(*components: ComponentSettings, words: str = "spaces", **values) -> RunSettings:
+def run_settings(
+    *components: ComponentSettings, words: str | dict[str, WordsSettings] = "spaces", **values
+) -> RunSettings:
+    kinds = words if isinstance(words, dict) else dict.fromkeys(("source", "target"), WordsSettings(kind=words))
     return RunSettings(
         **{
             "dataset": "tiny",
@@ -31,7 +34,7 @@ def run_settings(*components: ComponentSettings, words: str = "spaces", **values
             "seed": 1,
             "source": "en",
             "target": "de",
-            "words": dict.fromkeys(("source", "target"), WordsSettings(kind=words)),
+            "words": kinds,
             "segmentation": SegmentationSettings(kind="bpe", size=len(MERGES), joint=True),
             "syntax": {},
             "annotators": {},

@@ -1,0 +1,86 @@
+"""A model that learned from truecased words truecases its input, and its output reads like text again."""
+
+from pathlib import Path
+
+import pytest
+from inference.tiny import PIECES, run_settings, write_segmentation
+from pair_files import write_corpus
+
+from nmtcore.config.datasets import EvaluationSettings, WordsSettings
+from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.corpus.truecase import truecase_name
+from nmtcore.errors import UserError
+from nmtcore.experiment import Output
+from nmtcore.inference.beam import Hypothesis
+from nmtcore.inference.bundle import load_bundle, save_bundle
+from nmtcore.model.build import build_model
+from nmtcore.parquet import write_rows
+from nmtcore.segmentation.learn import learn_segmentation
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+SIDES = ("source", "target")
+MODELS = {"source": "the (9/9)\nDOG (2/2)\n", "target": "cat (3/3)\n"}
+
+
+def truecased_run(kind: str = "spaces", **values):
+    return run_settings(**values, words=dict.fromkeys(SIDES, WordsSettings(kind=kind, truecase=True)))
+
+
+def write_models(folder: Path) -> dict[str, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {side: folder / truecase_name(side) for side in SIDES}
+    for side, path in paths.items():
+        path.write_text(MODELS[side])
+    return paths
+
+
+def test_models_go_from_the_corpus_to_the_bundle(tmp_path):
+    corpus = write_corpus(tmp_path / "train.parquet", [["the", "cat", "."], ["the", "dog"]])
+    run = truecased_run()
+    models = write_models(tmp_path / "corpus")
+    segmentation = tmp_path / "segmentation"
+    learn_segmentation(corpus, run.segmentation, segmentation, truecasers=models)
+    assert all((segmentation / truecase_name(side)).read_text() == MODELS[side] for side in SIDES)
+
+    size = len((segmentation / "source.vocab").read_text().splitlines())
+    model = build_model(run, source_size=size, target_size=size)
+    save_bundle(tmp_path / "model", run=run, model=model, segmentation=segmentation)
+    bundle = load_bundle(tmp_path / "model")
+    assert all((tmp_path / "model" / truecase_name(side)).read_text() == MODELS[side] for side in SIDES)
+    same = list(bundle.translate(["the cat", "the DOG"]))
+    assert list(bundle.translate(["The cat", "THE dog"])) == same
+    assert all(text == text[:1].upper() + text[1:] for text in same)
+
+
+def test_a_segmentation_without_the_models_is_a_sentence(tmp_path):
+    run, size = truecased_run(), len(PIECES) + 5
+    model = build_model(run, source_size=size, target_size=size)
+    with pytest.raises(UserError, match=r"truecase\.source\.txt does not exist"):
+        save_bundle(
+            tmp_path / "model", run=run, model=model, segmentation=write_segmentation(tmp_path / "segmentation")
+        )
+
+
+def rows(path: Path) -> Path:
+    words = {"source_words": ["a"], "target_words": ["the", "cat", "sees", "cat", "."]}
+    write_rows(path, PAIR_SCHEMA, [{"id": 0, "source": "a", "target": "The Cat sees CAT.", **words, "origin": "x:1"}])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "hypothesis", "reference"),
+    [
+        ("moses", "detokenised", "The cat.", "The Cat sees CAT."),
+        ("moses", "tokens", "The cat .", "The Cat sees CAT ."),
+        ("given", "tokens", "The cat .", "The cat sees cat ."),
+    ],
+)
+def test_scores_compare_texts_with_their_capitals(kind, text, hypothesis, reference, tmp_path):
+    run = truecased_run(kind, evaluation=EvaluationSettings(text=text))
+    segmentation = write_segmentation(tmp_path / "segmentation")
+    vocabulary = Vocabulary.load(segmentation / "target.vocab")
+    output = Output(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"))
+    tokens = vocabulary.ids(["the", "ca@@", "t", "."])
+    assert output.text(Hypothesis(tokens=tokens, score=0.0, log_probability=0.0)) == hypothesis
+    assert output.references(rows(tmp_path / "test.parquet"), 1) == [reference]
