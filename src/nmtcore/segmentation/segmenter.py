@@ -98,6 +98,8 @@ class Segmenter:
         """Cut the words of many sentences (lists of strings) at once: a loop over different words, none over words."""
         counts = sentences.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         encoded = sentences.flatten().dictionary_encode()
+        if encoded.null_count:
+            raise ValueError("a word is null")
         known = self._cache
         cuts = [known[word] for word in encoded.dictionary.to_pylist()]
         sizes = np.fromiter(map(len, cuts), np.int64, len(cuts))

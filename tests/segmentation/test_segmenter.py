@@ -1,0 +1,119 @@
+"""Batches of sentences cut at once, and entries that are never cut."""
+
+import io
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from subword_nmt.apply_bpe import BPE
+
+from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.segmentation import segmenter
+from nmtcore.segmentation.bpe import Codes, joined
+from nmtcore.segmentation.learn import learn_codes
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import MARK, SPECIALS, UNK, Vocabulary, unsplit
+
+TAGS = ["N/N", "(S\\NP)/NP", "<TR>", "conj", "a@@"]
+SENTENCES = st.lists(
+    st.lists(st.text(st.sampled_from("abcdä漢\u00a0@"), min_size=1, max_size=9), max_size=8), max_size=8
+)
+
+
+def codes_of(words, merges=30):
+    text = learn_codes(Counter(words), merges)
+    return text, Codes([tuple(line.split(" ")) for line in text.split("\n")[1:-1]])
+
+
+def as_sentences(cut):
+    """Each sentence's pieces and words, as `Segmenter.segment` gives them."""
+    found, start = [], 0
+    for length in cut.lengths:
+        part = slice(start, start := start + length)
+        found.append(([cut.pieces[place] for place in cut.places[part]], cut.word_of_subword[part].tolist()))
+    return found
+
+
+@given(SENTENCES, st.data())
+def test_a_batch_is_its_sentences(sentences, data):
+    _, codes = codes_of(["abcd", "bcda", "abab", "cdcd", "ab"])
+    for tool in (Segmenter(codes), Segmenter()):
+        lists = pa.array(sentences, pa.list_(pa.string()))
+        assert as_sentences(tool.batch(lists)) == tool.many(sentences)
+        start = data.draw(st.integers(0, len(sentences)))
+        assert as_sentences(tool.batch(lists.slice(start, 3))) == tool.many(sentences[start : start + 3])
+
+
+def test_a_small_cache_changes_nothing(monkeypatch):
+    _, codes = codes_of(["abcd", "bcda"])
+    sentences = [[f"ab{i % 7}", f"cd{i % 5}"] for i in range(40)]
+    whole = Segmenter(codes).many(sentences)
+    monkeypatch.setattr(segmenter, "CACHED_WORDS", 3)
+    tool = Segmenter(codes)
+    assert as_sentences(tool.batch(pa.array(sentences))) == whole
+    assert len(tool._cache) <= 3
+
+
+def test_batches_of_multi30k_are_subword_nmts_byte_for_byte(shared):
+    lines = (shared / "data" / "multi30k" / "val.cs").read_text("utf-8").split("\n")
+    text, codes = codes_of([word for line in lines[:400] for word in line.split(" ") if word], merges=300)
+    theirs = "\n".join(map(BPE(io.StringIO(text)).process_line, lines))
+    cut = Segmenter(codes).batch(pa.array([[word for word in line.split(" ") if word] for line in lines]))
+    assert "\n".join(" ".join(pieces) for pieces, _ in as_sentences(cut)).encode() == theirs.encode()
+
+
+@pytest.mark.parametrize("word", ["", "a b", "x\t", MARK + "N/N"])
+def test_what_is_no_word_is_refused_in_batches_too(word):
+    with pytest.raises(ValueError, match="is no word"):
+        Segmenter().batch(pa.array([["fine"], [word]]))
+
+
+@given(st.lists(st.lists(st.sampled_from(["abc", "cab", "a", *map(unsplit, TAGS)]), max_size=8), max_size=5))
+def test_unsplit_entries_are_never_cut_nor_joined(sentences):
+    _, codes = codes_of(["abab", "caca"], merges=1)
+    for tool in (Segmenter(codes, unsplit=map(unsplit, TAGS)), Segmenter(unsplit=map(unsplit, TAGS))):
+        assert as_sentences(tool.batch(pa.array(sentences, pa.list_(pa.string())))) == tool.many(sentences)
+        for words, (pieces, owners) in zip(sentences, tool.many(sentences), strict=True):
+            assert tool.join(pieces) == words
+            for number, word in enumerate(words):
+                if word.startswith(MARK):
+                    assert [p for p, owner in zip(pieces, owners, strict=True) if owner == number] == [word]
+
+
+def test_only_marked_entries_can_be_unsplit():
+    for entry in ("N/N", "", MARK):
+        with pytest.raises(ValueError, match="no unsplit entry"):
+            Segmenter(unsplit=[entry])
+
+
+def test_a_tag_ends_a_word_that_was_broken_off():
+    assert joined(["a@@", unsplit("N/N"), "b@@", "c", unsplit("x@@"), "d"]) == ["a", " N/N", "bc", " x@@", "d"]
+
+
+def test_loaded_with_unsplit_entries(tmp_path):
+    text, _ = codes_of(["abab", "abab"])
+    (tmp_path / "codes").write_text(text)
+    tool = Segmenter.load(tmp_path, SegmentationSettings.parse("bpe_joint_5"), "target", unsplit=[unsplit("N/N")])
+    assert tool.segment([unsplit("N/N"), "abab"])[0] == [unsplit("N/N"), "abab"]
+
+
+def test_a_vocabulary_is_extended_and_survives_a_file(tmp_path):
+    old = Vocabulary.of(["N/N", "dog", "<TR>"])
+    new = old.extended(TAGS)
+    assert new.entries[: len(old)] == old.entries
+    assert new.ids([*old.entries, unsplit("N/N")])[len(SPECIALS) :] == [5, 6, 7, 8]
+    assert new.tokens(new.ids(map(unsplit, TAGS))) == list(map(unsplit, TAGS))
+    assert new.ids([unsplit("new")]) == [UNK]
+    new.save(tmp_path / "vocab")
+    assert Vocabulary.load(tmp_path / "vocab") == new
+    assert old.extended([]) == old
+
+
+@pytest.mark.parametrize("tags", [["a", "a"], [""], ["a", "b", ""]])
+def test_broken_tags_are_refused(tags):
+    with pytest.raises(ValueError, match=r"is both entry|a tag is empty"):
+        Vocabulary.of(["dog"]).extended(tags)
+    with pytest.raises(ValueError, match="is both entry"):
+        Vocabulary.of(["dog"]).extended(["a"]).extended(["a"])
