@@ -13,10 +13,13 @@ LONGEST = 50_000
 
 def split(text: str) -> list[str]:
     """Cut a text into words; beside white space nothing is lost or added, and words hold none."""
+    parse = _tagger().parse
+    if len(text) <= LONGEST and "\0" not in text and "\n" not in text:
+        return parse(text).split()
     # A text ends for MeCab at a NUL and at a line's end; no line of a corpus holds either.
     lines = text.replace("\0", "\n").split("\n")
     parts = (line[start : start + LONGEST] for line in lines for start in range(0, len(line), LONGEST))
-    return [word for part in parts for word in _tagger().parse(part).split()]
+    return [word for part in parts for word in parse(part).split()]
 
 
 def join(words: Sequence[str]) -> str:

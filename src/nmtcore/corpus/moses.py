@@ -14,8 +14,8 @@ from typing import Any
 
 from nmtcore.errors import UserError
 
-CACHED_PARTS = 1 << 18
-"""The cache is emptied when it holds so many parts (some 60 MB)."""
+CACHED_PARTS = 1 << 17
+"""Each of the two memories is emptied when it holds so many parts (80 MB together)."""
 LONGEST_CACHED = 64
 """Characters of a part that is worth remembering."""
 

@@ -17,9 +17,9 @@ class Words:
     words are cut already).
     White space is Unicode's, so that no word is empty or holds any, whatever stray separators the text has.
 
-    With `normalise`, Moses' normalisation of punctuation comes before the words. With `truecase`, the words of raw text
-    are truecased by `truecaser`; None leaves them as they are cut, for the corpus stage, which learns the model from
-    them first. Text that is made of truecased words is detruecased.
+    With `normalise`, Moses' normalisation of punctuation comes before the words are cut; words that a format gives stay
+    as they are. With `truecase`, the words of raw text are truecased by `truecaser`; None leaves them as they are cut,
+    for the corpus stage, which learns the model from them first. Text that is made of truecased words is detruecased.
     """
 
     def __init__(self, settings: WordsSettings, language: str, truecaser: Truecaser | None = None) -> None:
