@@ -1,0 +1,186 @@
+"""Segmentation beside bare subword-nmt, and the extraction of features: speed and peak memory.
+
+    python benchmarks/features.py multi30k FOLDER      FOLDER holds train.en (text, cut at spaces and punctuation here)
+    python benchmarks/features.py synthetic [--pairs N]
+
+Trees, labels and supertags are random: how fast features are extracted does not depend on what they say.
+"""
+
+import argparse
+import io
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from corpus import measured
+
+from nmtcore.annotation.labels import label_vocabularies
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA
+from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.features.extract import extract_syntax, extract_tokens
+from nmtcore.parquet import ROWS_PER_GROUP, row_count, row_writer
+from nmtcore.segmentation.learn import learn_segmentation
+from nmtcore.segmentation.segmenter import Segmenter
+
+KINDS = ("dependencies", "tags", "ccg")
+LABELS = {
+    "deprel": [f"deprel{i}" for i in range(45)],
+    "upos": [f"U{i}" for i in range(17)],
+    "xpos": [f"XPOS{i}" for i in range(50)],
+    "ccg": [f"((S\\NP)/NP{i})" for i in range(500)],
+}
+REPEATS = 5
+
+
+def words_of(line: str) -> list[str]:
+    """Cut a line at spaces and punctuation, roughly as Moses does."""
+    return re.findall(r"\w+|[^\w\s]", line)
+
+
+def write_files(folder: Path, batches: Iterator[pa.ListArray]) -> Path:
+    """Write a corpus whose two sides are the same words, and a random annotation of them."""
+    random = np.random.default_rng(1)
+    first = 0
+    corpus, trees = folder / "train.parquet", folder / "annotation.parquet"
+    with row_writer(corpus, PAIR_SCHEMA) as pairs, row_writer(trees, ANNOTATION_SCHEMA) as annotation:
+        for words in batches:
+            ids = pa.array(np.arange(first, first + len(words)), pa.int64())
+            text = pc.binary_join(words, " ")
+            pairs.write_batch(pa.RecordBatch.from_arrays([ids, text, text, words, words, text], schema=PAIR_SCHEMA))
+            columns = {"id": ids, **annotated(words, random)}
+            nothing = pa.nulls(len(words))
+            arrays = [columns.get(f.name, nothing.cast(f.type)) for f in ANNOTATION_SCHEMA]
+            annotation.write_batch(pa.RecordBatch.from_arrays(arrays, schema=ANNOTATION_SCHEMA))
+            first += len(words)
+    label_vocabularies(trees, folder / "labels.json")
+    return corpus
+
+
+def annotated(words: pa.ListArray, random: np.random.Generator) -> dict[str, pa.Array]:
+    """Draw heads, each among the words before it or the root, and labels by Zipf's law."""
+    lengths = words.value_lengths().to_numpy()
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    number = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    heads = pa.array((random.random(len(number)) * (number + 1)).astype(np.int32))
+    columns = {"head": pa.ListArray.from_arrays(offsets, heads)}
+    for kind, names in LABELS.items():
+        ranks = (len(names) ** random.random(len(number))).astype(np.int32) - 1
+        columns[kind] = pa.ListArray.from_arrays(offsets, pa.array(names).take(pa.array(ranks)))
+    return columns
+
+
+def multi30k(source: Path) -> None:
+    """Compare the cutting of lines with subword-nmt's, then time the extraction on the same words."""
+    from subword_nmt.apply_bpe import BPE
+
+    lines = [" ".join(words_of(line)) for line in (source / "train.en").read_text(encoding="utf-8").split("\n") if line]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        how = SegmentationSettings.parse("bpe_joint_6000")
+        corpus = write_files(folder, iter([pa.array([line.split(" ") for line in lines], pa.list_(pa.string()))]))
+        learn_segmentation(corpus, how, folder / "cut")
+        codes = (folder / "cut" / "codes").read_text(encoding="utf-8")
+        seconds: dict[str, list[float]] = {"subword-nmt": [], "ours": [], "tokens": [], "syntax": []}
+        for _ in range(REPEATS):
+            bpe = BPE(io.StringIO(codes))
+            theirs = timed(seconds["subword-nmt"], lambda bpe=bpe: [bpe.process_line(line) for line in lines])
+            tool = Segmenter.load(folder / "cut", how, "source")
+            ours = timed(seconds["ours"], lambda tool=tool: cut_lines(tool, lines))
+            assert "\n".join(theirs).encode() == "\n".join(ours).encode()
+            timed(seconds["tokens"], lambda: tokens(folder, corpus, how))
+            timed(seconds["syntax"], lambda: syntax(folder))
+        for what, times in seconds.items():
+            best, middle = (len(lines) / t for t in (min(times), statistics.median(times)))
+            print(f"{what:12} {middle:10.0f} lines or pairs/s (best {best:.0f})", flush=True)
+        ratio = statistics.median(seconds["subword-nmt"]) / statistics.median(seconds["ours"])
+        print(f"ours / subword-nmt: {ratio:.1f}; the output is equal, byte for byte")
+
+
+def cut_lines(tool: Segmenter, lines: list[str], size: int = ROWS_PER_GROUP) -> list[str]:
+    """Cut lines of text into lines of text, as subword-nmt does."""
+    found = []
+    for start in range(0, len(lines), size):
+        cut = tool.batch(pc.split_pattern(pa.array(lines[start : start + size]), " "))
+        pieces = pa.array(cut.pieces).take(pa.array(cut.places))
+        offsets = pa.array(np.concatenate([[0], np.cumsum(cut.lengths)]), pa.int32())
+        found += pc.binary_join(pa.ListArray.from_arrays(offsets, pieces), " ").to_pylist()
+    return found
+
+
+def timed(seconds: list[float], work: Callable) -> object:
+    """Do some work and note how long it took."""
+    start = time.perf_counter()
+    result = work()
+    seconds.append(time.perf_counter() - start)
+    return result
+
+
+def tokens(folder: Path, corpus: Path, how: SegmentationSettings) -> None:
+    """Extract the subwords of one side."""
+    extract_tokens(
+        corpus=corpus, segmentation=folder / "cut", settings=how, side="source", output=folder / "tokens.parquet"
+    )
+
+
+def syntax(folder: Path) -> None:
+    """Extract all kinds of syntax of one side."""
+    extract_syntax(
+        annotation=folder / "annotation.parquet",
+        labels=folder / "labels.json",
+        tokens=folder / "tokens.parquet",
+        output=folder / "syntax.parquet",
+        kinds=KINDS,
+        side="source",
+    )
+
+
+def synthetic(pairs: int) -> None:
+    """Time the extraction and its memory on many sentences of 5 to 34 words of Zipf's frequencies."""
+    random = np.random.default_rng(1)
+    vocabulary = pa.array(["".join(random.choice(list("abcdefghijklmnop"), 2 + i % 9)) for i in range(100_000)])
+
+    def batches() -> Iterator[pa.ListArray]:
+        for start in range(0, pairs, ROWS_PER_GROUP):
+            lengths = random.integers(5, 35, min(ROWS_PER_GROUP, pairs - start))
+            ranks = (len(vocabulary) ** random.random(lengths.sum())).astype(np.int32) - 1
+            offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+            yield pa.ListArray.from_arrays(offsets, vocabulary.take(pa.array(ranks)))
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        how = SegmentationSettings.parse("bpe_joint_2000")
+        with measured("make files, count labels"):
+            corpus = write_files(folder, batches())
+        with measured("learn segmentation"):
+            learn_segmentation(corpus, how, folder / "cut")
+        with measured("extract tokens"):
+            tokens(folder, corpus, how)
+        with measured("extract syntax"):
+            syntax(folder)
+        assert row_count(folder / "syntax.parquet") == pairs
+        for file in sorted(folder.glob("*.parquet")):
+            print(f"{file.name:32} {file.stat().st_size / pairs:8.1f} bytes a pair")
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("multi30k").add_argument("folder", type=Path)
+    commands.add_parser("synthetic").add_argument("--pairs", type=int, default=2_000_000)
+    arguments = parser.parse_args()
+    if arguments.command == "multi30k":
+        multi30k(arguments.folder)
+    else:
+        synthetic(arguments.pairs)
+
+
+if __name__ == "__main__":
+    main()
