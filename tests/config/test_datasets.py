@@ -81,6 +81,10 @@ def test_files_come_over_https_and_from_hosts_only():
         assert file.url or file.manual, f"{owner}: {file.name} cannot be had outside"
 
 
+def test_no_file_is_called_like_the_record_of_a_download():
+    assert [file.name for _, file in every_file() if file.name.endswith(".json")] == []
+
+
 def test_archives_say_which_member_is_meant():
     for owner, file in every_file():
         archive = file.name.endswith((".tgz", ".zip", ".tar", ".tar.gz"))
