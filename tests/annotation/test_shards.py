@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +42,7 @@ def gather(tmp_path, corpus, shards):
 
 
 CHAIN, TWO_ROOTS, CROSSING = Annotation(head=[0, 1, 2]), Annotation(head=[0, 1, 0]), Annotation(head=[3, 0, 2])
+TAGGED = Annotation(head=[0, 1, 1], deprel=["root", "obj", "obj"], upos=["X", "Y", "Z"], ccg=["N", "NP", "N"])
 
 
 def test_gathering_keeps_order_and_counts(tmp_path, corpus):
@@ -52,11 +55,25 @@ def test_gathering_keeps_order_and_counts(tmp_path, corpus):
     assert read_json(report) == {
         "sentences": 4,
         "nulls": {"the tool failed": 1},
+        "null_share": 0.25,
+        "invalid_share": 0.0,
+        "given": {"dependencies": 3, "tags": 0, "ccg": 0, "constituency": 0},
         "trees": 3,
         "several_roots": 1,
         "nonprojective": 1,
         "depth": {"mean": round((3 + 2 + 3) / 3, 3), "max": 3},
+        "labels": {"deprel": 0, "upos": 0, "xpos": 0, "ccg": 0},
     }
+
+
+def test_the_report_counts_kinds_labels_and_invalid_analyses(tmp_path, corpus):
+    tagged = [TAGGED, replace(TAGGED, upos=["X", "W", "X"], xpos=["a", "a", "a"], constituency="(S a b c)")]
+    first = write_shard(tmp_path / "0", [2, 3], tagged)
+    second = write_shard(tmp_path / "1", [5, 8], [failed("invalid analysis: no tree"), failed("more than 2 words")])
+    report = read_json(gather(tmp_path, corpus, [first, second])[1])
+    assert report["given"] == {"dependencies": 2, "tags": 2, "ccg": 2, "constituency": 1}
+    assert report["labels"] == {"deprel": 2, "upos": 4, "xpos": 1, "ccg": 2}
+    assert (report["null_share"], report["invalid_share"]) == (0.5, 0.25)
 
 
 def test_a_shard_of_the_wrong_length_is_an_error(tmp_path, corpus):
@@ -102,6 +119,7 @@ def test_an_empty_split_is_gathered(tmp_path):
     output, report = gather(tmp_path, corpus, [write_shard(tmp_path / "0", [], [])])
     assert list(read_rows(output)) == []
     assert read_json(report)["depth"] == {"mean": None, "max": 0}
+    assert read_json(report)["null_share"] is None
 
 
 def test_annotations_of_new_text_become_a_batch():

@@ -20,6 +20,9 @@ from nmtcore.config.annotators import AnnotatorSettings, annotator_tool
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, annotation_fault, failed
 
+INVALID = "invalid analysis"
+"""The kind of failure of an analysis that the checks refuse."""
+
 
 class Sentence(NamedTuple):
     """One side of a pair: its id in the corpus, and its words."""
@@ -125,4 +128,4 @@ def _refusal(annotator: Annotator, words: Sequence[str], max_words: int) -> str 
 
 def _sound(annotation: Annotation, words: int) -> Annotation:
     fault = annotation_fault(annotation, words)
-    return annotation if fault is None else failed(f"invalid analysis: {fault}")
+    return annotation if fault is None else failed(f"{INVALID}: {fault}")

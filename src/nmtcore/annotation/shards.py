@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.annotation.base import Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import INVALID, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.selection import COLUMN
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
@@ -19,6 +20,8 @@ from nmtcore.syntax.shape import forest_shape
 
 ANNOTATION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), *ANNOTATION_FIELDS])
 """`annotation/{annotator}/{split}.{side}.parquet`: a row a pair of `corpus/{split}.parquet`, in its order."""
+
+_LABELS = ("deprel", "upos", "xpos", "ccg")
 
 
 def shard_rows(count: int, shard: int, shards: int) -> tuple[int, int]:
@@ -69,8 +72,10 @@ def gather_shards(shards: Sequence[Path], *, corpus: Path, output: Path, report:
     """Concatenate the shards of `corpus` in order into `output`, and write a JSON `report` of what is in it.
 
     Every row must belong to the pair in the corpus' own row; else, or where not one sentence could be annotated, a
-    `UserError` says where. The report holds: sentences, nulls by reason, sentences with several roots, non-projective
-    ones, mean and largest depth (edges from the artificial root to the deepest word).
+    `UserError` says where. The report holds: sentences; nulls by reason, their share, and the share of those whose
+    analysis was invalid; how many sentences have each kind of annotation; trees, those with several roots and the
+    non-projective ones, mean and largest depth (edges from the artificial root to the deepest word); how many different
+    labels and tags there are.
     """
     count = row_count(corpus)
     summary = _Summary()
@@ -97,11 +102,17 @@ class _Summary:
     def __init__(self) -> None:
         self.sentences = self.trees = self.several_roots = self.nonprojective = self.deepest = self.depths = 0
         self.reasons: Counter[str] = Counter()
+        self.given: Counter[str] = Counter()
+        self.labels: dict[str, set[str]] = {column: set() for column in _LABELS}
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.sentences += batch.num_rows
         reasons = batch.column("reason").drop_null().to_pylist()
         self.reasons.update(reason.split(":")[0] for reason in reasons)
+        for kind, column in COLUMN.items():
+            self.given[kind] += batch.num_rows - batch.column(column).null_count
+        for column, labels in self.labels.items():
+            labels.update(batch.column(column).flatten().unique().drop_null().to_pylist())
         heads = batch.column("head").drop_null()
         shape = forest_shape(heads.flatten().to_numpy(), heads.value_lengths().to_numpy())
         self.trees += len(heads)
@@ -119,8 +130,15 @@ class _Summary:
         return {
             "sentences": self.sentences,
             "nulls": dict(self.reasons.most_common()),
+            "null_share": self._share(self.reasons.total()),
+            "invalid_share": self._share(self.reasons[INVALID]),
+            "given": {kind: self.given[kind] for kind in COLUMN},
             "trees": self.trees,
             "several_roots": self.several_roots,
             "nonprojective": self.nonprojective,
             "depth": {"mean": round(self.depths / self.trees, 3) if self.trees else None, "max": self.deepest},
+            "labels": {column: len(labels) for column, labels in self.labels.items()},
         }
+
+    def _share(self, sentences: int) -> float | None:
+        return round(sentences / self.sentences, 6) if self.sentences else None

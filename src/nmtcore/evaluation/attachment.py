@@ -21,10 +21,11 @@ def attachment(
     """
     if not len(predicted) == len(gold) == len(punctuation):
         raise UserError(f"{len(predicted)} parses cannot be scored against {len(gold)} trees: they must be as many.")
-    count = _Count()
+    count = Count()
+    nulls = 0
     for row, (heads, right, marks) in enumerate(zip(predicted, gold, punctuation, strict=True)):
         if heads is None or right is None:
-            count.nulls += 1
+            nulls += 1
             continue
         marks = [False] * len(right) if marks is None else marks
         if not len(heads) == len(right) == len(marks):
@@ -33,15 +34,29 @@ def attachment(
                 f"and {len(marks)} words: they are of different texts."
             )
         count.add([h == r for h, r in zip(heads, right, strict=True)], marks)
-    return count.result()
+    return {
+        "uas": count.micro,
+        "uas_without_punctuation": count.without_punctuation,
+        "uas_mean": count.mean,
+        "sentences": count.sentences,
+        "words": count.words,
+        "words_without_punctuation": count.plain,
+        "nulls": nulls,
+    }
 
 
-class _Count:
+class Count:
+    """Adds up which words are right, sentence by sentence; shares are percentages, None where nothing was counted."""
+
     def __init__(self) -> None:
-        self.nulls = self.sentences = self.words = self.right = self.plain = self.plain_right = 0
-        self.shares: list[float] = []
+        self.sentences = self.words = self.right = 0
+        self.plain = self.plain_right = 0
+        """Those that are no punctuation."""
+        self._shares = 0.0
+        self._with_words = 0
 
-    def add(self, right: list[bool], punctuation: Sequence[bool]) -> None:
+    def add(self, right: Sequence[bool], punctuation: Sequence[bool]) -> None:
+        """Count the words of one sentence: which are right, and which are punctuation."""
         plain = [r for r, mark in zip(right, punctuation, strict=True) if not mark]
         self.sentences += 1
         self.words += len(right)
@@ -49,18 +64,23 @@ class _Count:
         self.plain += len(plain)
         self.plain_right += sum(plain)
         if right:
-            self.shares.append(sum(right) / len(right))
+            self._shares += sum(right) / len(right)
+            self._with_words += 1
 
-    def result(self) -> dict[str, Any]:
-        return {
-            "uas": _percent(self.right, self.words),
-            "uas_without_punctuation": _percent(self.plain_right, self.plain),
-            "uas_mean": _percent(sum(self.shares), len(self.shares)),
-            "sentences": self.sentences,
-            "words": self.words,
-            "words_without_punctuation": self.plain,
-            "nulls": self.nulls,
-        }
+    @property
+    def micro(self) -> float | None:
+        """Over all words."""
+        return _percent(self.right, self.words)
+
+    @property
+    def without_punctuation(self) -> float | None:
+        """Over all words that are no punctuation."""
+        return _percent(self.plain_right, self.plain)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over the sentences that have words."""
+        return _percent(self._shares, self._with_words)
 
 
 def _percent(part: float, whole: int) -> float | None:

@@ -1,0 +1,140 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pair_files import write_corpus
+
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.errors import UserError
+from nmtcore.evaluation.comparison import MEASURES, compare_annotations
+from nmtcore.files import read_json
+from nmtcore.parquet import row_writer
+from nmtcore.syntax.annotation import Annotation, failed
+
+
+def write(folder, name, annotations, *, group=10_000, ids=None):
+    """Write an annotation in row groups of `group` sentences."""
+    path = Path(folder) / name / "gold.source.parquet"
+    with row_writer(path, ANNOTATION_SCHEMA) as writer:
+        for number, annotation in enumerate(annotations):
+            writer.write(annotation_row(number if ids is None else ids[number], annotation))
+            if (number + 1) % group == 0:
+                writer.flush()
+    return path
+
+
+def compare(folder, words, first, second, *, groups=(10_000, 10_000)):
+    corpus = write_corpus(Path(folder) / "corpus.parquet", words)
+    paths = [
+        write(folder, name, annotations, group=group)
+        for name, annotations, group in zip(("parser", "treebank"), (first, second), groups, strict=True)
+    ]
+    output = Path(folder) / "against.json"
+    result = compare_annotations(*paths, corpus=corpus, side="source", output=output)
+    assert read_json(output) == result
+    return result
+
+
+def test_counted_by_hand(tmp_path):
+    words = [["He", "was", "seen", "."], ["Yes"], ["No"]]
+    first = [
+        Annotation(head=[3, 3, 0, 2], deprel=["nsubj", "aux:pass", "root", "punct"], upos=["A", "B", "C", "X"]),
+        failed("the tool failed: why"),
+        Annotation(upos=["INTJ"], ccg=["N"]),
+    ]
+    second = [
+        Annotation(head=[3, 3, 0, 3], deprel=["nsubj:pass", "aux:pass", "obj", "punct"], upos=["A", "Z", "C", "PUNCT"]),
+        Annotation(head=[0], deprel=["root"], upos=["INTJ"]),
+        Annotation(head=[0], deprel=["root"], ccg=["NP"]),
+    ]
+    assert compare(tmp_path, words, first, second) == {
+        "first": "parser",
+        "second": "treebank",
+        "side": "source",
+        "sentences": 3,
+        "compared": 1,
+        "words": 4,
+        "words_without_punctuation": 3,
+        "nulls": {"first": {"the tool failed": 1}, "second": {}},
+        "uas": 75.0,
+        "uas_without_punctuation": 100.0,
+        "las": 50.0,
+        "las_without_punctuation": pytest.approx(100 * 2 / 3),
+        "las_subtypes": 25.0,
+        "las_subtypes_without_punctuation": pytest.approx(100 / 3),
+        "upos": 50.0,
+        "upos_without_punctuation": pytest.approx(100 * 2 / 3),
+        "ccg": 0.0,
+        "ccg_without_punctuation": 0.0,
+    }
+
+
+TAGS = st.sampled_from(["PUNCT", "a", "a:x", "b"])
+
+
+@st.composite
+def corpora(draw):
+    """Words and two annotations of them, each with some columns missing."""
+    words = draw(st.lists(st.lists(st.sampled_from(["w", "."]), min_size=1, max_size=4), max_size=7))
+    columns = {"head": st.integers(0, 2), "deprel": TAGS, "upos": TAGS, "ccg": TAGS}
+    return words, [
+        [
+            Annotation(
+                **{
+                    name: draw(st.none() | st.lists(values, min_size=len(sentence), max_size=len(sentence)))
+                    for name, values in columns.items()
+                }
+            )
+            for sentence in words
+        ]
+        for _ in range(2)
+    ]
+
+
+def right(measure, first, second, k):
+    """Whether word k matches; None where one of the annotations cannot say."""
+    needed = {"upos": ["upos"], "ccg": ["ccg"], "uas": ["head"]}.get(measure, ["head", "deprel"])
+    if any(getattr(annotation, name) is None for annotation in (first, second) for name in needed):
+        return None
+    same = all(getattr(first, name)[k] == getattr(second, name)[k] for name in needed)
+    if measure == "las":
+        same = first.head[k] == second.head[k] and first.deprel[k].split(":")[0] == second.deprel[k].split(":")[0]
+    return same
+
+
+@given(corpora(), st.tuples(st.integers(1, 4), st.integers(1, 4)))
+def test_counted_word_by_word(tmp_path_factory, drawn, groups):
+    words, (first, second) = drawn
+    result = compare(tmp_path_factory.mktemp("comparison"), words, first, second, groups=groups)
+    for measure in MEASURES:
+        verdicts, plain = [], []
+        for sentence, one, other in zip(words, first, second, strict=True):
+            for k, word in enumerate(sentence):
+                verdict = right(measure, one, other, k)
+                if verdict is not None:
+                    verdicts.append(verdict)
+                    if not (word == "." if other.upos is None else other.upos[k] == "PUNCT"):
+                        plain.append(verdict)
+        for key, counted in ((measure, verdicts), (f"{measure}_without_punctuation", plain)):
+            assert result[key] == (pytest.approx(100 * sum(counted) / len(counted)) if counted else None)
+
+
+def test_an_annotation_of_other_words_is_an_error(tmp_path):
+    with pytest.raises(UserError, match=r"treebank.*, row 1: 1 entries in 'head' for 2 words"):
+        compare(tmp_path, [["a"], ["a", "b"]], [Annotation(head=[0])] * 1 + [failed("x")], [Annotation(head=[0])] * 2)
+
+
+def test_annotations_of_other_pairs_are_an_error(tmp_path):
+    corpus = write_corpus(tmp_path / "corpus.parquet", [["a"]] * 2)
+    first, second = (write(tmp_path, name, [failed("x")] * 2) for name in ("parser", "treebank"))
+    third = write(tmp_path, "other", [failed("x")] * 2, ids=[0, 5])
+    short = write(tmp_path, "short", [failed("x")])
+    output = tmp_path / "out.json"
+    compare_annotations(first, second, corpus=corpus, side="source", output=output)
+    output.unlink()
+    for wrong, fault in ((third, "holds pair 5 where"), (short, "ends before row 1")):
+        for paths in ((first, wrong), (wrong, second)):
+            with pytest.raises(UserError, match=fault):
+                compare_annotations(*paths, corpus=corpus, side="source", output=output)
+    assert not output.exists()
