@@ -1,6 +1,9 @@
 """Where the models of annotators come from: `config/models/NAME.yaml`, one file a model."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from nmtcore.config.datasets import FileSettings
 
@@ -19,3 +22,15 @@ class ModelSettings:
         for file in self.files:
             if not file.name.startswith(f"models/{self.name}/"):
                 raise ValueError(f"the file {file.name} must be called models/{self.name}/...")
+
+
+HOMES = {"corenlp": "CORENLP_HOME"}
+"""Models that an environment variable may name the folder of."""
+
+
+def model_at_hand(name: str, folders: Sequence[str | Path]) -> bool:
+    """Say whether a model is a path, lies in one of `folders`, or is where its environment variable says."""
+    places = [Path(name), *(Path(folder) / name for folder in folders)]
+    if home := os.environ.get(HOMES.get(name, "")):
+        places.append(Path(home))
+    return any(place.exists() for place in places)
