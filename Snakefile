@@ -29,12 +29,14 @@ include: "workflow/rules/features.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/evaluation.smk"
+include: "workflow/rules/reporting.smk"
 
 
 localrules:
     all,
     data,
     annotate,
+    models,
     train,
 
 
@@ -46,12 +48,17 @@ rule all:
 
 rule data:
     input:
-        configured_data(),
+        configured_data,
 
 
 rule annotate:
     input:
-        configured_annotation(),
+        configured_annotation,
+
+
+rule models:
+    input:
+        configured_annotator_models,
 
 
 rule train:

@@ -211,3 +211,22 @@ def test_several_trees_in_one_line_are_null(monkeypatch, models):
     monkeypatch.setattr(spacy_annotator, "_doc", forgetful)
     (annotation,) = annotate([["Muž", "spí", ".", "Žena", "jí", "."]], model="cs_ud", models=models)
     assert annotation.reason == "not one tree: 2 roots"
+
+
+def test_a_supertagger_gives_categories_and_no_trees(shared, models):
+    with open(shared / "data" / "ccg" / "pmb4_en_dev.txt", encoding="utf-8") as file:
+        lines = [[pair.rsplit("|", 1) for pair in line.split()] for line in islice(file, 300)]
+    sentences = [[word for word, _ in line] for line in lines]
+    annotations = annotate(sentences, model="en_ccg_pmb", models=models, tags="ccg")
+    right = total = 0
+    for line, annotation in zip(lines, annotations, strict=True):
+        assert annotation.reason is None
+        assert annotation.head is annotation.upos is annotation.xpos is None
+        right += sum(tag == found for (_, tag), found in zip(line, annotation.ccg, strict=True))
+        total += len(line)
+    assert right / total > 0.85
+
+
+def test_a_pipeline_without_a_tagger_is_no_supertagger(models):
+    with pytest.raises(UserError, match="has no tagger"):
+        annotate([["a"]], model="ru_ud", models=models, tags="ccg")

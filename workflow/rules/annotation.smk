@@ -5,6 +5,7 @@ rule annotate_shard:
     input:
         corpus=f"{DATA}/corpus/{{split}}.parquet",
         raw=f"{DATA}/corpus/raw/{{split}}.parquet",
+        models=annotator_models,
     output:
         temp(
             f"{DATA}/annotation/{{annotator}}/shards/{{split}}.{{side}}.{{shard}}-of-{{shards}}.parquet"
@@ -14,9 +15,9 @@ rule annotate_shard:
     benchmark:
         f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.{{shard}}-of-{{shards}}.tsv"
     conda:
-        "../../envs/core.yaml"
+        "../../envs/annotation.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=6000,
         runtime=480,
     params:
         version=VERSIONS["annotation"],
@@ -50,7 +51,8 @@ rule gather_annotation:
 
 rule label_vocabularies:
     input:
-        f"{DATA}/annotation/{{annotator}}/train.{{side}}.parquet",
+        annotation=f"{DATA}/annotation/{{annotator}}/train.{{side}}.parquet",
+        selection=selection_file,
     output:
         f"{DATA}/annotation/{{annotator}}/{{side}}.labels.json",
     log:
@@ -66,3 +68,69 @@ rule label_vocabularies:
         version=VERSIONS["annotation"],
     script:
         "../scripts/label_vocabularies.py"
+
+
+rule linearise:
+    input:
+        corpus=f"{DATA}/corpus/{{split}}.parquet",
+        annotation=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
+    output:
+        f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.brackets.parquet",
+    log:
+        f"{LOGS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.brackets.log",
+    benchmark:
+        f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.brackets.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        version=VERSIONS["annotation"],
+    script:
+        "../scripts/linearise.py"
+
+
+rule select_pairs:
+    input:
+        corpus=f"{DATA}/corpus/train.parquet",
+        annotations=selection_annotations,
+    output:
+        selection=f"{DATA}/annotation/{SELECTION}/train.parquet",
+        report=f"{DATA}/annotation/{SELECTION}/train.json",
+    log:
+        f"{LOGS}/{{dataset}}/annotation/{SELECTION}.log",
+    benchmark:
+        f"{BENCHMARKS}/{{dataset}}/annotation/{SELECTION}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        version=VERSIONS["annotation"],
+        selection=lambda wildcards: plain(dataset_of(wildcards).selection),
+    script:
+        "../scripts/select_pairs.py"
+
+
+rule compare_annotations:
+    input:
+        corpus=f"{DATA}/corpus/{{split}}.parquet",
+        first=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
+        second=f"{DATA}/annotation/{{other}}/{{split}}.{{side}}.parquet",
+    output:
+        f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.against.{{other}}.json",
+    log:
+        f"{LOGS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.against.{{other}}.log",
+    benchmark:
+        f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.against.{{other}}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        version=VERSIONS["evaluation"],
+    script:
+        "../scripts/compare_annotations.py"

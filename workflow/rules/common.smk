@@ -1,19 +1,22 @@
 # The configuration as the rules see it, and the paths that they share.
-from functools import wraps
+from dataclasses import replace
+from functools import cache, wraps
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from nmtcore.config.annotators import annotator_entry
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.datasets import GOLD, SIDES
 from nmtcore.config.filters import filter_name
-from nmtcore.config.project import NAME, Project
+from nmtcore.config.kinds import FEATURES
+from nmtcore.config.models import model_at_hand
+from nmtcore.config.project import NAME, SELECTION, Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.targets import check_target, scale_of, scale_prefix
 from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS
-from nmtcore.corpus.download import missing_manual
+from nmtcore.corpus.download import missing_manual, planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.job import gpu_here
 
@@ -70,7 +73,8 @@ wildcard_constraints:
     system=rf"(?!(?:corpus|annotation|segmentation|features)/){NAME}",
     split=NAME,
     side="source|target",
-    annotator=NAME,
+    annotator=rf"(?!{SELECTION}/){NAME}",
+    other=NAME,
     segmentation=r"(?:words|bpe)(?:_joint)?_\d+",
     seed=r"\d+",
     shard=r"\d+",
@@ -96,25 +100,44 @@ def dataset_param(*keys):
     return lambda wildcards: [dataset_of(wildcards).view(*keys)]
 
 
+@cache
+@explained
+def named_files():
+    """Every file that a data set or a model names: its settings by who names it."""
+    named = {}
+    for dataset in PROJECT.dataset_files:
+        for corpus, settings in PROJECT.dataset(dataset).corpora.items():
+            for files in settings.files.values():
+                for file in files:
+                    named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
+    for model in PROJECT.model_files:
+        for file in PROJECT.annotator_model(model).files:
+            named.setdefault(file.name, {})[f"model {model}"] = file
+    return named
+
+
 @explained
 def file_settings(name):
-    """The settings of a corpus file by its name; every data set that names it must mean the same file."""
-    found = {}
-    for dataset in PROJECT.dataset_files:
-        for corpus in PROJECT.dataset(dataset).corpora.values():
-            found |= {
-                (dataset, f): f
-                for files in corpus.files.values()
-                for f in files
-                if f.name == name
-            }
-    if not found:
-        raise UserError(f"{DOWNLOADS}/{name}: no data set names this file.")
-    if len(set(found.values())) > 1:
+    """The settings of a file by its name; all that name it must mean the same file, if not the same member of it."""
+    owners = {
+        owner: without_member(file)
+        for owner, file in named_files().get(name, {}).items()
+    }
+    if not owners:
         raise UserError(
-            f"The data sets {', '.join(d for d, _ in found)} describe {name} differently: make them agree."
+            f"{DOWNLOADS}/{name}: neither a data set nor a model names this file."
         )
-    return next(iter(found.values()))
+    if len(set(owners.values())) > 1:
+        raise UserError(
+            f"{', '.join(owners)} describe {name} differently: make them agree."
+        )
+    return next(iter(owners.values()))
+
+
+def without_member(file):
+    """Which member is read does not matter for fetching a file."""
+    mirrors = tuple(replace(mirror, member=None) for mirror in file.mirrors)
+    return replace(file, member=None, mirrors=mirrors)
 
 
 TOLD = set()
@@ -162,12 +185,79 @@ def other_splits(wildcards):
     ]
 
 
+def truecasers(wildcards):
+    """The truecasing models of the sides that have one."""
+    dataset = dataset_of(wildcards)
+    owner = dataset.segmentation_from or dataset.name
+    return [
+        f"{DATA}/corpus/truecase.{side}.txt".format(dataset=owner)
+        for side in SIDES
+        if dataset.words[side].truecase
+    ]
+
+
 @explained
 def annotator_of(wildcards):
     """The settings of the data set's annotator of this name."""
     annotators = dataset_of(wildcards).annotators
     choose(wildcards.annotator, annotators, what="annotator", where=wildcards.dataset)
     return annotators[wildcards.annotator]
+
+
+@explained
+def annotator_models(wildcards):
+    """The files of an annotator's models that are neither at hand nor downloaded."""
+    return model_files(annotator_of(wildcards))
+
+
+def missing_models(settings):
+    """The models of an annotator that are not at hand and that the workflow can download."""
+    return [
+        name
+        for name in settings.models
+        if name in PROJECT.model_files and not model_at_hand(name, SETTINGS.models)
+    ]
+
+
+def model_files(settings):
+    return [
+        f"{DOWNLOADS}/{file.name}"
+        for name in missing_models(settings)
+        for file in PROJECT.annotator_model(name).files
+    ]
+
+
+def selection_file(wildcards):
+    """The rows of the training split that are used, where the data set selects some."""
+    dataset = dataset_of(wildcards)
+    if dataset.selection is None or getattr(wildcards, "split", "train") != "train":
+        return []
+    return [f"{DATA}/annotation/{SELECTION}/train.parquet".format(dataset=dataset.name)]
+
+
+def selection_annotations(wildcards):
+    """The annotations of the training split without which a pair is not used."""
+    dataset = dataset_of(wildcards)
+    if dataset.selection is None:
+        return []
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{dataset.syntax[side][kind]}/train.{side}.parquet"
+        for side, kinds in dataset.selection.parsed.items()
+        for kind in kinds
+    ]
+
+
+@explained
+def kinds_of(wildcards):
+    """The kinds of annotation that an annotator is used for on a side."""
+    annotator_of(wildcards)
+    kinds = dataset_of(wildcards).kinds_of(wildcards.annotator, wildcards.side)
+    if not kinds:
+        raise UserError(
+            f"{wildcards.dataset}: the annotator {wildcards.annotator} is not used on the {wildcards.side} side: "
+            "name it in the data set's `syntax`."
+        )
+    return list(kinds)
 
 
 def shard_files(wildcards):
@@ -194,23 +284,29 @@ def feature_files(run, splits):
 
 def annotation_files(run, splits):
     """The trees that a run's own trees are compared with."""
+    annotator = run.syntax.get("source", {}).get("dependencies")
     return [
         f"{RESULTS}/{run.dataset}/annotation/{annotator}/{split}.source.parquet"
-        for annotator in run.syntax.get("source", {}).values()
         for split in splits
+        if annotator
     ]
 
 
 def label_files(run):
-    """The label vocabularies of the first annotator of each side that a run reads."""
-    return [
-        f"{RESULTS}/{run.dataset}/annotation/{next(iter(kinds.values()))}/{side}.labels.json"
+    """The label vocabularies that a run reads, by side and annotator."""
+    return {
+        side: {
+            annotator: f"{RESULTS}/{run.dataset}/annotation/{annotator}/{side}.labels.json"
+            for annotator in kinds.values()
+        }
         for side, kinds in run.syntax.items()
-    ]
+    }
 
 
-def segmentation_folder(run):
-    return f"{RESULTS}/{run.dataset}/segmentation/{run.segmentation.name}"
+def segmentation_folder(dataset, name):
+    """Where a data set's segmentation lies: in another one's folder, where it uses that."""
+    owner = PROJECT.dataset(dataset).segmentation_from or dataset
+    return f"{RESULTS}/{owner}/segmentation/{name}"
 
 
 def configured_runs():
@@ -240,27 +336,180 @@ def configured_models():
     ]
 
 
+ANNOUNCED = set()
+
+
+def announce(datasets):
+    """Say what must be downloaded for data sets, how much it is and under which licence, before anything starts."""
+    names = tuple(dataset.name for dataset in datasets)
+    if names in ANNOUNCED:
+        return
+    ANNOUNCED.add(names)
+    files = {}
+    for dataset in datasets:
+        for corpus in used_corpora(dataset):
+            licence = corpus.licence or dataset.licence
+            for file in (file for files in corpus.files.values() for file in files):
+                files.setdefault(file.name, (without_member(file), licence))
+        for settings in dataset.annotators.values():
+            for name in missing_models(settings):
+                model = PROJECT.annotator_model(name)
+                files |= {file.name: (file, model.licence) for file in model.files}
+    for sentence in planned_downloads(
+        files.values(),
+        downloads=Path(DOWNLOADS),
+        mirror_roots=SETTINGS.mirrors,
+        manual_folder=Path(MANUAL),
+    ):
+        logger.info(sentence)
+
+
+def used_corpora(dataset):
+    """The corpora of a data set's splits."""
+    names = [part.corpus for parts in dataset.splits.values() for part in parts]
+    return [dataset.corpora[name] for name in dict.fromkeys(names)]
+
+
+def configured_datasets():
+    return [PROJECT.dataset(name) for name in SETTINGS.datasets]
+
+
 @explained
-def configured_data():
+def configured_data(wildcards):
     """The token features of every split of the configured data sets, at the configured scale."""
-    scale, files = PROJECT.scale(SETTINGS.scale), []
-    for dataset in map(PROJECT.dataset, SETTINGS.datasets):
-        folder = f"{RESULTS}/{dataset.name}/features/{PROJECT.segmentation(dataset, scale).name}"
-        files += [
-            f"{folder}/{split}.{side}.parquet"
-            for split in dataset.splits
-            for side in SIDES
-        ]
+    announce(configured_datasets())
+    return [
+        file for dataset in configured_datasets() for file in token_features(dataset)
+    ]
+
+
+def token_features(dataset):
+    name = PROJECT.segmentation(dataset, PROJECT.scale(SETTINGS.scale)).name
+    folder = f"{RESULTS}/{dataset.name}/features/{name}"
+    return [
+        f"{folder}/{split}.{side}.parquet"
+        for split in dataset.splits
+        for side in dataset.sides(split)
+    ]
+
+
+@explained
+def configured_annotation(wildcards):
+    """Annotation and syntax features of every split by every annotator that the configured data sets use."""
+    announce(configured_datasets())
+    return [
+        file
+        for dataset in configured_datasets()
+        for file in [*annotations(dataset), *syntax_features(dataset)]
+    ]
+
+
+def used_annotators(dataset):
+    """The split, side and annotator of every annotation that a data set asks for."""
+    return [
+        (split, side, annotator)
+        for split in dataset.splits
+        for side in dataset.sides(split)
+        for annotator in dict.fromkeys(dataset.syntax.get(side, {}).values())
+    ]
+
+
+def annotations(dataset):
+    """Annotation files; linearised parses beside those that have constituents."""
+    files = []
+    for split, side, annotator in used_annotators(dataset):
+        stem = f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}"
+        files.append(f"{stem}.parquet")
+        if "constituency" in dataset.kinds_of(annotator, side):
+            files.append(f"{stem}.brackets.parquet")
+    return files
+
+
+def syntax_features(dataset):
+    """The features of every annotator that gives a kind which features are made of."""
+    name = PROJECT.segmentation(dataset, PROJECT.scale(SETTINGS.scale)).name
+    made = {feature.annotation for feature in FEATURES.values()}
+    return [
+        f"{RESULTS}/{dataset.name}/features/{name}/{split}.{side}.{annotator}.parquet"
+        for split, side, annotator in used_annotators(dataset)
+        if made & set(dataset.kinds_of(annotator, side))
+    ]
+
+
+def comparisons(dataset):
+    """Each parser against the treebanks that the data set names."""
+    gold = [
+        name
+        for name, settings in dataset.annotators.items()
+        if annotator_entry(settings)["tool"] == "existing"
+    ]
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}.against.{gold[0]}.json"
+        for split, side, annotator in used_annotators(dataset)
+        if gold and split.startswith(GOLD) and annotator not in gold
+        if "dependencies" in dataset.kinds_of(annotator, side)
+    ]
+
+
+@explained
+def configured_comparisons(wildcards):
+    """Every parser of the configured data sets against their treebanks."""
+    files = [file for dataset in configured_datasets() for file in comparisons(dataset)]
+    if not files:
+        raise UserError(
+            f"None of {', '.join(SETTINGS.datasets)} has a treebank and a parser to compare with it."
+        )
     return files
 
 
 @explained
-def configured_annotation():
-    """The annotation of every split by every annotator that the configured data sets name."""
+def configured_annotator_models(wildcards):
+    """The models that the annotators of the configured data sets read and that must be downloaded."""
+    announce(configured_datasets())
     return [
-        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}.parquet"
-        for dataset in map(PROJECT.dataset, SETTINGS.datasets)
-        for side, kinds in dataset.syntax.items()
-        for annotator in dict.fromkeys(kinds.values())
-        for split in dataset.splits
+        file
+        for dataset in configured_datasets()
+        for settings in dataset.annotators.values()
+        for file in model_files(settings)
     ]
+
+
+@explained
+def configured_reports(wildcards):
+    """What the stages of the configured data sets report."""
+    files = configured_annotation_reports(wildcards)
+    for dataset in configured_datasets():
+        folder = f"{RESULTS}/{dataset.name}"
+        files += [f"{folder}/corpus/raw/{split}.json" for split in dataset.splits]
+        files += [f"{folder}/corpus/{split}.json" for split in dataset.splits]
+        if dataset.selection is not None:
+            files.append(f"{folder}/annotation/{SELECTION}/train.json")
+    return files
+
+
+@explained
+def configured_annotation_reports(wildcards):
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}.json"
+        for dataset in configured_datasets()
+        for split, side, annotator in used_annotators(dataset)
+    ]
+
+
+@explained
+def configured_labels(wildcards):
+    """The label vocabularies of the configured data sets."""
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{side}.labels.json"
+        for dataset in configured_datasets()
+        for split, side, annotator in used_annotators(dataset)
+        if split == "train"
+    ]
+
+
+def published_sizes(what):
+    """A params function: the published sizes of the configured data sets, in a plain mapping."""
+    return lambda wildcards: {
+        dataset.name: getattr(dataset.published, what)
+        for dataset in configured_datasets()
+    }

@@ -46,10 +46,31 @@ rule read_split:
         "../scripts/read_split.py"
 
 
+rule learn_truecaser:
+    input:
+        f"{DATA}/corpus/raw/train.parquet",
+    output:
+        f"{DATA}/corpus/truecase.{{side}}.txt",
+    log:
+        f"{LOGS}/{{dataset}}/corpus/truecase.{{side}}.log",
+    benchmark:
+        f"{BENCHMARKS}/{{dataset}}/corpus/truecase.{{side}}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        version=VERSIONS["corpus"],
+    script:
+        "../scripts/learn_truecaser.py"
+
+
 rule filter_split:
     input:
         raw=f"{DATA}/corpus/raw/{{split}}.parquet",
         others=other_splits,
+        truecasers=truecasers,
     output:
         pairs=f"{DATA}/corpus/{{split}}.parquet",
         report=f"{DATA}/corpus/{{split}}.json",
@@ -64,6 +85,6 @@ rule filter_split:
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        dataset=dataset_param("filters"),
+        dataset=dataset_param("filters", "words"),
     script:
         "../scripts/filter_split.py"

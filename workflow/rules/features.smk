@@ -4,7 +4,10 @@
 rule extract_tokens:
     input:
         corpus=f"{DATA}/corpus/{{split}}.parquet",
-        segmentation=f"{DATA}/segmentation/{{segmentation}}",
+        selection=selection_file,
+        segmentation=lambda wildcards: segmentation_folder(
+            wildcards.dataset, wildcards.segmentation
+        ),
     output:
         f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.parquet",
     log:
@@ -25,6 +28,7 @@ rule extract_tokens:
 rule extract_syntax:
     input:
         annotation=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
+        selection=selection_file,
         labels=f"{DATA}/annotation/{{annotator}}/{{side}}.labels.json",
         tokens=f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.parquet",
     output:
@@ -40,5 +44,6 @@ rule extract_syntax:
         runtime=240,
     params:
         version=VERSIONS["features"],
+        kinds=kinds_of,
     script:
         "../scripts/extract_syntax.py"

@@ -3,7 +3,9 @@
 
 rule learn_segmentation:
     input:
-        f"{DATA}/corpus/train.parquet",
+        corpus=f"{DATA}/corpus/train.parquet",
+        selection=selection_file,
+        truecasers=truecasers,
     output:
         directory(f"{DATA}/segmentation/{{segmentation}}"),
     log:

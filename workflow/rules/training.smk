@@ -4,9 +4,15 @@
 rule train_model:
     input:
         features=lambda wildcards: feature_files(run_of(wildcards), ["train", "dev"]),
-        labels=lambda wildcards: label_files(run_of(wildcards)),
+        labels=lambda wildcards: [
+            path
+            for files in label_files(run_of(wildcards)).values()
+            for path in files.values()
+        ],
         dev=f"{DATA}/corpus/dev.parquet",
-        segmentation=lambda wildcards: segmentation_folder(run_of(wildcards)),
+        segmentation=lambda wildcards: segmentation_folder(
+            wildcards.dataset, run_of(wildcards).segmentation.name
+        ),
     output:
         model=directory(f"{RUN}/model"),
         history=f"{RUN}/training.jsonl",
@@ -27,6 +33,7 @@ rule train_model:
     params:
         version=VERSIONS["training"],
         run=lambda wildcards: run_to_json(run_of(wildcards)),
+        labels=lambda wildcards: label_files(run_of(wildcards)),
         checkpoints=f"{RUN}/checkpoints",
     script:
         "../scripts/train_model.py"

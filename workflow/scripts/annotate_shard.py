@@ -5,6 +5,7 @@ from nmtcore.config.annotators import annotator_settings
 from nmtcore.job import job, project_settings
 
 with job(snakemake):
+    project = project_settings(snakemake)
     annotate_shard(
         annotator_settings(snakemake.params.settings, where=snakemake.wildcards.annotator),
         corpus=Path(snakemake.input.corpus),
@@ -14,5 +15,5 @@ with job(snakemake):
         shard=int(snakemake.wildcards.shard),
         shards=int(snakemake.wildcards.shards),
         output=Path(snakemake.output[0]),
-        model_folders=[Path(folder) for folder in project_settings(snakemake).models],
+        model_folders=[*map(Path, project.models), Path(project.paths.downloads) / "models"],
     )

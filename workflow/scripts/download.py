@@ -12,5 +12,6 @@ with job(snakemake) as terminal:
         target=Path(snakemake.output.file),
         mirror_roots=settings.mirrors,
         manual_folder=Path(settings.paths.manual),
+        http_hosts=settings.http_hosts,
         progress=terminal.isatty(),
     )

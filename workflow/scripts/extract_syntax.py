@@ -8,5 +8,8 @@ with job(snakemake):
         annotation=Path(snakemake.input.annotation),
         labels=Path(snakemake.input.labels),
         tokens=Path(snakemake.input.tokens),
+        kinds=snakemake.params.kinds,
+        side=snakemake.wildcards.side,
+        selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
         output=Path(snakemake.output[0]),
     )

@@ -10,5 +10,6 @@ with job(snakemake):
         segmentation=Path(snakemake.input.segmentation),
         settings=SegmentationSettings.parse(snakemake.wildcards.segmentation),
         side=snakemake.wildcards.side,
+        selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
         output=Path(snakemake.output[0]),
     )

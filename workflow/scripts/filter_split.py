@@ -9,6 +9,7 @@ with job(snakemake):
         snakemake.wildcards.split,
         raw=Path(snakemake.input.raw),
         other_raws={Path(path).stem: Path(path) for path in snakemake.input.others},
+        truecasers={Path(path).name.split(".")[1]: Path(path) for path in snakemake.input.truecasers},
         output=Path(snakemake.output.pairs),
         report=Path(snakemake.output.report),
     )

@@ -4,4 +4,8 @@ from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.job import job
 
 with job(snakemake):
-    label_vocabularies(Path(snakemake.input[0]), Path(snakemake.output[0]))
+    label_vocabularies(
+        Path(snakemake.input.annotation),
+        Path(snakemake.output[0]),
+        selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
+    )

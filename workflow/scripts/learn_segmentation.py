@@ -5,5 +5,10 @@ from nmtcore.job import job
 from nmtcore.segmentation.learn import learn_segmentation
 
 with job(snakemake):
-    settings = SegmentationSettings.parse(snakemake.wildcards.segmentation)
-    learn_segmentation(Path(snakemake.input[0]), settings, Path(snakemake.output[0]))
+    learn_segmentation(
+        Path(snakemake.input.corpus),
+        SegmentationSettings.parse(snakemake.wildcards.segmentation),
+        Path(snakemake.output[0]),
+        selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
+        truecasers={Path(path).name.split(".")[1]: Path(path) for path in snakemake.input.truecasers},
+    )

@@ -10,7 +10,7 @@ with job(snakemake) as terminal:
             run=snakemake.params.run,
             features=str(Path(snakemake.input.features[0]).parent),
             segmentation=str(snakemake.input.segmentation),
-            labels={Path(path).name.split(".")[0]: str(path) for path in snakemake.input.labels},
+            labels=snakemake.params.labels,
             dev_corpus=str(snakemake.input.dev),
             checkpoints=str(snakemake.params.checkpoints),
             model=str(snakemake.output.model),

@@ -1,12 +1,13 @@
-"""Dependency trees, tags and lemmas by any spaCy pipeline that has a parser."""
+"""Dependency trees, tags and lemmas by any spaCy pipeline that has a parser; or CCG supertags by one that tags them."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import Spacy as SpacySettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
@@ -35,9 +36,12 @@ class Spacy(Annotator):
         self._settings = settings
         self._model_folders = model_folders
         self._nlp: Language | None = None
+        self._read = _annotation
 
     def __enter__(self) -> Self:
-        self._nlp = load_pipeline(self._settings.model, self._model_folders)
+        supertags = self._settings.tags == "ccg"
+        self._nlp = load_pipeline(self._settings.model, self._model_folders, supertags=supertags)
+        self._read = _supertags if supertags else _annotation
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -50,7 +54,7 @@ class Spacy(Annotator):
         while some := [sentence.words for sentence in islice(sentences, BATCHES_IN_A_ZONE * size)]:
             # The zone gives strings and lexemes back, or the vocabulary would grow with the corpus.
             with self._nlp.memory_zone():
-                annotations = _annotate(self._nlp, some, batch_size=size)
+                annotations = _annotate(self._nlp, some, self._read, batch_size=size)
             yield from annotations
 
 
@@ -59,11 +63,11 @@ def open_annotator(settings: SpacySettings, task: Task) -> Spacy:
     return Spacy(settings, task.model_folders)
 
 
-def load_pipeline(model: str, model_folders: Sequence[Path]) -> "Language":
+def load_pipeline(model: str, model_folders: Sequence[Path], *, supertags: bool = False) -> "Language":
     """Load a pipeline by path, by its name in one of `model_folders`, or as an installed package.
 
-    Only what an annotation needs is left switched on. A model that is not there, cannot be loaded, or has no parser is
-    a `UserError`.
+    Only what an annotation needs is left switched on: for `supertags`, what tags need. A model that is not there,
+    cannot be loaded, or has no parser (no tagger) is a `UserError`.
     """
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         # Shards are the unit of parallel work: several threads in each are slower than one.
@@ -79,45 +83,47 @@ def load_pipeline(model: str, model_folders: Sequence[Path]) -> "Language":
         meta = nlp.get_pipe_meta(name)
         if meta.factory in NOT_NEEDED or meta.retokenizes:
             nlp.disable_pipe(name)
-    if not any("token.head" in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
+    needed, what = ("token.tag", "tagger") if supertags else ("token.head", "parser")
+    if supertags:
+        for name in nlp.pipe_names:
+            if "token.head" in nlp.get_pipe_meta(name).assigns:
+                nlp.disable_pipe(name)
+    if not any(needed in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
         raise UserError(
-            f"The spaCy pipeline {place} has no parser (it has: {', '.join(nlp.component_names) or 'nothing'}): "
-            "name one with a dependency parser."
+            f"The spaCy pipeline {place} has no {what} (it has: {', '.join(nlp.component_names) or 'nothing'}): "
+            f"name one with a {what}."
         )
     return nlp
 
 
-def _find(model: str, model_folders: Sequence[Path], is_package) -> str | Path:
-    candidates = [Path(model), *(Path(folder) / model for folder in model_folders)]
-    for candidate in candidates:
-        if (candidate / "meta.json").is_file():
-            return candidate.resolve()
-    if is_package(model):
-        return model
-    places = ", ".join(map(str, candidates))
-    raise UserError(
-        f"There is no spaCy pipeline '{model}': neither at {places}, nor as an installed package. Add the folder that "
-        f"holds it to `models` in config/config.yaml, or install it (python -m spacy download {model})."
-    )
+def _find(model: str, model_folders: Sequence[Path], is_package: Callable[[str], bool]) -> str | Path:
+    try:
+        return find_model(model, model_folders, what="spaCy pipeline", holds="meta.json")
+    except UserError as error:
+        if is_package(model):
+            return model
+        raise UserError(f"{error} Or install it as a package: python -m spacy download {model}.") from error
 
 
-def _annotate(nlp: "Language", sentences: list[Sequence[str]], *, batch_size: int) -> list[Annotation]:
+def _annotate(
+    nlp: "Language", sentences: list[Sequence[str]], read: Callable[["Doc"], Annotation], *, batch_size: int
+) -> list[Annotation]:
     annotations: list[Annotation] = []
     while rest := sentences[len(annotations) :]:
         try:
             for doc in nlp.pipe((_doc(nlp, words) for words in rest), batch_size=batch_size):
-                annotations.append(_annotation(doc))
+                annotations.append(read(doc))
         except MemoryError:
             raise
         except Exception:
             # Batches come out whole, so the sentence at fault is in the one that would be next.
-            annotations += [_annotate_one(nlp, words) for words in sentences[len(annotations) :][:batch_size]]
+            annotations += [_annotate_one(nlp, words, read) for words in sentences[len(annotations) :][:batch_size]]
     return annotations
 
 
-def _annotate_one(nlp: "Language", words: Sequence[str]) -> Annotation:
+def _annotate_one(nlp: "Language", words: Sequence[str], read: Callable[["Doc"], Annotation]) -> Annotation:
     try:
-        return _annotation(next(nlp.pipe([_doc(nlp, words)])))
+        return read(next(nlp.pipe([_doc(nlp, words)])))
     except MemoryError:
         raise
     except Exception as error:
@@ -144,6 +150,10 @@ def _annotation(doc: "Doc") -> Annotation:
         head=heads,
         deprel=["root" if token.dep_ == "ROOT" else token.dep_ for token in doc],
     )
+
+
+def _supertags(doc: "Doc") -> Annotation:
+    return Annotation(ccg=[token.tag_ for token in doc])
 
 
 def _first_line(error: Exception) -> str:

@@ -1,0 +1,115 @@
+from itertools import islice
+
+import pytest
+from annotation.test_spacy import gold
+from pair_files import write_corpus
+
+from nmtcore.annotation import udpipe
+from nmtcore.annotation.base import Sentence, Task, annotate_words
+from nmtcore.annotation.shards import annotate_shard
+from nmtcore.config.annotators import UdPipe
+from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import attachment, is_punctuation
+from nmtcore.parquet import read_rows
+from nmtcore.syntax.annotation import tree_fault
+
+MODEL = "de_ud.udpipe"
+
+
+@pytest.fixture(scope="module")
+def models(shared):
+    return shared / "models"
+
+
+def annotate(sentences, models, **settings):
+    task = Task(side="source", language="de", model_folders=(models,))
+    return list(annotate_words(UdPipe(model=MODEL, **settings), sentences, task))
+
+
+def test_uas_on_gold_trees_is_that_of_the_model(shared, models):
+    sentences = list(islice(gold(shared / "data" / "ud" / "de_pud.conllu"), 100))
+    annotations = annotate([words for words, _, _ in sentences], models)
+    assert all(tree_fault(annotation.head) is None for annotation in annotations)
+    marks = [is_punctuation(words, upos) for words, _, upos in sentences]
+    scores = attachment([a.head for a in annotations], [heads for _, heads, _ in sentences], marks)
+    assert 66 < scores["uas"] < 80  # 72.1 on all 1,000 sentences
+    assert {tag for a in annotations for tag in a.upos} >= {"NOUN", "VERB", "ADP", "DET"}
+    assert any("Case=" in feats for a in annotations for feats in a.feats)
+
+
+def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, shared, models):
+    with open(shared / "data" / "multi30k" / "val.de", encoding="utf-8", newline="\n") as file:
+        normal = [line.split() for line in islice(file, 8)]
+    odd = [
+        *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"]),
+        *(["(", "[", "_", "#", "*"], ["y" * 300, "."]),
+    ]
+    mixed = [words for pair in zip(normal, odd, strict=True) for words in pair]
+    corpus = write_corpus(tmp_path / "corpus.parquet", mixed)
+    annotate_shard(
+        UdPipe(model=MODEL),
+        corpus=corpus,
+        raw=tmp_path / "none",
+        side="source",
+        language="de",
+        shard=0,
+        shards=1,
+        output=tmp_path / "out.parquet",
+        model_folders=[models],
+    )
+    rows = list(read_rows(tmp_path / "out.parquet"))
+    assert [row["id"] for row in rows] == list(range(16))
+    alone = annotate(normal, models)
+    assert [row["head"] for row in rows[::2]] == [a.head for a in alone]
+    reasons = [row["reason"] for row in rows[1::2]]
+    assert reasons[0] == "the sentence has no words"
+    assert reasons[3] == "more than 250 words"
+    assert all(
+        row["reason"] is not None or len(row["head"]) == len(words) for row, words in zip(rows[1::2], odd, strict=True)
+    )
+
+
+def test_changed_words_are_null(models, monkeypatch):
+    real = udpipe._annotation
+    monkeypatch.setattr(udpipe, "_annotation", lambda tokens, words: real(tokens, [*words[:-1], "other"]))
+    (annotation,) = annotate([["Ein", "Hund", "."]], models)
+    assert annotation.reason == "UDPipe changed the words"
+
+
+class Failing:
+    """A model that cannot parse sentences of two words."""
+
+    DEFAULT = ""
+
+    def tag(self, tokens, options, error):
+        return True
+
+    def parse(self, tokens, options, error):
+        words = list(tokens.words)
+        for word in words[1:]:
+            tokens.setHead(word.id, word.id - 1, "root" if word.id == 1 else "dep")
+        return len(words) != 3
+
+
+def test_a_failure_costs_one_sentence():
+    annotator = udpipe.UdPipe(UdPipe(model=MODEL), [])
+    annotator._model = Failing()
+    sentences = [Sentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
+    found = list(annotator.annotate(sentences))
+    assert [annotation.head for annotation in found] == [[0], None, [0, 1, 2]]
+    assert found[1].reason == "UDPipe failed: no reason given"
+
+
+def test_a_model_that_is_not_there_or_broken_is_an_error(tmp_path):
+    with pytest.raises(UserError, match=r"no UDPipe model 'de_ud.udpipe' .*`models` in config/config.yaml"):
+        udpipe.load_model(MODEL, [tmp_path])
+    (tmp_path / MODEL).write_bytes(b"no model")
+    with pytest.raises(UserError, match="no model of UDPipe 1"):
+        udpipe.load_model(MODEL, [tmp_path])
+
+
+def test_a_model_may_be_a_folder_with_one_file(shared, models, tmp_path):
+    (tmp_path / "udpipe_de").mkdir()
+    (tmp_path / "udpipe_de" / MODEL).symlink_to((models / MODEL).resolve())
+    (tmp_path / "udpipe_de" / f"{MODEL}.json").write_text("{}")
+    assert udpipe.load_model("udpipe_de", [tmp_path]) is not None

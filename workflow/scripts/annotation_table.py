@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from nmtcore.job import job
+from nmtcore.reporting.annotation import write_annotation_table
+
+with job(snakemake):
+    write_annotation_table(
+        [Path(path) for path in snakemake.input.reports],
+        labels=[Path(path) for path in snakemake.input.labels],
+        published=snakemake.params.published,
+        json=Path(snakemake.output.json),
+        table=Path(snakemake.output.table),
+    )

@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from nmtcore.evaluation.comparison import compare_annotations
+from nmtcore.job import job
+
+with job(snakemake):
+    compare_annotations(
+        Path(snakemake.input.first),
+        Path(snakemake.input.second),
+        corpus=Path(snakemake.input.corpus),
+        side=snakemake.wildcards.side,
+        output=Path(snakemake.output[0]),
+    )

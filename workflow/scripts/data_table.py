@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from nmtcore.job import job
+from nmtcore.reporting.data import write_data_table
+
+with job(snakemake):
+    write_data_table(
+        [Path(path) for path in snakemake.input.reports],
+        features=[Path(path) for path in snakemake.input.features],
+        published=snakemake.params.published,
+        benchmarks=Path(snakemake.params.benchmarks),
+        json=Path(snakemake.output.json),
+        table=Path(snakemake.output.table),
+    )

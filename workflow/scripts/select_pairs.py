@@ -1,0 +1,17 @@
+from pathlib import Path
+
+from nmtcore.annotation.selection import select_pairs
+from nmtcore.config.datasets import SelectionSettings
+from nmtcore.config.typed import build
+from nmtcore.job import job
+
+with job(snakemake):
+    settings = build(SelectionSettings, snakemake.params.selection, where=snakemake.wildcards.dataset)
+    files = iter(map(Path, snakemake.input.annotations))
+    select_pairs(
+        settings,
+        corpus=Path(snakemake.input.corpus),
+        annotations={side: {kind: next(files) for kind in kinds} for side, kinds in settings.parsed.items()},
+        output=Path(snakemake.output.selection),
+        report=Path(snakemake.output.report),
+    )
