@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,14 +36,15 @@ class Workplace:
     snakefile: Path
     mirror: Path
 
-    def command(self, *arguments: str) -> list[str]:
-        """The command line; computing settings come last, so that targets stay targets."""
+    def command(self, *arguments: str, settings: Sequence[str] = ()) -> list[str]:
+        """The command line; settings of config.yaml come last, so that targets stay targets."""
         call = [sys.executable, "-m", "snakemake", "-s", str(self.snakefile), "-d", str(self.folder)]
-        return [*call, *arguments, "--config", "threads=1", "device=cpu", f'mirrors=["{self.mirror}"]']
+        computing = ["threads=1", "device=cpu", f'mirrors=["{self.mirror}"]']
+        return [*call, *arguments, "--config", *computing, *settings]
 
-    def start(self, *arguments: str) -> subprocess.Popen:
+    def start(self, *arguments: str, settings: Sequence[str] = ()) -> subprocess.Popen:
         return subprocess.Popen(
-            self.command(*arguments),
+            self.command(*arguments, settings=settings),
             cwd=self.folder.parent,  # -d says where to work, not where one stands
             env=os.environ | {"OMP_NUM_THREADS": "1"},
             stdout=subprocess.PIPE,
@@ -50,14 +52,14 @@ class Workplace:
             text=True,
         )
 
-    def call(self, *arguments: str) -> Finished:
-        process = self.start(*arguments)
+    def call(self, *arguments: str, settings: Sequence[str] = ()) -> Finished:
+        process = self.start(*arguments, settings=settings)
         output, _ = process.communicate(timeout=600)
         return Finished(code=process.returncode, output=output)
 
-    def run(self, *targets: str) -> Finished:
+    def run(self, *targets: str, settings: Sequence[str] = ()) -> Finished:
         """Make targets, which must succeed."""
-        finished = self.call("--cores", "1", *targets)
+        finished = self.call("--cores", "1", *targets, settings=settings)
         assert finished.code == 0, finished.output
         return finished
 

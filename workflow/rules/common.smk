@@ -156,7 +156,7 @@ def split_files(wildcards):
             for file in files:
                 names.append(f"{DOWNLOADS}/{file.name}")
                 warn_missing(file)
-    return names
+    return list(dict.fromkeys(names))
 
 
 def warn_missing(file):
@@ -476,8 +476,8 @@ def configured_annotator_models(wildcards):
 
 @explained
 def configured_reports(wildcards):
-    """What the stages of the configured data sets report."""
-    files = configured_annotation_reports(wildcards)
+    """What reading, filtering and selecting the configured data sets report."""
+    files = []
     for dataset in configured_datasets():
         folder = f"{RESULTS}/{dataset.name}"
         files += [f"{folder}/corpus/raw/{split}.json" for split in dataset.splits]

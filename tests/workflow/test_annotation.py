@@ -1,0 +1,162 @@
+"""Annotation and what is made of it, from configuration to Parquet and tables, on the demo corpus and small files."""
+
+import json
+
+import pyarrow.parquet as parquet
+import pytest
+from workflow.calling import little
+
+CONLLU = """1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
+2\tdog\tdog\tNOUN\tNN\t_\t3\tnsubj\t_\t_
+3\tsleeps\tsleep\tVERB\tVBZ\t_\t0\troot\t_\t_
+
+1\tdon't\tdo\tVERB\tVB\t_\t0\troot\t_\t_
+
+"""
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def rows(path):
+    return parquet.read_table(path).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def tagged(place):
+    """Demo pairs from German to English, whose English has CCG supertags; those of over twelve words have no parse."""
+    parts = {name: {"options": {"count": count}} for name, count in (("train", 300), ("dev", 20), ("test", 20))}
+    place.write(
+        "datasets/tagged",
+        {
+            "extends": "demo_de2en",
+            "corpora": parts,
+            "filters": ["empty"],
+            "annotators": {"short": {"tool": "existing", "max_words": 12, "shards": 3}},
+            "syntax": {
+                "source": {"dependencies": "existing", "tags": "existing"},
+                "target": {"dependencies": "existing", "ccg": "short"},
+            },
+            "selection": {"parsed": {"target": ["ccg"]}},
+            "published": {"pairs": {"train": 1234}, "tags": {"target.ccg": 507}, "place": "Table 0"},
+        },
+    )
+    place.run("annotate", "results/tables/data.md", "results/tables/annotation.md", settings=['datasets=["tagged"]'])
+    return place.folder / "results"
+
+
+def features(tagged, name):
+    (path,) = (tagged / "tagged" / "features").glob(f"*/{name}.parquet")
+    return rows(path)
+
+
+def test_pairs_without_a_parse_are_removed_from_features_alone(tagged):
+    corpus = rows(tagged / "tagged/corpus/train.parquet")
+    short = [row["id"] for row in corpus if len(row["target_words"]) <= 12]
+    assert 0 < len(short) < len(corpus) == 300
+    assert read(tagged / "tagged/annotation/selection/train.json") == {
+        "pairs": 300,
+        "dropped": {"no ccg on the target side": 300 - len(short)},
+        "kept": len(short),
+    }
+    for name in (
+        "train.source",
+        "train.target",
+        "train.source.existing",
+        "train.target.existing",
+        "train.target.short",
+    ):
+        assert [row["id"] for row in features(tagged, name)] == short
+    assert len(features(tagged, "test.target.short")) == 20
+    words = {word for row in corpus if row["id"] in set(short) for word in row["target_words"]}
+    report = read(next((tagged / "tagged/segmentation").glob("*/report.json")))
+    assert report["source"]["different"] >= len(words)
+
+
+def test_features_hold_the_kinds_that_the_data_set_asks_for(tagged):
+    by_file = {
+        "train.source.existing": "governor deprel parent_position parent_first depth upos xpos dg_a dg_b",
+        "train.target.existing": "governor deprel parent_position parent_first depth dg_a dg_b",
+        "train.target.short": "ccg random",
+    }
+    for name, columns in by_file.items():
+        assert set(features(tagged, name)[0]) == {"id", *columns.split()}
+    labels = read(tagged / "tagged/annotation/short/target.labels.json")
+    corpus = {row["id"]: row for row in rows(tagged / "tagged/annotation/short/train.target.parquet")}
+    for row in features(tagged, "train.target.short"):
+        assert [labels["ccg"][k] for k in row["ccg"]] == corpus[row["id"]]["ccg"]
+        assert all(2 <= k < len(labels["ccg"]) for k in row["random"])
+
+
+def test_tables_show_what_is_left_and_what_the_paper_says(tagged):
+    data = (tagged / "tables/data.md").read_text(encoding="utf-8")
+    assert "1,234" in data or "1234" in data
+    kept = read(tagged / "tagged/annotation/selection/train.json")["kept"]
+    assert str(kept) in data
+    annotation = (tagged / "tables/annotation.md").read_text(encoding="utf-8")
+    assert "507" in annotation
+    assert "more than 12 words" in annotation
+
+
+@pytest.fixture(scope="module")
+def treebank(place):
+    """Small pairs with copied sentences and a treebank on the source side."""
+    (place.mirror / "bank.conllu").write_text(CONLLU, encoding="utf-8")
+    (place.mirror / "mono.de").write_text("".join(f"Satz {k}\n" for k in range(400)), encoding="utf-8")
+    corpora = little()["corpora"]
+    corpora["bank"] = {
+        "format": "conllu",
+        "files": {"source": {"name": "bank/bank.conllu", "mirrors": [{"path": "bank.conllu"}]}},
+    }
+    corpora["mono"] = {"format": "copied", "files": {"text": {"name": "mono/de", "mirrors": [{"path": "mono.de"}]}}}
+    place.write(
+        "datasets/banked",
+        little(
+            corpora=corpora,
+            splits={
+                "train": ["train", {"corpus": "mono", "sample": 350}],
+                "dev": "dev",
+                "test": "test",
+                "gold_bank": "bank",
+            },
+            words="moses",
+            annotators={"gold": {"tool": "existing"}, "short": {"tool": "existing", "max_words": 2}},
+            syntax={"source": {"dependencies": "short"}},
+            selection={"copies": {"corpus": "mono", "per_pair": 2}},
+        ),
+    )
+    return place
+
+
+def test_a_treebank_keeps_its_words_and_parsers_are_compared_with_it(treebank):
+    target = "results/banked/annotation/short/gold_bank.source.against.gold.json"
+    treebank.run(target, "results/tables/parsers.md", settings=['datasets=["banked"]'])
+    found = read(treebank.folder / target)
+    assert found["sentences"] == 2
+    assert found["compared"] == 1
+    assert found["uas"] == 100
+    corpus = rows(treebank.folder / "results/banked/corpus/gold_bank.parquet")
+    assert [row["source_words"] for row in corpus] == [["The", "dog", "sleeps"], ["don't"]]
+    assert [row["target_words"] for row in corpus] == [[], []]
+    assert "gold_bank" in (treebank.folder / "results/tables/parsers.md").read_text(encoding="utf-8")
+
+
+def test_copies_are_sampled_and_stand_on_both_sides(treebank):
+    treebank.run("data", settings=['datasets=["banked"]'])
+    folder = treebank.folder / "results/banked"
+    corpus = {row["id"]: row for row in rows(folder / "corpus/train.parquet")}
+    kept = [row["id"] for row in rows(next(folder.glob("features/*/train.source.parquet")))]
+    copies = [id for id in kept if corpus[id]["origin"].startswith("mono:")]
+    assert len(copies) == 2 * (len(kept) - len(copies)) > 0
+    assert all(corpus[id]["source"] == corpus[id]["target"] for id in copies)
+    assert not list((folder / "features").glob("*/gold_bank.target.parquet"))
+    assert read(folder / "annotation/selection/train.json")["copies"]["sentences"] == 350
+
+
+def test_another_data_sets_segmentation_is_used_as_it_is(treebank):
+    treebank.write("datasets/borrower", {"extends": "banked", "segmentation_from": "little"})
+    treebank.run("data", settings=['datasets=["borrower"]'])
+    results = treebank.folder / "results"
+    assert not (results / "borrower/segmentation").exists()
+    assert next((results / "little/segmentation").glob("*/source.vocab")).exists()
