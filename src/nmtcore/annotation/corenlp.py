@@ -68,7 +68,7 @@ class CoreNlp(JavaAnnotator):
     def __enter__(self) -> Self:
         """Find Java and the jars; without them there is a `UserError`."""
         super().__enter__()
-        self._home = find_corenlp(self._settings.model, self._model_folders)
+        self._home = find_model(self._settings.model, self._model_folders, what="Stanford CoreNLP", holds=JAR)
         return self
 
     def refuses(self, words: Words) -> str | None:
@@ -163,17 +163,6 @@ def _check_words(found: Sequence[str], words: Words) -> None:
 def _plain(word: str) -> str:
     """Undo what CoreNLP does to round brackets, in either direction."""
     return word.replace("-LRB-", "(").replace("-RRB-", ")") if "-" in word else word
-
-
-def find_corenlp(model: str, folders: Sequence[Path]) -> Path:
-    """Find the folder of the jars: as any other model, else where the environment variable CORENLP_HOME says."""
-    home = os.environ.get("CORENLP_HOME")
-    try:
-        return find_model(model, folders, what="Stanford CoreNLP", holds=JAR)
-    except UserError as error:
-        if home and any(Path(home).glob(JAR)):
-            return Path(home).resolve()
-        raise UserError(f"{error} Or set CORENLP_HOME to the folder of its jars.") from error
 
 
 def open_annotator(settings: CoreNlpSettings, task: Task) -> CoreNlp:

@@ -1,0 +1,126 @@
+"""The real CoreNLP: four starts of its machine, which are most of these tests' time."""
+
+import shutil
+
+import pytest
+from conftest import missing
+
+from nmtcore.annotation.base import Task, annotate_words
+from nmtcore.annotation.corenlp import SPLITS
+from nmtcore.config.annotators import CoreNlp
+from nmtcore.evaluation.attachment import attachment
+from nmtcore.syntax.annotation import tree_fault
+from nmtcore.syntax.constituents import leaves, parse_constituents
+
+ODD = {
+    "no words": [],
+    "splits": ["\u2028"],
+    "splits inside": ["a\u3000b", "."],
+    "too long": ["word"] * 251,
+}
+# Of all spaces and controls, those that do not cut.
+WHOLE = [chr(code) for code in (*range(0x20), 0x7F, 0xA0, 0x180E, 0x2007, 0x200B, 0x200D, 0x202F, 0x2060, 0xFEFF)]
+WHOLE = [character for character in WHOLE if not SPLITS.match(character)]
+EVEN = (
+    [f"a{character}b" for character in WHOLE],
+    WHOLE,
+    ["\ufeff", "starts", "a\u00a0b", "with\u202fspaces", "\u200b", "."],
+    ["word"] * 200,
+    ["Look", "(", "here", ")", "at", "a(b", "[", "x", "]", "{", "y", "}", "!"],
+    ["-LRB-", "word", "-RRB-", "-LSB-"],
+    ["😀", "*", "_", "\\", "/", "1/2", "\\/", "#", "|", "e\u0301", "\x00", "\x1c", "."],
+    ["*"],
+    ["_"],
+    ["q"],
+    ['"', "quoted", "''", "``", "'", '"'],
+    ["<doc>", "&amp;", "</doc>", "&"],
+    ["x" * 3000, "."],
+)
+
+
+@pytest.fixture(scope="module")
+def corenlp(shared):
+    """The folder in which the folder `corenlp` is."""
+    if not shutil.which("java"):
+        missing("Java (default-jre-headless)")
+    return shared
+
+
+@pytest.fixture(scope="module")
+def pud(shared):
+    """Words and heads of the first 50 sentences of a gold treebank, by language."""
+
+    def read(language):
+        with open(shared / "data" / "ud" / f"{language}_pud.conllu", encoding="utf-8", newline="\n") as file:
+            blocks = file.read().split("\n\n")[:50]
+        sentences = [[line.split("\t") for line in block.split("\n") if line[:1].isdigit()] for block in blocks]
+        sentences = [[cells for cells in sentence if cells[0].isdigit()] for sentence in sentences]
+        return [[c[1] for c in s] for s in sentences], [[int(c[6]) for c in s] for s in sentences]
+
+    return read
+
+
+def annotate(sentences, folder, *, language="en", **settings):
+    task = Task(side="source", language=language, model_folders=(folder,))
+    return list(annotate_words(CoreNlp(**settings), sentences, task))
+
+
+def uas(annotations, heads):
+    return attachment([a.head for a in annotations], heads, [None] * len(heads))["uas"]
+
+
+def among(sentences):
+    """Put odd sentences between real ones; give all, and which get nothing."""
+    odd = [*EVEN, *ODD.values()]
+    mixed = [words for pair in zip(odd, sentences, strict=False) for words in pair]
+    return mixed + sentences[len(odd) :], {2 * n for n in range(len(EVEN), len(odd))}
+
+
+def test_english_dependencies(corenlp, pud):
+    words, heads = pud("en")
+    mixed, nulls = among(words)
+    annotations = annotate(mixed, corenlp)
+    assert {n for n, annotation in enumerate(annotations) if annotation.reason} == nulls
+    real = [next(a for a, w in zip(annotations, mixed, strict=True) if w is sentence) for sentence in words]
+    assert uas(real, heads) > 75
+    for n, (annotation, sentence) in enumerate(zip(annotations, mixed, strict=True)):
+        if n not in nulls:
+            assert len(annotation.xpos) == len(annotation.deprel) == len(annotation.head) == len(sentence)
+            assert tree_fault(annotation.head) is None
+            assert annotation.deprel[list(annotation.head).index(0)] == "root"
+            assert annotation.upos is None
+    assert {tag for annotation in real for tag in annotation.xpos} >= {"NN", "VBD", "IN", "DT", "."}
+
+
+def test_english_constituents(corenlp, pud):
+    words, _ = pud("en")
+    mixed, nulls = among(words[:25])
+    annotations = annotate(mixed, corenlp, analysis="constituents")
+    assert {n for n, annotation in enumerate(annotations) if annotation.reason} == nulls
+    for n, (annotation, sentence) in enumerate(zip(annotations, mixed, strict=True)):
+        if n not in nulls:
+            tree = parse_constituents(annotation.constituency)
+            assert tree.label == "ROOT"
+            found = [leaf.replace("-LRB-", "(").replace("-RRB-", ")") for leaf in leaves(tree)]
+            assert found == [word.replace("-LRB-", "(").replace("-RRB-", ")") for word in sentence]
+            assert "\n" not in annotation.constituency
+    assert any("(NP (DT" in annotation.constituency for n, annotation in enumerate(annotations) if n not in nulls)
+
+
+def test_german_dependencies(corenlp, pud):
+    words, heads = pud("de")
+    annotations = annotate(words, corenlp, language="de")
+    assert uas(annotations, heads) > 75
+    assert {tag for annotation in annotations for tag in annotation.upos} >= {"NOUN", "VERB", "ADP", "PUNCT"}
+    assert all(annotation.xpos is None for annotation in annotations)
+
+
+def test_german_constituents(corenlp, pud):
+    words, _ = pud("de")
+    short = [sentence for sentence in words if len(sentence) < 15][:5]
+    annotations = annotate([*short[:2], ["\x85"], *short[2:]], corenlp, language="de", analysis="constituents")
+    assert [annotation.reason is None for annotation in annotations] == [True, True, False, True, True, True]
+    del annotations[2]
+    for annotation, sentence in zip(annotations, short, strict=True):
+        assert leaves(parse_constituents(annotation.constituency)) == sentence
+    assert any("(NP (DET " in annotation.constituency for annotation in annotations)

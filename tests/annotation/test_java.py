@@ -1,0 +1,90 @@
+"""Processes: what is started ends, whatever happens."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from fake_java import alive, wait_until
+
+from nmtcore.annotation.java import find_java, run_java
+from nmtcore.errors import UserError
+
+SLEEPER = "import os, subprocess, sys, time; print(os.getpid(), subprocess.Popen(['sleep', '600']).pid, flush=True); "
+
+
+def run(code, folder, **other):
+    settings = {"name": "Tool", "patience": 60, "progress": lambda: 0} | other
+    return run_java([sys.executable, "-c", code], folder=folder, **settings)
+
+
+def test_output_goes_to_files_and_nothing_is_wrong(tmp_path):
+    assert run("import sys; print('out'); print('err', file=sys.stderr); print(sys.stdin.read())", tmp_path) is None
+    assert (tmp_path / "stdout").read_text() == "out\n\n"
+    assert (tmp_path / "stderr").read_text() == "err\n"
+
+
+def test_a_crash_is_told_by_its_last_words(tmp_path):
+    code = "import sys; sys.exit('Exception in thread: bad\\n\\tat a.b.C(C.java:1)\\n\\t... 5 more\\nCaused by: worse')"
+    assert run(code, tmp_path) == "Tool crashed: Exception in thread: bad / Caused by: worse"
+    assert run("import sys; sys.exit(3)", tmp_path) == "Tool crashed: status 3"
+
+
+def test_a_kill_is_told(tmp_path):
+    assert run("import os; os.kill(os.getpid(), 9)", tmp_path).startswith("Tool was killed (for want of memory?): ")
+
+
+def test_silence_beyond_the_limit_ends_everything_that_was_started(tmp_path):
+    said = run(
+        SLEEPER + "time.sleep(600)", tmp_path, patience=1.5, progress=lambda: (tmp_path / "stdout").stat().st_size
+    )
+    assert said == "Tool took too long: nothing came for 2 seconds"
+    pids = (tmp_path / "stdout").read_text().split()
+    assert len(pids) == 2
+    assert wait_until(lambda: not any(map(alive, pids)))
+
+
+def test_progress_renews_the_limit(tmp_path):
+    ticks = iter(range(1000))
+    assert run("import time; time.sleep(1)", tmp_path, patience=0.5, progress=lambda: next(ticks)) is None
+
+
+def test_an_interruption_ends_it(tmp_path):
+    def interrupted():
+        if (tmp_path / "stdout").stat().st_size:
+            raise KeyboardInterrupt
+        return 0
+
+    with pytest.raises(KeyboardInterrupt):
+        run(SLEEPER + "time.sleep(600)", tmp_path, progress=interrupted)
+    pids = (tmp_path / "stdout").read_text().split()
+    assert wait_until(lambda: not any(map(alive, pids)))
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_it_ends_with_us_and_leaves_no_files(tmp_path, end):
+    folder = tmp_path / "run's folder"
+    folder.mkdir()
+    pids_file = tmp_path / "pids"
+    code = SLEEPER.replace("flush=True", f"file=open({str(pids_file)!r}, 'w'), flush=True") + "time.sleep(600)"
+    ours = (
+        "from pathlib import Path; from nmtcore.annotation.java import run_java; "
+        f"run_java([{sys.executable!r}, '-c', {code!r}], folder=Path({str(folder)!r}), name='Tool', patience=600, "
+        "progress=lambda: 0)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", ours])
+    try:
+        assert wait_until(lambda: pids_file.exists() and len(pids_file.read_text().split()) == 2, 60)
+        pids = pids_file.read_text().split()
+        assert all(map(alive, pids))
+        os.kill(process.pid, end)
+    finally:
+        process.kill() if process.poll() is None and not pids_file.exists() else process.wait()
+    assert wait_until(lambda: not any(map(alive, pids)) and not folder.exists())
+
+
+def test_no_java_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"Tool needs Java.*install a Java runtime.*default-jre-headless"):
+        find_java("Tool")
