@@ -64,7 +64,7 @@ def test_every_sentence_gets_its_own_tags(fake_java):
 
 REASONS = {
     "FAIL": "no CCG parse",
-    "CRASH": "EasyCCG crashed: Loading model... / Parsing... / Exception in thread main: oh dear",
+    "CRASH": "EasyCCG crashed: Exception in thread main: oh dear",
     "KILLED": "EasyCCG was killed",
     "SKIP": "EasyCCG gave other sentences: ",
     "SPLIT": "EasyCCG gave other sentences: ",

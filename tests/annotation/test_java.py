@@ -7,9 +7,14 @@ import sys
 
 import pytest
 from fake_java import alive, wait_until
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nmtcore.annotation.java import find_java, run_java
+from nmtcore.annotation.base import Sentence
+from nmtcore.annotation.java import JavaAnnotator, find_java, run_java
+from nmtcore.config.annotators import CoreNlp
 from nmtcore.errors import UserError
+from nmtcore.syntax.annotation import Annotation
 
 SLEEPER = "import os, subprocess, sys, time; print(os.getpid(), subprocess.Popen(['sleep', '600']).pid, flush=True); "
 
@@ -82,6 +87,61 @@ def test_it_ends_with_us_and_leaves_no_files(tmp_path, end):
     finally:
         process.kill() if process.poll() is None and not pids_file.exists() else process.wait()
     assert wait_until(lambda: not any(map(alive, pids)) and not folder.exists())
+
+
+FAULTS = {
+    "crash": "Tool crashed: x",
+    "absent": "Tool gave no analysis",
+    "wrong": "Tool wrote: x",
+    "last": "Tool wrote: x",
+}
+
+
+class Simulated(JavaAnnotator):
+    """A tool without processes: a sentence's fault is its first word, its analysis its last."""
+
+    name = "Tool"
+    starts = 0
+
+    def command(self, portions, folder):
+        raise AssertionError
+
+    progress = command
+
+    def _run(self, portions, folder):
+        self.starts += 1
+        first = [self.fault(portion) for portion in portions]
+        return "Tool crashed: x" if "crash" in first else None
+
+    def fault(self, portion):
+        return next((words[0] for words in portion if words[0] in FAULTS), None)
+
+    def read(self, portions, folder):
+        for portion in portions:
+            fault = self.fault(portion)
+            if fault in ("crash", "absent"):
+                return
+            yield "Tool wrote: x" if fault else [Annotation(xpos=[words[-1]]) for words in portion]
+            if fault == "last":
+                return
+
+
+@given(
+    faults=st.lists(st.sampled_from(["fine", "fine", "fine", *FAULTS]), max_size=40),
+    portion=st.integers(1, 9),
+    batch=st.integers(1, 50),
+)
+def test_exactly_the_sentences_at_fault_are_null(faults, portion, batch):
+    tool = Simulated(CoreNlp(batch_size=batch))
+    tool.portion = portion
+    sentences = [Sentence(n, (fault, str(n))) for n, fault in enumerate(faults)]
+    made = list(tool.annotate(sentences))
+    assert [a.xpos for a in made] == [[str(n)] if fault == "fine" else None for n, fault in enumerate(faults)]
+    alone = [a.reason for a, fault in zip(made, faults, strict=True) if fault != "fine"]
+    if "crash" not in faults:
+        assert alone == [FAULTS[fault] for fault in faults if fault != "fine"]
+    bad = len(alone)
+    assert tool.starts <= -(-len(faults) // batch) + 6 * bad
 
 
 def test_no_java_is_an_error(tmp_path, monkeypatch):

@@ -25,9 +25,9 @@ from nmtcore.syntax.constituents import leaves, parse_constituents
 JAR = "stanford-corenlp-*.jar"
 MODELS = "edu/stanford/nlp/models"
 
-SPLITS = re.compile("[\t-\r\x1e\x1f \x85\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]")
+SPLITS = re.compile("[\t-\r\x1e\x1f \x85\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000\ud800-\udfff]")
 """Characters at which CoreNLP 4.5 cuts, in spite of `tokenize.whitespace` and `ssplit.eolonly`; all other spaces,
-controls and format characters stay in their word."""
+controls and format characters stay in their word. (Surrogates are no characters, and cannot be written.)"""
 
 
 @dataclass(frozen=True, kw_only=True)

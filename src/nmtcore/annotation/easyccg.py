@@ -28,7 +28,7 @@ from nmtcore.syntax.annotation import Annotation, failed
 JAR = "easyccg.jar"
 FAILURE = "(<L NP NN NN fail N>)"
 
-_CUTS = re.compile("[\x00-\x20]")
+_CUTS = re.compile("[\x00-\x20\ud800-\udfff]")
 _LEAF = re.compile(r"\(<L ([^ ]+) [^ ]+ [^ ]+ ([^ ]+) [^ ]+>\)")
 _QUOTES = ("LQU", "RQU")
 _BRACKETS = {"(": "-LRB-", "{": "-LRB-", ")": "-RRB-", "}": "-RRB-"}

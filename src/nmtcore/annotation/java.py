@@ -21,7 +21,7 @@ from typing import ClassVar, Self
 
 from nmtcore.annotation.base import Annotator, Sentence
 from nmtcore.config.annotators import CoreNlp, EasyCcg
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, explained
 from nmtcore.syntax.annotation import Annotation, failed
 
 Words = Sequence[str]
@@ -48,6 +48,7 @@ kill $! 2>/dev/null
 exit $code
 """
 _FRAME = re.compile(r"\s+(at |\.\.\. )")
+_FAULT = re.compile(r"Exception|Error\b|Caused by")
 
 
 class JavaAnnotator(Annotator):
@@ -117,7 +118,8 @@ class JavaAnnotator(Annotator):
         return self._annotate([[words] for words in portion])
 
     def _run(self, portions: Sequence[Portion], folder: Path) -> str | None:
-        command = self.command(portions, folder)
+        with explained(folder):
+            command = self.command(portions, folder)
         patience = START_SECONDS + self._settings.seconds_a_sentence * max(map(len, portions))
         return run_java(
             [self._java, f"-Xmx{self._settings.memory_mb}m", *OPTIONS, *command],
@@ -198,9 +200,10 @@ def _wait(process: subprocess.Popen, patience: float, progress: Callable[[], int
 
 
 def _last_words(stderr: Path) -> str:
-    """Give the last lines of a Java program's messages, without the frames of its stack."""
+    """Give the last exceptions among a Java program's messages, else their last lines, without stack frames."""
     with open(stderr, "rb") as file:
         file.seek(max(0, stderr.stat().st_size - 20_000))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
     told = [line.strip() for line in lines if line.strip() and not _FRAME.match(line)]
-    return " / ".join(told[-3:])[:500]
+    faults = [line for line in told if _FAULT.search(line)]
+    return " / ".join((faults or told)[-2:])[:500]

@@ -1,0 +1,111 @@
+"""What our wrapper around a parser costs: the bare tool and ours on the same sentences, in turns in one run.
+
+    python benchmarks/annotators.py FOLDER [TOOL ...] [--sentences N] [--rounds N]
+
+FOLDER holds `data/multi30k` and the models (`corenlp/`, `models/`). The bare tool is what one would write without us:
+its own command on one file, or its own loop; what it made is read by nobody. Ours is all that a job of the workflow
+does: read Parquet, guard, start the tool, check, write Parquet. Wall time, start-up and loading included on both sides;
+the best round of each counts.
+"""
+
+import argparse
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from nmtcore.annotation.shards import annotate_shard
+from nmtcore.config.annotators import AnnotatorSettings, CoreNlp
+from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.parquet import write_rows
+
+Words = Sequence[str]
+
+
+class Race(NamedTuple):
+    """A tool alone, and its settings for ours."""
+
+    what: str
+    bare: Callable[[], None]
+    settings: AnnotatorSettings
+    language: str
+
+
+def corenlp(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
+    """CoreNLP's dependencies and constituents of English, a file each; beside our options of Java and its own."""
+    text = work / "sentences.txt"
+    text.write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
+    common = ["edu.stanford.nlp.pipeline.StanfordCoreNLP", "-tokenize.whitespace", "true", "-ssplit.eolonly", "true"]
+    common += ["-threads", "1", "-file", str(text), "-outputDirectory", str(work)]
+    trees = ["-annotators", "tokenize,ssplit,pos,depparse", "-outputFormat", "conllu"]
+    phrases = ["-annotators", "tokenize,ssplit,pos,parse", "-outputFormat", "json", "-parse.buildgraphs", "false"]
+    phrases += ["-parse.model", "edu/stanford/nlp/models/srparser/englishSR.ser.gz", "-parse.maxlen", "250"]
+
+    def bare(options: list[str], *machine: str) -> Callable[[], None]:
+        command = ["java", "-Xmx3g", *machine, "-cp", f"{folder}/corenlp/*", *common, *options]
+        return lambda: subprocess.run(command, check=True, capture_output=True)
+
+    same = "-XX:+UseSerialGC"
+    constituents = CoreNlp(analysis="constituents")
+    return [
+        Race("corenlp, dependencies", bare(trees, same), CoreNlp(), "en"),
+        Race("  beside Java's own choice", bare(trees), CoreNlp(), "en"),
+        Race("corenlp, constituents", bare(phrases, same), constituents, "en"),
+    ]
+
+
+TOOLS = {"corenlp": corenlp}
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("tools", nargs="*", choices=[[], *TOOLS], metavar="TOOL")
+    parser.add_argument("--sentences", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=2)
+    chosen = parser.parse_args()
+    lines = (chosen.folder / "data/multi30k/train.en").read_text(encoding="utf-8").split("\n")
+    # Full stops and commas apart, as a tokeniser would have them.
+    sentences = [line.replace(",", " ,").replace(".", " .").split() for line in lines[: chosen.sentences]]
+    print(f"{len(sentences)} sentences      {'ours':>22} {'bare':>8}   ours/bare  (sentences/s; wall time)")
+    for tool in chosen.tools or TOOLS:
+        with tempfile.TemporaryDirectory() as name:
+            for race in TOOLS[tool](chosen.folder.absolute(), sentences, Path(name)):
+                ours, bare = run(race, sentences, Path(name), chosen.folder.absolute(), chosen.rounds)
+                rates = f"{len(sentences) / ours:8.1f} {len(sentences) / bare:8.1f}"
+                print(f"{race.what:28} {rates:>30} {ours / bare:10.3f}", flush=True)
+
+
+def run(race: Race, sentences: list[Words], work: Path, folder: Path, rounds: int) -> tuple[float, float]:
+    """Give the best times of both, in seconds."""
+    rows = [{"id": n, "source_words": words, "origin": "x"} for n, words in enumerate(sentences)]
+    missing = {field.name: "" for field in PAIR_SCHEMA if field.name not in rows[0]}
+    write_rows(work / "corpus.parquet", PAIR_SCHEMA, [{**row, **missing, "target_words": []} for row in rows])
+
+    def ours() -> None:
+        annotate_shard(
+            race.settings,
+            corpus=work / "corpus.parquet",
+            raw=work / "none",
+            side="source",
+            language=race.language,
+            shard=0,
+            shards=1,
+            output=work / "annotation.parquet",
+            model_folders=(folder, folder / "models"),
+        )
+
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for side, way in enumerate((ours, race.bare)):
+            start = time.perf_counter()
+            way()
+            times[side].append(time.perf_counter() - start)
+    return min(times[0]), min(times[1])
+
+
+if __name__ == "__main__":
+    main()
