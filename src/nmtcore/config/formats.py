@@ -23,6 +23,8 @@ class FormatOptions:
         for name in ("source_column", "target_column", "source_block", "target_block"):
             if getattr(self, name, 1) < 1:
                 raise ValueError(f"{name} counts from 1")
+        if not getattr(self, "separator", "\t"):
+            raise ValueError("separator is empty")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """From a chunk of rows to a record batch of `RAW_SCHEMA`: parse, fix the words, check, count."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from nmtcore.config.formats import FormatOptions
 from nmtcore.corpus.formats import format_module
-from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, Row, clean
+from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, Purpose, Row, clean
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError
@@ -25,8 +26,7 @@ class Reader:
     corpus: str
     format: str
     options: FormatOptions
-    source: str
-    """Language code of the source side."""
+    purpose: Purpose
     words: dict[str, Words]
 
     @property
@@ -36,10 +36,10 @@ class Reader:
 
 
 class Chunk(NamedTuple):
-    """Consecutive rows of a corpus: `first` is the first row's number in the corpus (from 1), `id` its id."""
+    """Rows of a corpus: `numbers` are theirs in the corpus (from 1, ascending), `id` is the first row's id."""
 
     reader: Reader
-    first: int
+    numbers: Sequence[int]
     id: int
     rows: list[Row]
 
@@ -57,6 +57,7 @@ class Bad(NamedTuple):
 class Batch:
     """The pairs of a chunk that could be read, and what was seen on the way."""
 
+    corpus: str
     pairs: pa.RecordBatch
     bad: list[Bad] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
@@ -70,26 +71,34 @@ def read_chunk(chunk: Chunk) -> Batch:
     bad, counts = [], Counter()
     for offset, row in enumerate(chunk.rows):
         try:
-            sides = module.parse(row, reader.options, reader.source)
+            sides = module.parse(row, reader.options, reader.purpose)
         except BadRow as error:
             bad.append(Bad(error.reason, error.path, error.line, error.what))
             continue
+        if reader.purpose.treebank and all(side.words is None for side in sides):
+            raise UserError(
+                f"The corpus '{reader.corpus}' stands in a treebank (a split called gold_...), but its format "
+                f"{reader.format} gives no words: a treebank is {{format: conllu}} or {{format: czeng}}."
+            )
         columns["id"].append(chunk.id + offset)
-        columns["origin"].append(f"{reader.corpus}:{chunk.first + offset}")
+        columns["origin"].append(f"{reader.corpus}:{chunk.numbers[offset]}")
         for name, side in zip(SIDES, sides, strict=True):
             _add(columns, name, _finished(side, reader, name, counts), counts)
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
-    return Batch(pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA), bad, counts)
+    return Batch(reader.corpus, pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA), bad, counts)
 
 
 def _finished(side: Side, reader: Reader, name: str, counts: Counter) -> Side:
-    """Clean a side's text and fix its words; a tree that speaks of other words becomes null with a reason."""
+    """Clean a side's text and fix its words; a tree that speaks of other words becomes null with a reason.
+
+    In a treebank the words that the format gives are kept, however the data set fixes its words elsewhere.
+    """
     text, words, annotation = side.text, side.words, side.annotation
     if not text.isprintable() and any(mark in text for mark in SEPARATORS):
         counts["line_separators", name] += 1
         text = clean(text)
     fixer = reader.words[name]
-    if fixer.kind == "given":
+    if fixer.kind == "given" or (reader.purpose.treebank and words is not None):
         if words is None:
             raise UserError(
                 f"The words of the {name} side are to be as given, but the format {reader.format} of corpus "

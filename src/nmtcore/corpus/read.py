@@ -11,9 +11,10 @@ from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSetting
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
 from nmtcore.corpus.download import sidecar_path
-from nmtcore.corpus.formats.rows import Input, Row
+from nmtcore.corpus.formats.rows import Input, Inputs, Purpose, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, chunks, ordered_map
+from nmtcore.corpus.sampling import MOST, sampled
 from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import read_json, write_json
@@ -56,39 +57,71 @@ def read_split(
 
 def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[Chunk]:
     words = {side: Words(dataset.words[side], dataset.language(side)) for side in SIDES}
+    purpose = Purpose(dataset.source, dataset.target, treebank=split in dataset.treebanks)
     next_id = 0
     for part in dataset.splits[split]:
         corpus = dataset.corpora[part.corpus]
         where = f"{dataset.name}: corpora.{part.corpus}"
         options = format_options(corpus.format, corpus.options, where=where)
         check_roles(options, corpus.files, where=where)
-        reader = Reader(corpus=part.corpus, format=corpus.format, options=options, source=dataset.source, words=words)
-        first = part.first
+        if not purpose.treebank and len(corpus.sides) < len(SIDES):
+            raise UserError(
+                f"{where} has only a {corpus.sides[0]} side, so it can be a treebank (a split called gold_...), but "
+                f"not the split '{split}'."
+            )
+        reader = Reader(corpus=part.corpus, format=corpus.format, options=options, purpose=purpose, words=words)
         rows = _part_rows(reader, corpus, part, downloads, where=f"{dataset.name}: splits.{split}")
         for chunk in chunks(rows, ROWS_PER_CHUNK):
-            yield Chunk(reader, first, next_id, chunk)
-            first += len(chunk)
+            numbers, chunk_rows = zip(*chunk, strict=True)
+            yield Chunk(reader, numbers, next_id, list(chunk_rows))
             next_id += len(chunk)
 
 
 def _part_rows(
     reader: Reader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
-) -> Iterator[Row]:
-    """Yield the rows first..last of a corpus; files that go together are read to the end, to see whether they fit."""
+) -> Iterator[tuple[int, Row]]:
+    """Yield a part's rows and their numbers in the corpus."""
     inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
+    if part.sample is None:
+        return _range_rows(reader, inputs, part, where=where)
+    return _sampled_rows(reader, inputs, part, where=where)
+
+
+def _range_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
+    """Yield the rows first..last of a corpus; files that go together are read to the end, to see whether they fit."""
     rows = reader.module.rows(inputs, reader.options)
     skipped = sum(1 for _ in islice(rows, part.first - 1))
     wanted = None if part.last is None else part.last - part.first + 1
     count = 0
     for row in islice(rows, wanted):
+        yield part.first + count, row
         count += 1
-        yield row
     if count < (wanted or 1):
         last = part.last or part.first
         raise UserError(f"{where} asks for row {last} of '{part.corpus}', which has only {skipped + count} rows.")
     if reader.module.ALIGNED:
         for _ in rows:
             pass
+
+
+def _sampled_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
+    """Yield the sampled ones of the rows first..last: a first pass counts them, a second takes those that are drawn."""
+    population = sum(1 for _ in _range_rows(reader, inputs, part, where=where))
+    if population < part.sample:
+        raise UserError(
+            f"{where} asks for a sample of {part.sample} rows of '{part.corpus}', but there are only {population} "
+            f"from row {part.first} on{f' to {part.last}' if part.last else ''}."
+        )
+    if population >= MOST:
+        raise UserError(f"{where}: a sample of {population} rows; at most {MOST - 1} can be sampled: give `last`.")
+    rows = islice(reader.module.rows(inputs, reader.options), part.first - 1, None)
+    after = 0
+    for number in sampled(population, part.sample, seed=part.seed):
+        row = next(islice(rows, number - after, None), None)
+        if row is None:
+            raise UserError(f"{where}: the files of '{part.corpus}' became shorter while they were read.")
+        yield part.first + number, row
+        after = number + 1
 
 
 def _input(file: FileSettings, downloads: Path) -> Input:
@@ -104,11 +137,14 @@ class _Tally:
         self._bad: list[Bad] = []
         self._dropped: Counter = Counter()
         self._counts: Counter = Counter()
+        self._corpora: dict[str, Counter] = {}
         self.kept = 0
 
     def add(self, batch: Batch) -> None:
         self.kept += batch.pairs.num_rows
         self._counts.update(batch.counts)
+        corpus = self._corpora.setdefault(batch.corpus, Counter(pairs=0, kept=0))
+        corpus.update(pairs=batch.pairs.num_rows + len(batch.bad), kept=batch.pairs.num_rows)
         for bad in batch.bad:
             self._dropped[bad.reason] += 1
             self._bad += [bad] if len(self._bad) < SHOWN_FAULTS else []
@@ -127,6 +163,7 @@ class _Tally:
             "pairs": self.kept + self._dropped.total(),
             "kept": self.kept,
             "dropped": dict(self._dropped.most_common()),
+            "corpora": {corpus: dict(counts) for corpus, counts in self._corpora.items()},
             "first_dropped": [f"{bad.path}, line {bad.line}: {bad.what}" for bad in self._bad],
             **{what: {side: self._counts[what, side] for side in SIDES} for what in sides},
             "null_annotations": {side: dict(nulls[side].most_common()) for side in SIDES},

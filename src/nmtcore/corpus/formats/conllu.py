@@ -4,6 +4,7 @@ Trees speak of *syntactic* words: German "zur" is the two words "zu" and "der". 
 words, so that its trees can be used; the target side has the surface tokens, which are what a translation is made
 of. Where the two differ, a target sentence has no annotation (with the reason `multiword tokens`), since no tree
 speaks of its tokens. Empty nodes (8.1) are left out on both sides.
+In a gold treebank both sides have the syntactic words, and one side may be missing: it is empty then, with no tree.
 
 A form with a space inside (Czech "10 000") gets a no-break space instead: words hold no ASCII white space.
 """
@@ -11,7 +12,7 @@ A form with a space inside (Czech "10 000") gets a no-break space instead: words
 from collections.abc import Iterator
 
 from nmtcore.config.formats import Conllu
-from nmtcore.corpus.formats.rows import BadRow, Input, Inputs, Piece, Row, aligned, clean, decode, lines
+from nmtcore.corpus.formats.rows import BadRow, Input, Inputs, Piece, Purpose, Row, aligned, clean, decode, lines
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
@@ -21,16 +22,28 @@ MULTIWORD = "multiword tokens"
 
 
 def rows(inputs: Inputs, options: Conllu) -> Iterator[Row]:
-    """Yield (source sentence, target sentence)."""
+    """Yield (source sentence, target sentence); None for a side that has no file."""
     readers = {side: sentences if getattr(options, f"{side}_format") == "conllu" else lines for side in SIDES}
-    return aligned(inputs, readers, unit="sentences")
+    if all(inputs.get(side) for side in SIDES):
+        return aligned(inputs, readers, unit="sentences")
+    return (
+        tuple(piece if side == present else None for side in SIDES)
+        for present in SIDES
+        for file in inputs.get(present, ())
+        for piece in readers[present](file)
+    )
 
 
-def parse(row: Row, options: Conllu, source: str) -> tuple[Side, Side]:
+def parse(row: Row, options: Conllu, purpose: Purpose) -> tuple[Side, Side]:
     """Read both sentences. Raises `BadRow` where columns, numbers or the tree are not as they should be."""
-    left = parse_sentence(row[0], surface=False) if options.source_format == "conllu" else Side(text=decode(row[0]))
-    right = parse_sentence(row[1], surface=True) if options.target_format == "conllu" else Side(text=decode(row[1]))
-    return left, right
+    left = _parsed(row[0], options.source_format, surface=False)
+    return left, _parsed(row[1], options.target_format, surface=not purpose.treebank)
+
+
+def _parsed(piece: Piece | None, format: str, *, surface: bool) -> Side:
+    if piece is None:
+        return Side(text="", words=[])
+    return parse_sentence(piece, surface=surface) if format == "conllu" else Side(text=decode(piece))
 
 
 def sentences(file: Input) -> Iterator[Piece]:

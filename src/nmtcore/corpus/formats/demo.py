@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nmtcore.config.formats import Demo
 from nmtcore.config.typed import choose
-from nmtcore.corpus.formats.rows import Inputs, Row
+from nmtcore.corpus.formats.rows import Inputs, Purpose, Row
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
@@ -20,6 +20,6 @@ def rows(inputs: Inputs, options: Demo) -> Iterator[Row]:
     return ((swap(pair) if options.swap else pair,) for pair in pairs)
 
 
-def parse(row: Row, options: Demo, source: str) -> tuple[Side, Side]:
+def parse(row: Row, options: Demo, purpose: Purpose) -> tuple[Side, Side]:
     """Give the pair's sides."""
     return row[0].source, row[0].target

@@ -1,5 +1,6 @@
 """What every format is built of: numbered lines, rows of aligned files, and the faults of a row."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -12,6 +13,7 @@ LONGEST_LINE = 1 << 26
 """Bytes; a longer line is taken for a file that holds no lines at all."""
 SEPARATORS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """Besides `\\n`, whatever ends a line for `str.splitlines` and many tools, though not for us."""
+_WHITE_SPACE = re.compile("[ \t\r\n]+")
 _TO_SPACES = str.maketrans(dict.fromkeys(SEPARATORS, " "))
 
 
@@ -28,6 +30,17 @@ class Piece(NamedTuple):
     path: str
     line: int
     data: bytes
+
+
+class Purpose(NamedTuple):
+    """What rows are read for: the languages of both sides, and whether they are a gold treebank.
+
+    The words of a treebank are those that its trees speak of, on both sides.
+    """
+
+    source: str
+    target: str
+    treebank: bool = False
 
 
 Row = tuple[Any, ...]
@@ -78,6 +91,11 @@ def decode(piece: Piece) -> str:
 def clean(text: str) -> str:
     """Put spaces where other tools would see the end of a line."""
     return text.translate(_TO_SPACES)
+
+
+def spaced(text: str) -> str:
+    """Make one space of what XML takes for white space, and none at the ends."""
+    return _WHITE_SPACE.sub(" ", text).strip(" ")
 
 
 def aligned(

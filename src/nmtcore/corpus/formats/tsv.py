@@ -1,9 +1,9 @@
-"""One file, a pair a line, columns between tabs."""
+"""One file, a pair a line, columns between tabs or another separator."""
 
 from collections.abc import Iterator
 
 from nmtcore.config.formats import Tsv
-from nmtcore.corpus.formats.rows import BadRow, Inputs, Row, decode, lines
+from nmtcore.corpus.formats.rows import BadRow, Inputs, Purpose, Row, decode, lines
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
@@ -14,9 +14,9 @@ def rows(inputs: Inputs, options: Tsv) -> Iterator[Row]:
     return ((line,) for file in inputs["pairs"] for line in lines(file))
 
 
-def parse(row: Row, options: Tsv, source: str) -> tuple[Side, Side]:
+def parse(row: Row, options: Tsv, purpose: Purpose) -> tuple[Side, Side]:
     """Take the two columns. Raises `BadRow` where the line has fewer."""
-    columns = decode(row[0]).split("\t")
+    columns = decode(row[0]).split(options.separator)
     wanted = max(options.source_column, options.target_column)
     if len(columns) < wanted:
         raise BadRow("columns", row[0], f"has {len(columns)} columns; column {wanted} is asked for.")
