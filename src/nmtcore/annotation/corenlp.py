@@ -20,7 +20,6 @@ from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import CoreNlp as CoreNlpSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
-from nmtcore.syntax.constituents import leaves, parse_constituents
 
 JAR = "stanford-corenlp-*.jar"
 MODELS = "edu/stanford/nlp/models"
@@ -28,6 +27,9 @@ MODELS = "edu/stanford/nlp/models"
 SPLITS = re.compile("[\t-\r\x1e\x1f \x85\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000\ud800-\udfff]")
 """Characters at which CoreNLP 4.5 cuts, in spite of `tokenize.whitespace` and `ssplit.eolonly`; all other spaces,
 controls and format characters stay in their word. (Surrogates are no characters, and cannot be written.)"""
+
+_GAPS = re.compile("[ \r\n]+")
+_LEAF = re.compile(r" ([^() ]+)\)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,12 +139,10 @@ class CoreNlp(JavaAnnotator):
         _check_count(sentences, portion)
         annotations = []
         for sentence, words in zip(sentences, portion, strict=True):
-            tree = parse_constituents(sentence["parse"])
-            _check_words(leaves(tree), words)
-            if tree.label == "X":
-                annotations.append(failed("CoreNLP gave up on its constituents"))
-            else:
-                annotations.append(Annotation(constituency=re.sub("[ \r\n]+", " ", sentence["parse"])))
+            tree = _GAPS.sub(" ", sentence["parse"])
+            _check_words(_LEAF.findall(tree), words)
+            flat = tree.startswith("(X ")
+            annotations.append(failed("CoreNLP gave up on its constituents") if flat else Annotation(constituency=tree))
         return annotations
 
 
