@@ -2,9 +2,9 @@
 
 import pytest
 
+from nmtcore.config.datasets import WordsSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input, Piece
-from nmtcore.config.datasets import WordsSettings
 from nmtcore.errors import LineError, UserError
 
 

@@ -1,5 +1,6 @@
 """TSV and CzEng's export format, on real and on broken data."""
 
+import gzip
 import re
 import sys
 import types
@@ -37,6 +38,32 @@ def test_tsv_with_too_few_columns(bench):
     assert report["dropped"] == {"columns": 1}
     with pytest.raises(UserError, match="source_column counts from 1"):
         bench.read(bench.dataset(bench.corpus("tsv", {"source_column": 0}, pairs=bench.file("pairs.tsv", "a\tb\n"))))
+
+
+def test_tsv_with_another_separator(bench):
+    lines = "1.0 ||| A-1 ||| 1 ||| 日本\t語 ||| Japanese | words\n0.9 ||| A-2 ||| 2 |||  ||| x\u2028y\n0.8 ||| A-3\n"
+    options = {"separator": " ||| ", "source_column": 5, "target_column": 4}
+    corpus = bench.corpus("tsv", options, pairs=bench.file("aspec.txt", lines))
+    rows, report = bench.read(bench.dataset(corpus, max_bad_lines=1))
+    assert [(row["source"], row["target"]) for row in rows] == [("Japanese | words", "日本\t語"), ("x y", "")]
+    assert report["dropped"] == {"columns": 1}
+    with pytest.raises(UserError, match="separator is empty"):
+        bench.read(bench.dataset(bench.corpus("tsv", {"separator": ""}, pairs=bench.file("x", "a\tb\n"))))
+
+
+def test_copied_text_stands_on_both_sides(bench):
+    files = [bench.file("1", "one two\r\n\nba\u2028d\n"), bench.file("2", gzip.compress(b"three\nba\xffd\nfour"))]
+    corpus = bench.corpus("copied", text=files)
+    rows, report = bench.read(bench.dataset(corpus, max_bad_lines=1))
+    texts = ["one two", "", "ba d", "three", "four"]
+    assert [row["source"] for row in rows] == [row["target"] for row in rows] == texts
+    assert [row["source_words"] for row in rows] == [row["target_words"] for row in rows] == [t.split() for t in texts]
+    assert [row["id"] for row in rows] == [0, 1, 2, 3, 5]
+    assert report["dropped"] == {"not utf-8": 1}
+    with pytest.raises(LineError, match="2, line 2: is not valid UTF-8"):
+        bench.read(bench.dataset(corpus))
+    with pytest.raises(UserError, match="no role 'source'"):
+        bench.read(bench.dataset(bench.corpus("copied", source=files)))
 
 
 def test_czeng_gives_words_and_trees(bench):

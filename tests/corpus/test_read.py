@@ -3,6 +3,7 @@
 import errno
 import gzip
 import os
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -96,6 +97,18 @@ def test_parts_of_corpora_count_rows_before_anything_is_left_out(bench):
     rows, _ = bench.read(dataset)
     assert [(row["id"], row["source"], row["origin"]) for row in rows] == [(1, "c", "c:3"), (2, "e", "c:5")]
     assert [row["target"] for row in bench.read(dataset, "dev")[0]] == ["4"]
+
+
+def test_pairs_are_counted_by_corpus(bench, monkeypatch):
+    monkeypatch.setattr(read, "ROWS_PER_CHUNK", 2)
+    corpora = {"c": bench.plain(b"a\n\xff\nc\nd\ne\n", "1\n2\n3\n4\n5\n")}
+    corpora["mono"] = bench.corpus("copied", text=bench.file("mono", b"x\n\xff\n\xff\n"))
+    parts = (PartSettings(corpus="c", last=3), PartSettings(corpus="mono"), PartSettings(corpus="c", first=5))
+    dataset = bench.dataset(corpora["c"], max_bad_lines=3)
+    dataset = replace(dataset, corpora=corpora, splits=dataset.splits | {"train": parts})
+    rows, report = bench.read(dataset)
+    assert [row["origin"] for row in rows] == ["c:1", "c:3", "mono:1", "c:5"]
+    assert report["corpora"] == {"c": {"pairs": 4, "kept": 3}, "mono": {"pairs": 3, "kept": 1}}
 
 
 @pytest.mark.parametrize(("first", "last"), [(2, 9), (4, None), (9, 12)])

@@ -1,0 +1,131 @@
+"""SGML and XML of the WMT tests: files as they are published, whatever the layout, and every broken tag."""
+
+import gzip
+import html
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmtcore.errors import LineError, UserError
+
+SOURCE = """<srcset setid="newstest2016" srclang="any">
+<doc sysid="ref" docid="abcnews.134" genre="news" origlang="cs">
+<hl>
+<seg id="1">Obama &amp; Netanjahu: &quot;A&#x27;s&quot; AT&T</seg>
+</hl>
+<p>
+<seg id="2"> zwei  Segmente </seg><seg id="3">in einer Zeile</seg>
+</p>
+</doc>
+<DOC docid="b">
+<SEG id="1">über
+ drei
+\tZeilen, 1 &lt; 2 <i>und</i> mehr</SEG >
+<seg id="2"></seg>
+<seg id="3"/>
+</DOC>
+</srcset>
+"""
+SOURCES = [
+    'Obama & Netanjahu: "A\'s" AT&T', "zwei Segmente", "in einer Zeile",
+    "über drei Zeilen, 1 < 2 <i>und</i> mehr", "", "",
+]  # fmt: skip
+REFERENCE = """<?xml version='1.0' encoding='utf-8'?>
+<dataset id="newstest2021.de-en"><collection id="general">
+  <doc origlang="de" id="a">
+    <ref lang="en" translator="A">
+      <p>
+{}
+      </p>
+    </ref>
+  </doc>
+</collection></dataset>
+"""
+
+
+def reference(count: int) -> str:
+    return REFERENCE.format("\n".join(f'        <seg id="{i}">{i} &gt; 0</seg>' for i in range(1, count + 1)))
+
+
+def dataset(bench, source: bytes | str, target: bytes | str, **values):
+    corpus = bench.corpus("sgm", source=bench.file("src.sgm", source), target=bench.file("ref.xml", target))
+    return bench.dataset(corpus, **values)
+
+
+def test_sgml_and_xml_as_wmt_writes_them(bench):
+    rows, report = bench.read(dataset(bench, gzip.compress(SOURCE.encode()), reference(6)))
+    assert [row["source"] for row in rows] == SOURCES
+    assert [row["target"] for row in rows] == [f"{i} > 0" for i in range(1, 7)]
+    assert report["empty"] == {"source": 2, "target": 0}
+
+
+def test_separators_and_carriage_returns_end_no_segment(bench):
+    source = "\ufeff" + SOURCE.replace("\n", "\r\n").replace("zwei ", "zwei\u2028").replace("einer", "ein&#x2028;er")
+    rows, report = bench.read(dataset(bench, source, reference(6)))
+    assert [row["source"] for row in rows] == [*SOURCES[:1], "zwei  Segmente", "in ein er Zeile", *SOURCES[3:]]
+    assert report["line_separators"] == {"source": 2, "target": 0}
+
+
+def test_unequal_numbers_of_segments_name_both_counts(bench):
+    for count in (5, 8):
+        with pytest.raises(UserError, match=rf"src\.sgm has 6 segments.*ref\.xml has {count}"):
+            bench.read(dataset(bench, SOURCE, reference(count), max_bad_lines=9))
+
+
+BROKEN = {
+    "not ended": (SOURCE.replace("mehr</SEG >", "mehr"), r"line 11: this <seg> has no </seg> before line 14's tag"),
+    "nested": (SOURCE.replace("zwei", "<seg id='2b'>zwei</seg>"), r"line 7: this <seg> has no </seg> before line 7's"),
+    "ended twice": (SOURCE.replace("</seg><seg", "</seg></seg><seg"), r"line 7: a </seg> without its <seg>"),
+    "end of a document": (SOURCE.replace("Zeile</seg>", "Zeile"), r"line 7: .*before line 9's tag"),
+    "cut off": (SOURCE[: SOURCE.index("drei")], r"line 11: this <seg> has no </seg>: is the file cut off"),
+    "a tag cut off": (SOURCE[: SOURCE.index(' id="3">in')], r"line 7: the tag '<seg' is cut off"),
+    "a tag over two lines": (SOURCE.replace('<seg id="3">', '<seg\nid="3">'), "line 7: the tag '<seg' is cut off"),
+    "both sides": (SOURCE + reference(2), r"line 21: a reference text in a file that began with a source text"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_markup_is_a_sentence_with_its_line(name, bench):
+    data, sentence = BROKEN[name]
+    with pytest.raises(LineError, match=rf"src\.sgm, {sentence}"):
+        bench.read(dataset(bench, data, reference(6), max_bad_lines=99))
+
+
+def test_a_segment_that_never_ends_is_not_collected_for_ever(bench, monkeypatch):
+    monkeypatch.setattr("nmtcore.corpus.formats.sgm.LONGEST_LINE", 100)
+    with pytest.raises(LineError, match=r"line 1: this <seg> has no </seg> within 100 bytes"):
+        bench.read(dataset(bench, "<seg id='1'>\n" + "word\n" * 50 + "</seg>", reference(1)))
+
+
+def test_bytes_that_are_not_utf8_are_found_in_their_line(bench):
+    data = SOURCE.encode().replace(b"drei", b"dr\xffi")
+    with pytest.raises(LineError, match=r"src\.sgm, line 12: is not valid UTF-8 \(byte 4\)"):
+        bench.read(dataset(bench, data, reference(6)))
+    rows, report = bench.read(dataset(bench, data, reference(6), max_bad_lines=1))
+    assert [row["id"] for row in rows] == [0, 1, 2, 4, 5]
+    assert report["dropped"] == {"not utf-8": 1}
+
+
+def test_a_cut_off_archive_is_a_sentence(bench):
+    with pytest.raises(UserError, match=r"src\.sgm is cut off"):
+        bench.read(dataset(bench, gzip.compress(SOURCE.encode())[:-20], reference(6)))
+
+
+def test_a_file_without_segments_has_no_rows(bench):
+    with pytest.raises(UserError, match="row 1 of 'c', which has only 0 rows"):
+        bench.read(dataset(bench, "<html><body>404</body></html>", ""))
+
+
+@given(
+    texts=st.lists(st.text(st.sampled_from("ab&<>\"' \n\tü語;"), max_size=12), min_size=1),
+    gaps=st.lists(st.sampled_from(["", "\n", "</p>\n<p>", "\n</doc>\n<doc docid='2'>\n"]), min_size=1),
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_texts_come_back_whatever_the_layout(bench, texts, gaps):
+    segments = [f'<seg id="{i}">{html.escape(text)}</seg>' for i, text in enumerate(texts)]
+    source = "".join(segment + gaps[i % len(gaps)] for i, segment in enumerate(segments))
+    rows, _ = bench.read(dataset(bench, source, "\n".join(segments)))
+    wanted = [re.sub(r"[ \n\t]+", " ", text).strip() for text in texts]
+    assert [row["source"] for row in rows] == [row["target"] for row in rows] == wanted

@@ -1,0 +1,192 @@
+"""TMX against the standard library's tree, and everything that a file may do wrong or try."""
+
+import gzip
+import re
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmtcore.corpus.formats import tmx
+from nmtcore.corpus.formats.rows import Input
+from nmtcore.errors import LineError, UserError
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4">\n'
+HEAD += '<header srclang="en" segtype="sentence"><note>no text</note></header>\n<body>\n'
+TAIL = "</body>\n</tmx>\n"
+
+
+def unit(**variants: str) -> str:
+    tuvs = "".join(f'<tuv xml:lang="{tag.replace("_", "-")}"><seg>{text}</seg></tuv>' for tag, text in variants.items())
+    return f"<tu>{tuvs}</tu>\n"
+
+
+def document(*units: str) -> str:
+    return HEAD + "".join(units) + TAIL
+
+
+def dataset(bench, data: bytes | str, **values):
+    return bench.dataset(bench.corpus("tmx", pairs=bench.file("memory.tmx", data)), **values)
+
+
+def texts(bench, *units: str, **values) -> list[tuple[str, str]]:
+    rows, _ = bench.read(dataset(bench, document(*units), **values))
+    return [(row["source"], row["target"]) for row in rows]
+
+
+def test_units_with_both_languages_are_pairs_in_order(bench):
+    pairs = texts(bench, unit(cs="pes", en="dog"), unit(en="a &amp; b", de="x", cs=" a \n\t b "), unit(cs="", en="x"))
+    assert pairs == [("pes", "dog"), ("a b", "a & b"), ("", "x")]
+
+
+def test_regions_case_and_the_old_attribute(bench):
+    old = '<tu><tuv lang="CS"><seg>pes</seg></tuv><tuv lang="EN-GB"><seg>dog</seg></tuv></tu>'
+    mixed = unit(eng="no", en_US="colour?", en="color", cs_CZ="barva")
+    assert texts(bench, old, mixed) == [("pes", "dog"), ("barva", "color")]
+
+
+def test_codes_are_left_out_and_the_text_of_other_elements_stays(bench):
+    text = (
+        '<bpt i="1">&lt;b><sub>note</sub></bpt>Big<ept i="1">&lt;/b></ept> <hi type="x">red</hi><ph>%s</ph> dog<it/>.'
+    )
+    assert texts(bench, unit(cs=text, en="<ut>{\\b<ut>x</ut></ut>a")) == [("Big red dog.", "a")]
+
+
+def test_notes_and_properties_are_no_text(bench):
+    inner = '<prop type="x">p</prop><tuv xml:lang="cs"><note>n</note><seg>pes</seg><prop>q</prop></tuv>'
+    assert texts(bench, f'<tu tuid="1"><note>z</note>{inner}<tuv xml:lang="en"><seg>dog</seg></tuv></tu>') == [
+        ("pes", "dog")
+    ]
+
+
+def test_a_unit_without_a_language_is_counted(bench):
+    units = [
+        unit(cs="a", en="b"),
+        unit(cs="a", de="b"),
+        "<tu/>",
+        "<tu><tuv><seg>x</seg></tuv></tu>",
+        unit(cs="c", en="d"),
+    ]
+    with pytest.raises(LineError, match=r"memory\.tmx, line 7: this <tu> has no segment in 'en' \(.*: cs, de\)"):
+        texts(bench, *units)
+    rows, report = bench.read(dataset(bench, document(*units), max_bad_lines=3))
+    assert [(row["id"], row["origin"], row["source"]) for row in rows] == [(0, "c:1", "a"), (4, "c:5", "c")]
+    assert report["dropped"] == {"language": 3}
+
+
+def test_an_entity_that_only_the_dtd_could_define_is_counted(bench):
+    units = [unit(cs="a&nbsp;b", en="x"), unit(cs="<ph>&nbsp;</ph>c", en="y")]
+    with pytest.raises(LineError, match="line 6: this <tu> has &nbsp;, which nothing defines"):
+        texts(bench, *units)
+    assert texts(bench, *units, max_bad_lines=1) == [("c", "y")]
+
+
+def test_other_encodings_are_read_as_the_file_declares_them(bench):
+    text = document(unit(cs="žluťoučký kůň\u2028x", en="語"))
+    rows, report = bench.read(dataset(bench, gzip.compress(text.replace("UTF-8", "UTF-16").encode("utf-16"))))
+    assert (rows[0]["source"], rows[0]["target"]) == ("žluťoučký kůň x", "語")
+    assert report["line_separators"] == {"source": 1, "target": 0}
+
+
+GOOD = unit(cs="a", en="b")
+BOMB = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "ha"}">\n' for i in range(12))
+REFUSED = {
+    "entity bomb": (HEAD.replace('SYSTEM "tmx14.dtd"', f"[{BOMB}]"), unit(cs="&e11;", en="b"), 2, "declares things"),
+    "long entity": (
+        HEAD.replace('"tmx14.dtd"', f'"x" [<!ENTITY a "{"b" * 9999}">]'),
+        unit(cs="&a;" * 99),
+        2,
+        "declares",
+    ),
+    "external": (
+        HEAD.replace('"tmx14.dtd"', '"x" [<!ENTITY a SYSTEM "file:///etc/hosts">]'),
+        unit(cs="&a;"),
+        2,
+        "declar",
+    ),
+    "parameter": (HEAD.replace('"tmx14.dtd"', '"x" [<!ENTITY % a SYSTEM "file:///etc/hosts">%a;]'), "", 2, "declares"),
+    "undefined": (HEAD.replace('<!DOCTYPE tmx SYSTEM "tmx14.dtd">', ""), unit(cs="&a;"), 6, "undefined entity"),
+    "not closed": (HEAD, GOOD + "<tu><tuv></tu>", 7, r"the XML is damaged \(mismatched tag\)"),
+    "bare ampersand": (HEAD, GOOD + unit(cs="a & b"), 7, r"damaged \(not well-formed"),
+    "control": (HEAD, unit(cs="a\x01b"), 6, r"damaged \(not well-formed"),
+    "nul": (HEAD, unit(cs="a\0b"), 6, r"damaged \(not well-formed"),
+    "nul reference": (HEAD, unit(cs="a&#0;b"), 6, "damaged \\(reference to invalid character"),
+    "unit in unit": (HEAD, f"<tu>\n{GOOD}</tu>", 7, "a <tu> inside another"),
+    "segment in segment": (HEAD, unit(cs="a <seg>b</seg>"), 6, "a <seg> inside a <seg>"),
+    "another root": ("<html>", "", 1, "the file is <html>, not <tmx>"),
+    "no XML": ("404 not found", "", 1, "the XML is damaged"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_a_sentence_with_its_line(name, bench):
+    head, body, line, sentence = REFUSED[name]
+    with pytest.raises(LineError, match=rf"memory\.tmx, line {line}: .*{sentence}"):
+        bench.read(dataset(bench, head + body + TAIL, max_bad_lines=99))
+
+
+def test_a_file_that_is_cut_off(bench):
+    data = document(*[GOOD] * 5)
+    with pytest.raises(LineError, match=r"line 10: the XML is damaged \(unclosed token"):
+        bench.read(dataset(bench, data[: data.rindex("<tu>") + 6]))
+    with pytest.raises(LineError, match=r"line 1: the XML is damaged \(no element found\)"):
+        bench.read(dataset(bench, ""))
+    with pytest.raises(UserError, match=r"memory\.tmx is cut off"):
+        bench.read(dataset(bench, gzip.compress(data.encode())[:-9]))
+
+
+def test_bytes_that_are_not_utf8_stop_with_their_line(bench):
+    data = document(GOOD, unit(cs="#", en="b")).encode().replace(b"#", b"\xff")
+    with pytest.raises(LineError, match=r"line 7: the XML is damaged \(not well-formed \(invalid token\)\)"):
+        bench.read(dataset(bench, data, max_bad_lines=9))
+
+
+@pytest.mark.parametrize("huge", [unit(cs="ab " * 400), "<!--" + "x" * 1200, "<tu " + "x" * 1200])
+def test_pieces_without_end_are_not_collected_for_ever(huge, bench, monkeypatch):
+    monkeypatch.setattr(tmx, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(tmx, "BLOCK", 50)
+    with pytest.raises(LineError, match=r"line 6: .*more than 1000"):
+        bench.read(dataset(bench, HEAD + huge + " " * 3000))
+
+
+def test_units_are_given_as_soon_as_they_end_and_not_kept(tmp_path):
+    path = tmp_path / "x"
+    path.write_text(document(*[GOOD] * 5000) + "<broken")
+    units = tmx.units(Input(path, None))
+    assert [next(units)[0].line for _ in range(4000)] == list(range(6, 4006))
+    with pytest.raises(LineError, match="line 5008"):
+        list(units)
+
+
+LANGUAGES = st.sampled_from(["cs", "en", "de", "en-US"])
+INNER = st.recursive(
+    st.text(st.sampled_from("ab<&> \n"), max_size=5).map(escape),
+    lambda inner: st.builds("<{0}>{1}</{0}>{2}".format, st.sampled_from(["hi", "ph", "bpt", "x"]), inner, inner),
+    max_leaves=5,
+)  # fmt: skip
+
+
+def kept_text(element) -> str:
+    children = ((child.tag in tmx.CODES, child) for child in element)
+    return (element.text or "") + "".join(("" if code else kept_text(e)) + (e.tail or "") for code, e in children)
+
+
+@given(units=st.lists(st.lists(st.tuples(LANGUAGES, INNER), max_size=4), min_size=1), block=st.integers(1, 300))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_against_a_whole_tree(bench, monkeypatch, units, block):
+    monkeypatch.setattr(tmx, "BLOCK", block)
+    body = [
+        "<tu>" + "".join(f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>' for tag, text in variants) + "</tu>\n"
+        for variants in [[("cs", "x"), ("en", "y")], *units]
+    ]
+    wanted = []
+    for tu in ElementTree.fromstring(f"<body>{''.join(body)}</body>"):
+        found = [(tuv.attrib.values(), re.sub(r"\s+", " ", kept_text(tuv[0])).strip()) for tuv in tu]
+        sides = [[text for tags, text in found if tag in tags] for tag in ("cs", "en", "en-US")]
+        if sides[0] and (english := sides[1] or sides[2]):
+            wanted.append((sides[0][0], english[0]))
+    rows, report = bench.read(dataset(bench, document(*body), max_bad_lines=len(body)))
+    assert [(row["source"], row["target"]) for row in rows] == wanted
+    assert report["pairs"] == len(body)

@@ -1,0 +1,123 @@
+"""Gold treebanks: one side alone, words that are always those of the trees, and no harm to anything beside them."""
+
+from dataclasses import replace
+
+import pytest
+
+from nmtcore.config.datasets import CorpusSettings, DatasetSettings, PartSettings, WordsSettings
+from nmtcore.config.filters import HeldOut
+from nmtcore.errors import UserError
+
+EMPTY = "\t_" * 8
+WORDS = [
+    f"{n}\t{form}\t_\tX\t_\t_\t{head}\tx\t_\t_" for n, form, head in ((1, "zu", 2), (2, "der", 0), (3, "can't", 2))
+]
+SENTENCE = "\n".join(["# text = zur can't", f"1-2\tzur{EMPTY}", *WORDS]) + "\n\n"
+SYNTACTIC = ["zu", "der", "can't"]
+KINDS = ("moses", "spaces", "given")
+SIDES = ("source", "target")
+
+
+def with_gold(
+    bench, gold: CorpusSettings, *, words: str = "moses", train: tuple = ("a\nb\n", "x\ny\n")
+) -> DatasetSettings:
+    """Give a plain data set a treebank."""
+    plain = bench.dataset(bench.plain(*train))
+    kinds = dict.fromkeys(SIDES, WordsSettings(kind=words))
+    splits = plain.splits | {"gold_x": (PartSettings(corpus="gold"),)}
+    return replace(plain, corpora=plain.corpora | {"gold": gold}, splits=splits, words=kinds)
+
+
+def other(side: str) -> str:
+    return SIDES[side == "source"]
+
+
+@pytest.mark.parametrize("words", KINDS)
+@pytest.mark.parametrize("side", SIDES)
+def test_a_treebank_of_one_side(side, words, bench):
+    gold = bench.corpus("conllu", **{side: bench.file("x.conllu", SENTENCE * 3)})
+    rows, report = bench.read(with_gold(bench, gold, words=words), "gold_x")
+    assert [row["id"] for row in rows] == [0, 1, 2]
+    for row in rows:
+        assert (row[side], row[f"{side}_words"]) == ("zur can't", SYNTACTIC)
+        assert row[f"{side}_annotation"]["head"] == [2, 0, 2]
+        assert (row[other(side)], row[f"{other(side)}_words"], row[f"{other(side)}_annotation"]) == ("", [], None)
+    assert report["null_annotations"] == {"source": {}, "target": {}}
+    assert report["corpora"] == {"gold": {"pairs": 3, "kept": 3}}
+
+
+@pytest.mark.parametrize("words", KINDS)
+def test_both_sides_of_a_treebank_have_syntactic_words(words, bench):
+    gold = bench.corpus("conllu", **{side: bench.file(f"{side}.conllu", SENTENCE) for side in SIDES})
+    (row,), _ = bench.read(with_gold(bench, gold, words=words), "gold_x")
+    for side in SIDES:
+        assert row[f"{side}_words"] == SYNTACTIC
+        assert row[f"{side}_annotation"]["upos"] == ["X"] * 3
+
+
+def test_a_plain_side_of_a_treebank_is_cut_as_ever(bench):
+    files = {"source": bench.file("s.conllu", SENTENCE), "target": bench.file("t.txt", "I can't.\n")}
+    (row,), _ = bench.read(with_gold(bench, bench.corpus("conllu", {"target_format": "plain"}, **files)), "gold_x")
+    assert (row["source_words"], row["target_words"]) == (SYNTACTIC, ["I", "can", "'t", "."])
+
+
+def test_several_files_of_one_side_go_one_after_the_other(bench):
+    files = [bench.file(f"{n}.conllu", SENTENCE.replace("can't", n)) for n in "abc"]
+    rows, _ = bench.read(with_gold(bench, bench.corpus("conllu", target=files)), "gold_x")
+    assert [row["target_words"][-1] for row in rows] == ["a", "b", "c"]
+
+
+def test_parts_may_be_of_different_sides(bench):
+    dataset = with_gold(bench, bench.corpus("conllu", target=bench.file("t.conllu", SENTENCE * 2)))
+    left = bench.corpus("conllu", source=bench.file("s.conllu", SENTENCE))
+    parts = (PartSettings(corpus="gold"), PartSettings(corpus="left"))
+    dataset = replace(dataset, corpora=dataset.corpora | {"left": left}, splits=dataset.splits | {"gold_x": parts})
+    rows, report = bench.read(dataset, "gold_x")
+    assert [(row["origin"], len(row["source_words"]), len(row["target_words"])) for row in rows] == [
+        ("gold:1", 0, 3), ("gold:2", 0, 3), ("left:1", 3, 0),
+    ]  # fmt: skip
+    assert report["corpora"] == {"gold": {"pairs": 2, "kept": 2}, "left": {"pairs": 1, "kept": 1}}
+
+
+def test_text_of_one_side_is_no_training_data(bench):
+    corpus = bench.corpus("conllu", source=bench.file("x.conllu", SENTENCE))
+    with pytest.raises(UserError, match=r"corpora\.c has only a source side.*not the split 'train'"):
+        bench.read(bench.dataset(corpus, words="given"))
+
+
+def test_a_treebank_needs_a_format_with_words(bench):
+    dataset = with_gold(bench, bench.plain("a\n", "b\n"))
+    with pytest.raises(UserError, match=r"'gold' stands in a treebank .* its format plain gives no words"):
+        bench.read(dataset, "gold_x")
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_training_pairs_are_not_held_out_by_a_side_alone(side, bench):
+    texts = {side: "zu der can't\nzur can't\nb\n", other(side): "x\ny\nz\n"}
+    gold = bench.corpus("conllu", **{side: bench.file("x.conllu", SENTENCE)})
+    dataset = with_gold(bench, gold, words="spaces", train=(texts["source"], texts["target"]))
+    dataset = replace(dataset, filters=(HeldOut(),))
+    for split in ("train", "gold_x"):
+        bench.read(dataset, split)
+    rows, report = bench.filter(dataset)
+    assert len(rows) == 3
+    assert report["dropped"] == {"held_out": 0}
+    gold_rows, _ = bench.filter(dataset, "gold_x")
+    assert [row[f"{side}_words"] for row in gold_rows] == [SYNTACTIC]
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("words", ["moses", "given"])
+@pytest.mark.parametrize("language", ["de", "en", "cs", "tr", "ru"])
+def test_real_treebanks_keep_all_their_trees(language, words, side, bench, shared):
+    data = (shared / "data" / "ud" / f"{language}_pud.conllu").read_text("utf-8")
+    gold = bench.corpus("conllu", **{side: bench.file("pud.conllu", data)})
+    rows, report = bench.read(with_gold(bench, gold, words=words), "gold_x")
+    blocks = [[line.split("\t") for line in block.split("\n")] for block in data.strip("\n").split("\n\n")]
+    assert len(rows) == len(blocks) == 1000
+    for row, block in zip(rows, blocks, strict=True):
+        columns = [column for column in block if column[0].isdigit()]
+        assert row[f"{side}_words"] == [column[1].replace(" ", "\u00a0") for column in columns]
+        assert row[f"{side}_annotation"]["head"] == [int(column[6]) for column in columns]
+    assert report["null_annotations"] == {"source": {}, "target": {}}
+    assert report["words"][other(side)] == 0
