@@ -71,7 +71,8 @@ def test_filters_are_brute_force(bench, pairs, others, order, budget):
     kept, report = bench.filter(dataset, budget_bytes=budget)
     assert [row["id"] for row in kept] == rows
     assert [(row["source"], row["target"]) for row in kept] == [pairs[row] for row in rows]
-    assert report == {"pairs": len(pairs), "kept": len(rows), "dropped": counts}
+    facts = {"pairs": len(pairs), "kept": len(rows), "dropped": counts}
+    assert report == {**facts, "corpora": {"c": facts}}
     assert sorted(path.name for path in (bench.folder / "corpus").iterdir()) == ["train.json", "train.parquet"]
 
 
@@ -79,7 +80,8 @@ def test_only_train_is_filtered(bench):
     dataset = fill(bench, train=[("a", "b")], dev=[("a", "b"), ("", ""), ("a", "b")])
     kept, report = bench.filter(bench.dataset(dataset.corpora["c"], filters=ALL), "dev")
     assert len(kept) == 3
-    assert report == {"pairs": 3, "kept": 3, "dropped": {}}
+    facts = {"pairs": 3, "kept": 3, "dropped": {}}
+    assert report == {**facts, "corpora": {"c": facts}}
 
 
 def test_sides_and_words_are_not_confused(bench):

@@ -5,8 +5,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import TypeVar
+
+from nmtcore.errors import UserError
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -45,5 +48,10 @@ def ordered_map(function: Callable[[A], B], items: Iterable[A], *, processes: in
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise UserError(
+                f"One of {processes} processes was killed, most likely because memory ran out: allow fewer cores or "
+                "more memory, and start again."
+            ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from nmtcore.config.filters import Duplicates
-from nmtcore.corpus.filters.view import DIGEST, Situation, View
+from nmtcore.corpus.filters.view import COLUMNS, DIGEST, Situation, View
 
 RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("row", "<i8")])
 WORKING_BYTES = 3 * RECORD.itemsize
@@ -22,6 +22,8 @@ MOST_BUCKETS = 512
 
 class Filter:
     """Gathers the pairs that are alive when it is its turn; `late` tells which of them came before."""
+
+    columns = COLUMNS
 
     def __init__(self, settings: Duplicates, situation: Situation) -> None:
         buckets = -(-situation.rows * WORKING_BYTES // max(situation.budget_bytes, 1))

@@ -10,10 +10,12 @@ from nmtcore.parquet import read_batches
 class Filter:
     """Drops them, comparing the words of both sides by their hashes."""
 
+    columns = COLUMNS
+
     def __init__(self, settings: HeldOut, situation: Situation) -> None:
         self._known: set[bytes] = set()
         for path in situation.others.values():
-            for batch in read_batches(path, columns=COLUMNS):
+            for batch in read_batches(path, columns=list(COLUMNS)):
                 self._known.update(View(batch).digests)
 
     def drops(self, view: View) -> np.ndarray:

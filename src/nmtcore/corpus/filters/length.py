@@ -3,11 +3,13 @@
 import numpy as np
 
 from nmtcore.config.filters import Length
-from nmtcore.corpus.filters.view import Situation, View
+from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
 class Filter:
     """Drops them; both limits are allowed lengths."""
+
+    columns = COLUMNS
 
     def __init__(self, settings: Length, situation: Situation) -> None:
         self._settings = settings

@@ -3,11 +3,13 @@
 import numpy as np
 
 from nmtcore.config.filters import Ratio
-from nmtcore.corpus.filters.view import Situation, View
+from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
 class Filter:
     """Drops pairs whose longer side has more than `most` times the words of the shorter."""
+
+    columns = COLUMNS
 
     def __init__(self, settings: Ratio, situation: Situation) -> None:
         self._most = settings.most

@@ -1,6 +1,7 @@
 """What filters see of a batch of pairs, computed at most once a batch."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,8 @@ import pyarrow.compute as pc
 
 DIGEST = 16
 """Bytes of a pair's hash: among 10^10 different pairs, two agree with a probability below 10^-18."""
-COLUMNS = ["source_words", "target_words"]
+COLUMNS = ("source_words", "target_words")
+"""What filters that compare words read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,18 +28,37 @@ class Situation:
     """For temporary files, on the disk that the result goes to."""
     budget_bytes: int
     """Memory that a filter may take."""
+    languages: Mapping[str, str]
+    """The language code of each side."""
 
 
 class View:
-    """A batch of pairs: `first` is the number of its first row, `alive` says what earlier filters left."""
+    """A batch of pairs, of which only the columns are there that the filters read.
+
+    `first` is the number of its first row; `verdict` holds for every row the number (from 1) of the filter that dropped
+    it, 0 for those that are left.
+    """
 
     def __init__(self, batch: pa.RecordBatch, *, first: int = 0) -> None:
         self._batch = batch
         self.first = first
-        self.alive = np.ones(batch.num_rows, dtype=bool)
+        self.verdict = np.zeros(batch.num_rows, dtype=np.uint8)
 
     def __len__(self) -> int:
         return self._batch.num_rows
+
+    @property
+    def alive(self) -> np.ndarray:
+        """Say which rows no filter has dropped yet."""
+        return self.verdict == 0
+
+    def drop(self, number: int, dropped: np.ndarray) -> None:
+        """Let the filter `number` drop the rows of a mask that are alive."""
+        self.verdict[self.alive & dropped] = number
+
+    def texts(self, column: str) -> list[str]:
+        """Give the raw texts (`source`, `target`) of the rows that are alive."""
+        return self._batch.column(column).filter(pa.array(self.alive)).to_pylist()
 
     @cached_property
     def lengths(self) -> tuple[np.ndarray, np.ndarray]:
