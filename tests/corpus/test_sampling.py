@@ -78,6 +78,13 @@ def test_ids_count_sampled_rows_and_origins_keep_their_numbers(bench, monkeypatc
     assert report["pairs"] == sample
 
 
+def test_the_seed_of_a_part_is_the_seed_of_its_sample(bench):
+    corpus = bench.corpus("copied", text=bench.file("mono", lines(99)))
+    for seed in (1, 2):
+        rows, _ = bench.read(dataset(bench, corpus, sample=9, seed=seed))
+        assert [int(row["source"]) - 1 for row in rows] == list(sampled(99, 9, seed=seed))
+
+
 def test_too_few_rows_are_a_sentence(bench):
     corpus = bench.corpus("copied", text=bench.file("mono", lines(9)))
     with pytest.raises(

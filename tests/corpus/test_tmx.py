@@ -44,6 +44,7 @@ def test_units_with_both_languages_are_pairs_in_order(bench):
 def test_regions_case_and_the_old_attribute(bench):
     old = '<tu><tuv lang="CS"><seg>pes</seg></tuv><tuv lang="EN-GB"><seg>dog</seg></tuv></tu>'
     mixed = unit(eng="no", en_US="colour?", en="color", cs_CZ="barva")
+    assert texts(bench, unit(eng="no", en_US="color", csb="no", cs_CZ="barva")) == [("barva", "color")]
     assert texts(bench, old, mixed) == [("pes", "dog"), ("barva", "color")]
 
 
