@@ -134,7 +134,7 @@ def test_fewer_profiles_are_the_only_ones_loaded(tmp_path, czech, english):
     made = make(LangDetect(profiles=FEW), tmp_path)
     made.prepare()
     loaded = langdetect_filter.load(made.profiles, 0)
-    assert sorted(loaded.get_lang_list()) == sorted(FEW)
+    assert sorted(loaded.names) == sorted(FEW)
     texts = [*czech[:60], *english[:60]]
     assert made.accepts("source", texts) == [bare_langdetect(text, few_profiles()) == "cs" for text in texts]
 

@@ -28,7 +28,7 @@ from nmtcore.parquet import ROWS_PER_GROUP, read_batches, row_count, row_writer
 
 BUDGET_BYTES = 256 << 20
 ROWS_PER_TASK = 1_000
-"""Pairs that a process gets at a time: a second of langdetect's work."""
+"""Pairs that a process gets at a time: less than a second of langdetect's work."""
 
 
 def filter_split(

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from nmtcore.config.filters import LangDetect
 from nmtcore.corpus.filters.language import LanguageFilter, check_known
 from nmtcore.corpus.filters.view import Situation
+from nmtcore.corpus.filters.walk import Walker
 from nmtcore.errors import UserError
 
 VARIANTS = {"zh": ("zh-cn", "zh-tw")}
@@ -48,18 +48,8 @@ class Filter(LanguageFilter):
 
     def accepts(self, side: str, texts: Sequence[str]) -> list[bool]:
         """Say which texts are in the language of a side."""
-        from langdetect import LangDetectException
-
-        factory = load(self.profiles, self.seed)
-        accepted, verdicts = self.accepted[side], []
-        for text in texts:
-            detector = factory.create()
-            detector.append(text)
-            try:
-                verdicts.append(detector.detect() in accepted)
-            except LangDetectException:  # no letter in it
-                verdicts.append(False)
-        return verdicts
+        accepted = self.accepted[side]
+        return [language in accepted for language in load(self.profiles, self.seed).languages(texts)]
 
 
 def profile_names() -> tuple[str, ...]:
@@ -68,8 +58,8 @@ def profile_names() -> tuple[str, ...]:
 
 
 @cache
-def load(profiles: tuple[str, ...], seed: int) -> Any:
-    """Make a factory of detectors, once a process; detectors take the seed from it, each for its own walk."""
+def load(profiles: tuple[str, ...], seed: int) -> Walker:
+    """Load profiles, once a process and those forked from it."""
     from langdetect.detector_factory import DetectorFactory
     from langdetect.utils.lang_profile import LangProfile
 
@@ -79,7 +69,7 @@ def load(profiles: tuple[str, ...], seed: int) -> Any:
     for number, name in enumerate(profiles):
         profile = LangProfile(**json.loads((_folder() / name).read_text(encoding="utf-8")))
         factory.add_profile(profile, number, len(profiles))
-    return factory
+    return Walker(factory)
 
 
 def _folder() -> Path:
