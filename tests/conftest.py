@@ -1,5 +1,6 @@
 """Fixtures that several stages share."""
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -29,6 +30,22 @@ def shared() -> Path:
     folder = ROOT.parent / "shared"
     if not (folder / "data").is_dir():
         missing(f"the real corpora and parsers of {folder.name}/ are not beside the checkout")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_stanza(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small trained Stanza pipeline of English: `stanza_en`; processes of one run share it."""
+    from annotation.tiny_stanza import train_tiny_stanza
+
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny_stanza"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "trained").exists():
+            train_tiny_stanza(folder / "stanza_en", shared / "data" / "ud" / "en_ewt_dev.conllu")
+            (folder / "trained").touch()
     return folder
 
 

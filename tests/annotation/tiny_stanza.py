@@ -1,45 +1,120 @@
-"""A Stanza pipeline that is small enough to train in a test: tagger, lemmatiser and parser, no pretrained vectors."""
+"""A Stanza pipeline that is small enough to train in a test (20 s): everything that `nmtcore.annotation.stanza` reads.
+
+Its trees, tags and lemmas are learnt from a treebank, and are worth something. Its constituents are learnt from trees
+that are made of the same dependencies, and are not: they are there so that the real parser runs.
+"""
 
 import logging
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from unittest import mock
 
 SENTENCES = 400
 """How much of the treebank it learns from."""
+CONSTITUENCIES = 100
 STEPS = 120
 
 SMALL = {"char_hidden_dim": 24, "char_emb_dim": 16, "word_emb_dim": 48, "transformed_dim": 32, "tag_emb_dim": 16}
 TAGGER = {"hidden_dim": 48, "deep_biaff_hidden_dim": 32, "composite_deep_biaff_hidden_dim": 16, "num_layers": 1}
 PARSER = {"hidden_dim": 64, "deep_biaff_hidden_dim": 48, "deep_biaff_output_dim": 32, "num_layers": 1}
-FAST = {"optim": "adam", "lr": 0.005, "dropout": 0.1, "word_dropout": 0.1, "max_steps": STEPS, "log_step": STEPS}
+# Stanza fails unless a tagger is scored at least once: at the last step.
+FAST = {"optim": "adam", "lr": 0.005, "dropout": 0.1, "word_dropout": 0.1, "max_steps": STEPS, "eval_interval": STEPS}
+PHRASES = {
+    **{"hidden_size": 32, "transition_hidden_size": 8, "tag_embedding_dim": 8, "delta_embedding_dim": 8},
+    **{"transition_embedding_dim": 8, "num_lstm_layers": 1, "num_output_layers": 1, "reduce_heads": 2},
+    **{"epochs": 2, "epoch_size": CONSTITUENCIES, "train_batch_size": 20, "optim": "adamw", "learning_rate": 0.003},
+}
+
+Sentence = list[list[str]]
+"""The ten fields of every word in CoNLL-U."""
 
 
 def train_tiny_stanza(folder: Path, treebank: Path) -> Path:
-    """Train `pos.pt`, `lemma.pt` and `depparse.pt` in `folder` on the first sentences of `treebank` (CoNLL-U)."""
-    import torch
+    """Train `{pos,lemma,depparse,constituency}.pt` in `folder` on the first sentences of `treebank` (CoNLL-U)."""
     from stanza.models import lemmatizer, parser, tagger
 
     folder.mkdir(parents=True, exist_ok=True)
     blocks = treebank.read_text(encoding="utf-8").split("\n\n")[:SENTENCES]
-    # Stanza fails unless a tagger is tested at least once: on little, at the last step.
-    for name, some in (("train", blocks), ("test", blocks[:5])):
-        (folder / f"{name}.conllu").write_text("".join(f"{block}\n\n" for block in some), encoding="utf-8")
-    files = {"train_file": folder / "train.conllu", "eval_file": folder / "test.conllu", "save_dir": folder}
-    common = {**files, "shorthand": "en_tiny"}
-    neural = {**common, "lang": "en", **SMALL, **FAST, "eval_interval": STEPS}
-    threads, level = torch.get_num_threads(), logging.getLogger("stanza").level
-    torch.set_num_threads(1)
-    logging.getLogger("stanza").setLevel(logging.ERROR)
-    try:
+    files = _files(folder, "conllu", [f"{block}\n\n" for block in blocks])
+    neural = {**files, **SMALL, **FAST, "lang": "en"}
+    with _quietly_on_one_thread():
         options = {**neural, **TAGGER, "save_name": "pos.pt", "batch_size": 25}
         tagger.main(_arguments(options, "--no_pretrain", "--fix_eval_interval", "--no_second_optim"))
-        lemmatizer.main(_arguments({**common, "save_name": "lemma.pt"}, "--dict_only"))
+        lemmatizer.main(_arguments({**files, "save_name": "lemma.pt"}, "--dict_only"))
         options = {**neural, **PARSER, "save_name": "depparse.pt", "batch_size": 400}
         parser.main(_arguments(options, "--no_pretrain", "--no_checkpoint", "--no_second_optim"))
-    finally:
-        torch.set_num_threads(threads)
-        logging.getLogger("stanza").setLevel(level)
+        _train_constituents(folder, blocks[:CONSTITUENCIES])
     return folder
+
+
+def _train_constituents(folder: Path, blocks: list[str]) -> None:
+    from stanza.models import constituency_parser
+    from stanza.models.constituency import parser_training
+
+    sentences = [_sentence(block) for block in blocks if block.strip()]
+    trees = [tree for sentence in sentences if (tree := phrases(sentence))]
+    _save_vectors(folder / "pretrain.pt", sorted({fields[1] for sentence in sentences for fields in sentence}))
+    options = {**_files(folder, "mrg", [f"{tree}\n" for tree in trees]), **PHRASES, "save_name": "constituency.pt"}
+    options |= {"lang": "en", "wordvec_pretrain_file": folder / "pretrain.pt"}
+    flags = ("--no_multistage", "--no_checkpoint", "--no_condense_output_layers", "--no_retag")
+    # It is scored by a part of CoreNLP, which need not be here.
+    unscored = {"EvaluateParser": lambda **_: nullcontext(), "run_dev_set": lambda *_, **__: (1.0, None, [])}
+    with mock.patch.multiple(parser_training, **unscored):
+        constituency_parser.main(_arguments(options, *flags))
+
+
+def phrases(sentence: Sentence) -> str | None:
+    """Write each word with what depends on it as a phrase; None where these are not contiguous."""
+    heads = [int(fields[6]) for fields in sentence]
+
+    def phrase(word: int) -> tuple[str, list[int]]:
+        form = sentence[word - 1][1].replace("(", "-LRB-").replace(")", "-RRB-")
+        parts = {word: (f"({sentence[word - 1][3]} {form})", [word])}
+        parts |= {below: phrase(below) for below, head in enumerate(heads, start=1) if head == word}
+        if len(parts) == 1:
+            return parts[word]
+        label = {"VERB": "VP", "NOUN": "NP", "PROPN": "NP"}.get(sentence[word - 1][3], "XP")
+        ordered = [parts[number] for number in sorted(parts)]
+        return f"({label} {' '.join(text for text, _ in ordered)})", [n for _, words in ordered for n in words]
+
+    text, words = phrase(heads.index(0) + 1)
+    return f"(ROOT {text})" if words == list(range(1, len(sentence) + 1)) else None
+
+
+def _sentence(block: str) -> Sentence:
+    return [line.split("\t") for line in block.split("\n") if line.split("\t")[0].isdigit()]
+
+
+def _files(folder: Path, suffix: str, texts: list[str]) -> dict[str, object]:
+    for name, some in (("train", texts), ("test", texts[:5])):
+        (folder / f"{name}.{suffix}").write_text("".join(some), encoding="utf-8")
+    files = {"train_file": folder / f"train.{suffix}", "eval_file": folder / f"test.{suffix}"}
+    return {**files, "save_dir": folder, "shorthand": "en_tiny"}
+
+
+def _save_vectors(path: Path, words: list[str]) -> None:
+    import torch
+    from stanza.models.common.pretrain import PretrainedWordVocab
+
+    vocabulary = PretrainedWordVocab(words, lang="en")
+    vectors = torch.randn(len(vocabulary), 8, generator=torch.Generator().manual_seed(1))
+    torch.save({"vocab": vocabulary.state_dict(), "emb": vectors}, path)
 
 
 def _arguments(options: dict[str, object], *flags: str) -> list[str]:
     return [*flags, *(text for name, value in options.items() for text in (f"--{name}", str(value)))]
+
+
+@contextmanager
+def _quietly_on_one_thread():
+    import torch
+
+    logger = logging.getLogger("stanza")
+    threads, level = torch.get_num_threads(), logger.level
+    torch.set_num_threads(1)
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        logger.setLevel(level)

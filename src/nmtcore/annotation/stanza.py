@@ -9,9 +9,9 @@ A model is a folder with a file a processor, and what these build on (`config/mo
     forward_charlm.pt, backward_charlm.pt    character models, likewise
 """
 
-import json
+import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -21,8 +21,6 @@ from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import Stanza as StanzaSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
-
-FOUNDATIONS = ("pretrain", "forward_charlm", "backward_charlm")
 
 
 class Stanza(Annotator):
@@ -69,17 +67,19 @@ def load_pipeline(model: str, model_folders: Sequence[Path], *, language: str, c
 
     A folder that is not there, lacks a model or has one that cannot be loaded is a `UserError`.
     """
+    # Transformers that a model may stand on: only those that are on this machine.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         import stanza
         import torch
     except ImportError as error:
         raise UserError("Stanza needs the package stanza: pip install stanza.") from error
     folder = find_model(model, model_folders, what="Stanza model", holds="depparse.pt")
-    options = _model_paths(folder, constituency=constituency)
+    paths = _model_paths(folder, constituency=constituency)
     with tempfile.TemporaryDirectory() as name:
         # Stanza insists on a list of its models: an empty one makes it take the paths that it is given.
         resources = Path(name) / "resources.json"
-        resources.write_text(json.dumps({}), encoding="utf-8")
+        resources.write_text("{}", encoding="utf-8")
         try:
             return stanza.Pipeline(
                 language,
@@ -90,32 +90,52 @@ def load_pipeline(model: str, model_folders: Sequence[Path], *, language: str, c
                 tokenize_pretokenized=True,
                 use_gpu=torch.cuda.is_available(),
                 verbose=False,
-                **options,
+                **_options(folder, paths),
             )
-        except MemoryError:
+        except (MemoryError, UserError):
             raise
         except Exception as error:
-            # Its own message for a file that is missing fails for a language that is not in the list.
-            cause = error.__context__ if isinstance(error, KeyError) and error.__context__ else error
-            raise UserError(f"The Stanza models of {folder} cannot be loaded: {_first_line(cause)}") from error
+            raise UserError(f"The Stanza models of {folder} cannot be loaded: {_first_line(error)}") from error
 
 
-def _model_paths(folder: Path, *, constituency: bool) -> dict[str, Any]:
-    """Give the options of the pipeline: its processors and the files of each."""
-    wanted = ["pos", "lemma", "depparse", *(["constituency"] if constituency else [])]
-    options: dict[str, Any] = {"processors": ",".join(["tokenize", *wanted])}
-    for processor in wanted:
-        path = folder / f"{processor}.pt"
-        if path.is_file():
-            options[f"{processor}_model_path"] = str(path)
-        elif processor == "lemma":
-            options["lemma_use_identity"] = True
-        else:
+def _model_paths(folder: Path, *, constituency: bool) -> dict[str, Path]:
+    """Find the file of each processor."""
+    wanted = ("pos", "lemma", "depparse", *(("constituency",) if constituency else ()))
+    paths = {processor: folder / f"{processor}.pt" for processor in wanted}
+    if not paths["lemma"].is_file():
+        del paths["lemma"]
+    for path in paths.values():
+        if not path.is_file():
             raise UserError(f"The Stanza model {folder} has no {path.name}: add it, or name a model that has one.")
-        for foundation in FOUNDATIONS:
-            if (path := folder / f"{foundation}.pt").is_file():
-                options[f"{processor}_{foundation}_path"] = str(path)
+    return paths
+
+
+def _options(folder: Path, paths: Mapping[str, Path]) -> dict[str, Any]:
+    """Give the pipeline's processors, the file of each, and of what each was trained with."""
+    processors = dict.fromkeys(("tokenize", "pos", "lemma", *paths))
+    options: dict[str, Any] = {"processors": ",".join(processors), "lemma_use_identity": "lemma" not in paths}
+    for processor, path in paths.items():
+        options[f"{processor}_model_path"] = str(path)
+        for foundation in _foundations(path):
+            if not (file := folder / f"{foundation}.pt").is_file():
+                # Stanza would say something else, or fetch what it holds for the same.
+                raise UserError(f"The Stanza model {path} was trained with {file.name}, which {folder} lacks: add it.")
+            options[f"{processor}_{foundation}_path"] = str(file)
     return options
+
+
+def _foundations(path: Path) -> list[str]:
+    """Read from a model what it was trained with."""
+    import torch
+
+    trained = torch.load(path, map_location="cpu", weights_only=True)
+    if "params" in trained:
+        config = trained["params"]["config"]
+        vectors, characters = config.get("wordvec_pretrain_file"), config.get("charlm_forward_file")
+    else:
+        config = trained["config"]
+        vectors, characters = config.get("pretrain"), config.get("charlm")
+    return [*(["pretrain"] if vectors else []), *(["forward_charlm", "backward_charlm"] if characters else [])]
 
 
 def _annotate(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[Annotation]:

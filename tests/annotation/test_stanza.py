@@ -1,0 +1,251 @@
+import sys
+from itertools import islice
+
+import pytest
+from annotation.test_spacy import gold
+from pair_files import write_corpus
+
+from nmtcore.annotation import stanza as stanza_annotator
+from nmtcore.annotation.base import Task, annotate_words
+from nmtcore.annotation.shards import annotate_shard, gather_shards
+from nmtcore.config.annotators import Stanza
+from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import attachment, is_punctuation
+from nmtcore.files import read_json
+from nmtcore.parquet import read_rows
+from nmtcore.syntax.annotation import failed, tree_fault
+from nmtcore.syntax.constituents import parse_constituents, same_words
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("stanza")
+
+MODEL = "stanza_en"
+ODD = [
+    *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"], ["word"] * 200),
+    *(["(", "[", ":(", "-LRB-", "_", "#", ")"], ["y" * 300, "."], ["1-2", "1.1", "\\/", "<UNK>", "\u200b"]),
+]
+
+
+def annotate(sentences, folder, **settings):
+    task = Task(side="source", language="en", model_folders=(folder,))
+    return list(annotate_words(Stanza(model=MODEL, **settings), sentences, task))
+
+
+@pytest.fixture(scope="module")
+def sentences(shared):
+    with open(shared / "data" / "multi30k" / "val.en", encoding="utf-8", newline="\n") as file:
+        return [line.replace(".", " .").split() for line in islice(file, 60)]
+
+
+@pytest.fixture(scope="module")
+def whole(sentences, tiny_stanza):
+    return annotate(sentences, tiny_stanza, batch_size=16)
+
+
+def test_the_tree_of_a_treebank_is_found_again(shared, tiny_stanza):
+    treebank = list(islice(gold(shared / "data" / "ud" / "en_ewt_dev.conllu"), 150))
+    annotations = annotate([words for words, _, _ in treebank], tiny_stanza)
+    assert all(tree_fault(annotation.head) is None for annotation in annotations)
+    assert all(list(annotation.head).count(0) == 1 for annotation in annotations)
+    marks = [is_punctuation(words, upos) for words, _, upos in treebank]
+    scores = attachment([a.head for a in annotations], [heads for _, heads, _ in treebank], marks)
+    assert scores["uas"] > 45  # it learnt from these sentences: what is wrong is what it could not learn
+    right = [
+        tag == known
+        for a, (_, _, upos) in zip(annotations, treebank, strict=True)
+        for tag, known in zip(a.upos, upos, strict=True)
+    ]
+    assert sum(right) / len(right) > 0.5
+    assert any("Number=" in feats for a in annotations for feats in a.feats)
+    assert any(a.lemma != words for a, (words, _, _) in zip(annotations, treebank, strict=True))
+
+
+def test_a_line_is_one_sentence_whatever_is_in_it(tiny_stanza):
+    (annotation,) = annotate([["He", "sleeps", ".", "\n\n", "She", "runs", ".", "don't"]], tiny_stanza)
+    assert len(annotation.head) == 8
+    assert list(annotation.head).count(0) == 1
+
+
+@pytest.mark.parametrize("constituency", [False, True])
+def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, sentences, tiny_stanza, constituency):
+    normal = sentences[: len(ODD)]
+    mixed = [words for pair in zip(normal, ODD, strict=True) for words in pair]
+    corpus = write_corpus(tmp_path / "corpus.parquet", mixed)
+    settings = Stanza(model=MODEL, batch_size=7, constituency=constituency)
+    shards = [tmp_path / f"{k}.parquet" for k in range(2)]
+    for k, shard in enumerate(shards):
+        annotate_shard(
+            settings,
+            corpus=corpus,
+            raw=tmp_path / "none",
+            side="source",
+            language="en",
+            shard=k,
+            shards=2,
+            output=shard,
+            model_folders=[tiny_stanza],
+        )
+    gather_shards(shards, corpus=corpus, output=tmp_path / "out", report=tmp_path / "report")
+    rows = list(read_rows(tmp_path / "out"))
+    assert [row["id"] for row in rows] == list(range(len(mixed)))
+    assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
+    alone = annotate(normal, tiny_stanza)
+    for column in ("head", "deprel", "upos", "xpos", "feats", "lemma"):
+        assert [row[column] for row in rows[::2]] == [getattr(a, column) for a in alone]
+    for words, row in zip(mixed, rows, strict=True):
+        if row["reason"] is None:
+            assert len(row["head"]) == len(words)
+            assert (row["constituency"] is not None) == constituency
+            assert not constituency or same_words(parse_constituents(row["constituency"]), words)
+
+
+@pytest.mark.parametrize("at", [(0,), (31,), (15, 16), (59,), tuple(range(60))])
+def test_a_crash_costs_one_sentence(sentences, whole, tiny_stanza, monkeypatch, at):
+    from stanza.pipeline.depparse_processor import DepparseProcessor
+
+    process = DepparseProcessor.process
+
+    def broken(self, document):
+        if any(word.text == "CRASH" for sentence in document.sentences for word in sentence.words):
+            raise RuntimeError("out of luck\nsecond line")
+        return process(self, document)
+
+    monkeypatch.setattr(DepparseProcessor, "process", broken)
+    given = [["CRASH", "."] if k in at else words for k, words in enumerate(sentences)]
+    found = annotate(given, tiny_stanza, batch_size=16)
+    assert len(found) == 60
+    crashed = failed("Stanza failed: RuntimeError: out of luck")
+    assert found == [crashed if k in at else whole[k] for k in range(60)]
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_what_is_no_fault_of_a_sentence_stops_the_run(tiny_stanza, monkeypatch, error):
+    def broken(nlp, sentences):
+        raise error
+
+    monkeypatch.setattr(stanza_annotator, "_run", broken)
+    with pytest.raises(error):
+        annotate([["a"]], tiny_stanza)
+
+
+def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
+    from stanza.pipeline.pos_processor import POSProcessor
+
+    process = POSProcessor.process
+
+    def meddling(self, document):
+        process(self, document)
+        if len(document.sentences) == 3:
+            document.sentences = document.sentences[:2]
+        document.sentences[0].words[0].text = "other"
+        return document
+
+    monkeypatch.setattr(POSProcessor, "process", meddling)
+    reasons = [annotation.reason for annotation in annotate([["a", "b"], ["c"], ["d"]], tiny_stanza)]
+    # One sentence too few makes two runs of them, and the first of each has another word.
+    assert reasons == ["Stanza changed the words", "Stanza changed the words", None]
+
+
+def test_threads_are_given_back(tiny_stanza):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with stanza_annotator.open_annotator(
+            Stanza(model=MODEL), Task(side="source", language="en", model_folders=(tiny_stanza,))
+        ):
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.fixture
+def copied(tmp_path, tiny_stanza):
+    """Copy the model without some of its files."""
+
+    def copy(*but):
+        (tmp_path / MODEL).mkdir()
+        for file in (tiny_stanza / MODEL).glob("*.pt"):
+            if file.name not in but:
+                (tmp_path / MODEL / file.name).symlink_to(file)
+        return tmp_path
+
+    return copy
+
+
+def test_a_language_that_stanza_does_not_know_and_no_lemmatiser_will_do(copied):
+    task = Task(side="source", language="xx", model_folders=(copied("lemma.pt"),))
+    (annotation,) = annotate_words(Stanza(model=MODEL), [["A", "man", "sleeps", "."]], task)
+    assert annotation.lemma is None
+    assert len(annotation.head) == len(annotation.upos) == 4
+
+
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        (
+            "depparse.pt",
+            r"no Stanza model 'stanza_en' \(a folder that holds depparse.pt\): .* name a model of config/models",
+        ),
+        ("pos.pt", r"stanza_en has no pos.pt: add it"),
+        ("constituency.pt", r"stanza_en has no constituency.pt: add it"),
+    ],
+)
+def test_a_model_that_lacks_something_is_an_error(copied, lacks, said):
+    with pytest.raises(UserError, match=said):
+        annotate([["a"]], copied(lacks), constituency=True)
+
+
+@pytest.mark.parametrize("broken", ["pos.pt", "depparse.pt", "constituency.pt", "pretrain.pt"])
+def test_a_broken_model_is_an_error(copied, broken):
+    folder = copied(broken)
+    (folder / MODEL / broken).write_bytes(b"no model")
+    with pytest.raises(UserError, match=r"stanza_en cannot be loaded: "):
+        annotate([["a"]], folder, constituency=True)
+
+
+def claiming(file, **claims):
+    """Make a model say that it was trained otherwise."""
+    trained = torch.load(file, weights_only=True)
+    trained.get("params", trained)["config"].update(claims)
+    file.unlink()
+    torch.save(trained, file)
+
+
+@pytest.mark.parametrize(
+    ("model", "claims", "lacks"),
+    [
+        ("constituency.pt", {"wordvec_pretrain_file": "elsewhere.pt"}, "pretrain.pt"),
+        ("constituency.pt", {"wordvec_pretrain_file": "", "charlm_forward_file": "elsewhere.pt"}, "forward_charlm.pt"),
+        ("pos.pt", {"pretrain": True}, "pretrain.pt"),
+        ("depparse.pt", {"charlm": True}, "forward_charlm.pt"),
+        ("lemma.pt", {"charlm": True}, "forward_charlm.pt"),
+    ],
+)
+def test_what_a_model_was_trained_with_must_be_there_and_is_not_fetched(copied, no_network, model, claims, lacks):
+    folder = copied("pretrain.pt")
+    claiming(folder / MODEL / "constituency.pt", wordvec_pretrain_file="")
+    claiming(folder / MODEL / model, **claims)
+    with pytest.raises(UserError, match=rf"{model} was trained with {lacks}, which .*stanza_en lacks: add it"):
+        annotate([["a"]], folder, constituency=True)
+
+
+def test_a_missing_package_is_an_error(tiny_stanza, monkeypatch):
+    monkeypatch.setitem(sys.modules, "stanza", None)
+    with pytest.raises(UserError, match="pip install stanza"):
+        annotate([["a"]], tiny_stanza)
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    """Let whoever looks up a name fail in a way that nobody catches."""
+
+    def asked(*_):
+        raise KeyboardInterrupt("a name was looked up")
+
+    monkeypatch.setattr("socket.getaddrinfo", asked)
+    monkeypatch.setattr("socket.socket.connect", asked)
+
+
+def test_no_network_is_asked(sentences, whole, tiny_stanza, no_network):
+    assert annotate(sentences[:3], tiny_stanza) == whole[:3]
