@@ -67,6 +67,7 @@ def test_words_are_compared_without_escapes():
     assert same_words(tree, ["-LRB-", "-lrb-", "1\\/2", "a\u00a0b", "-RRB-"])
     assert not same_words(tree, ["(", "-lrb-", "1/2", "a\u00a0b"])
     assert not same_words(tree, ["(", "-lrb-", "1/2", "a", ")"])
+    assert same_words(parse_constituents("(NP (X :-LRB-) (X -LRB-a\\/-RCB-))"), [":(", "(a/}"])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,10 @@ _ESCAPES = {
     "-RSB-": "]",
     "-LCB-": "{",
     "-RCB-": "}",
+    "\\/": "/",
+    "\\*": "*",
 }
+_ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 @dataclass(slots=True)
@@ -69,7 +72,7 @@ def same_words(tree: Constituent, words: Sequence[str]) -> bool:
     r"""Whether a tree's words are `words`; it may write brackets as -LRB- and so on, and \/ and \* for / and *."""
     found = leaves(tree)
     return len(found) == len(words) and all(
-        leaf == word or _ESCAPES.get(leaf, leaf.replace("\\/", "/").replace("\\*", "*")) == word
+        leaf == word or _ESCAPED.sub(lambda found: _ESCAPES[found[0]], leaf) == word
         for leaf, word in zip(found, words, strict=True)
     )
 
