@@ -87,7 +87,8 @@ def ours(raw: Path, settings: LangDetect | Lingua, processes: int) -> list[int]:
     """Filter a file; give the rows that are left."""
     dataset = DatasetSettings(
         name="benchmark", description="", licence="", citation="", source="en", target="de", recipe="", corpora={},
-        splits={"train": ()}, words={}, segmentation=SegmentationSettings(kind="words", size=1), filters=(settings,),
+        splits=dict.fromkeys(("train", "dev", "test"), ()), words={}, filters=(settings,),
+        segmentation=SegmentationSettings(kind="words", size=1),
     )  # fmt: skip
     output = raw.parent / "kept" / "train.parquet"
     report = output.with_suffix(".json")
