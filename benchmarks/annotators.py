@@ -10,6 +10,7 @@ the best round of each counts.
 
 import argparse
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmtcore.annotation.shards import annotate_shard
-from nmtcore.config.annotators import AnnotatorSettings, CoreNlp
+from nmtcore.config.annotators import AnnotatorSettings, CoreNlp, Spacy, Stanza, UdPipe
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.parquet import write_rows
 
@@ -56,7 +57,80 @@ def corenlp(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
     ]
 
 
-TOOLS = {"corenlp": corenlp}
+def spacy(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
+    """A spaCy parser and a supertagger, on documents of given words."""
+    del work
+    models = folder / "models"
+
+    def bare(model: str) -> Callable[[], None]:
+        def way() -> None:
+            import spacy
+            from spacy.tokens import Doc
+
+            nlp = spacy.load(models / model)
+            starts = ([True] + [False] * (len(words) - 1) for words in sentences)
+            docs = (Doc(nlp.vocab, words=w, sent_starts=s) for w, s in zip(sentences, starts, strict=True))
+            for _ in nlp.pipe(docs, batch_size=128):
+                pass
+
+        return way
+
+    return [
+        Race("spacy", bare("en_ud"), Spacy(model="en_ud"), "en"),
+        Race("spacy, supertags", bare("en_ccg_pmb"), Spacy(model="en_ccg_pmb", tags="ccg"), "en"),
+    ]
+
+
+def udpipe(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
+    """UDPipe's German parser, which does not mind that the sentences are English."""
+    del work
+
+    def bare() -> None:
+        from ufal.udpipe import Model
+        from ufal.udpipe import Sentence as Tokens
+
+        model = Model.load(str(folder / "models/de_ud.udpipe"))
+        for words in sentences:
+            tokens = Tokens()
+            for word in words:
+                tokens.addWord(word)
+            model.tag(tokens, model.DEFAULT)
+            model.parse(tokens, model.DEFAULT)
+
+    return [Race("udpipe", bare, UdPipe(model="de_ud.udpipe"), "de")]
+
+
+def stanza(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
+    """A Stanza pipeline of tests' size, trained on the spot: a real one is slower, and its wrapper costs less of it."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+    from annotation.tiny_stanza import train_tiny_stanza
+
+    model = train_tiny_stanza(work / "stanza_en", folder / "data/ud/en_ewt_dev.conllu")
+
+    def bare() -> None:
+        import torch
+        from stanza import Pipeline
+
+        torch.set_num_threads(1)
+        (model / "resources.json").write_text("{}")
+        names = ("pos", "lemma", "depparse")
+        nlp = Pipeline(
+            "en",
+            dir=str(model),
+            processors=",".join(["tokenize", *names]),
+            download_method=None,
+            allow_unknown_language=True,
+            tokenize_pretokenized=True,
+            use_gpu=torch.cuda.is_available(),
+            verbose=False,
+            **{f"{name}_model_path": str(model / f"{name}.pt") for name in names},
+        )
+        nlp([list(words) for words in sentences])
+
+    return [Race("stanza", bare, Stanza(model=str(model)), "en")]
+
+
+TOOLS = {"corenlp": corenlp, "spacy": spacy, "udpipe": udpipe, "stanza": stanza}
 
 
 def main() -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -6,6 +7,7 @@ from pair_files import write_corpus, write_raw
 from nmtcore.annotation.existing import NO_TREE
 from nmtcore.annotation.shards import annotate_shard, gather_shards, shard_rows
 from nmtcore.config.annotators import Existing
+from nmtcore.corpus.demo import generate
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows
@@ -79,6 +81,34 @@ def test_broken_trees_become_null(tmp_path, annotate):
         None,
         "invalid analysis: head has 1 entries for 2 words",
     ]
+
+
+def test_supertags_and_constituents_that_came_along_pass_through(tmp_path):
+    english = [pair.source for pair in generate(split="train", count=60)]
+    trees = [side.annotation for side in english]
+    # Whatever is no category, or no tree, costs its own sentence alone.
+    trees[7] = replace(trees[7], ccg=["NP", *["(S"] * (len(english[7].words) - 1)])
+    trees[8] = replace(trees[8], constituency="(S (NP")
+    trees[9] = replace(trees[9], constituency=f"(S {' '.join(f'(X {word})' for word in english[9].words)})")
+    write_raw(tmp_path / "raw.parquet", [side.words for side in english], trees)
+    write_corpus(tmp_path / "corpus.parquet", [side.words for side in english])
+    annotate_shard(
+        Existing(),
+        corpus=tmp_path / "corpus.parquet",
+        raw=tmp_path / "raw.parquet",
+        side="source",
+        language="en",
+        shard=0,
+        shards=1,
+        output=tmp_path / "out.parquet",
+    )
+    rows = list(read_rows(tmp_path / "out.parquet"))
+    assert [row["reason"] is not None for row in rows] == [k in (7, 8) for k in range(60)]
+    assert rows[7]["reason"].startswith("invalid analysis: word 2: ")
+    assert rows[8]["reason"].startswith("invalid analysis: the constituency tree is broken")
+    sound = [k for k in range(60) if k not in (7, 8)]
+    assert [rows[k]["ccg"] for k in sound] == [trees[k].ccg for k in sound]
+    assert rows[9]["constituency"] == trees[9].constituency
 
 
 def test_the_trees_of_czeng_pass_through(tmp_path, shared):

@@ -48,8 +48,11 @@ def test_real_sentences_get_one_tree_each(shared, models):
 
 
 def test_odd_lines_among_normal_ones_keep_their_rows(tmp_path, shared, models):
-    normal = multi30k(shared, 6)
-    odd = [[], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"]]
+    normal = multi30k(shared, 9)
+    odd = [
+        *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"]),
+        *(["(", "[", "-LRB-", "_", "#"], ["y" * 300, "."], ["word"] * 200),
+    ]
     sentences = [words for pair in zip(normal, odd, strict=True) for words in pair]
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences)
     shards = [tmp_path / f"{k}.parquet" for k in range(3)]
@@ -67,7 +70,7 @@ def test_odd_lines_among_normal_ones_keep_their_rows(tmp_path, shared, models):
         )
     gather_shards(shards, corpus=corpus, output=tmp_path / "out", report=tmp_path / "report")
     rows = list(read_rows(tmp_path / "out"))
-    assert [row["id"] for row in rows] == list(range(12))
+    assert [row["id"] for row in rows] == list(range(18))
     for words, row in zip(sentences, rows, strict=True):
         assert row["reason"] if len(words) in (0, 300) else len(row["head"]) == len(words)
     assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
@@ -225,6 +228,30 @@ def test_a_supertagger_gives_categories_and_no_trees(shared, models):
         right += sum(tag == found for (_, tag), found in zip(line, annotation.ccg, strict=True))
         total += len(line)
     assert right / total > 0.85
+
+
+def test_a_supertagger_runs_nothing_but_its_tagger(models):
+    nlp = spacy_annotator.load_pipeline("en_ud", [models], supertags=True)
+    assert set(nlp.pipe_names) == {"tok2vec", "tagger"}
+
+
+def test_tags_that_are_no_categories_are_null(models):
+    # A tagger of English parts of speech, taken for a supertagger.
+    (annotation,) = annotate([["Dogs", "see", "my", "house"]], model="en_ud", models=models, tags="ccg")
+    assert annotation.ccg is None
+    assert annotation.reason.startswith("invalid analysis: word 3: ")
+
+
+def test_odd_lines_among_normal_ones_change_no_supertags(shared, models):
+    with open(shared / "data" / "multi30k" / "val.en", encoding="utf-8", newline="\n") as file:
+        normal = [line.split() for line in islice(file, 7)]
+    odd = [[], ["\u2028"], ["a\u00a0b", "\u3000"], ["x"] * 300, ["😀", "(", "-LRB-"], ["y" * 300], ["word"] * 200]
+    mixed = [words for pair in zip(normal, odd, strict=True) for words in pair]
+    found = annotate(mixed, model="en_ccg_pmb", models=models, tags="ccg", batch_size=3)
+    assert found[::2] == annotate(normal, model="en_ccg_pmb", models=models, tags="ccg")
+    reasons = [annotation.reason for annotation in found[1::2]]
+    assert reasons == ["the sentence has no words", None, None, "more than 250 words", None, None, None]
+    assert all(a.reason or len(a.ccg) == len(words) for a, words in zip(found, mixed, strict=True))
 
 
 def test_a_pipeline_without_a_tagger_is_no_supertagger(models):

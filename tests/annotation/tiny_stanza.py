@@ -109,12 +109,14 @@ def _arguments(options: dict[str, object], *flags: str) -> list[str]:
 def _quietly_on_one_thread():
     import torch
 
-    logger = logging.getLogger("stanza")
-    threads, level = torch.get_num_threads(), logger.level
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    logger.setLevel(logging.ERROR)
+    logging.disable(logging.WARNING)
     try:
         yield
     finally:
+        logging.disable(logging.NOTSET)
         torch.set_num_threads(threads)
-        logger.setLevel(level)
+        # What trains sets these to say everything.
+        for name in ("stanza", "stanza.constituency.trainer"):
+            logging.getLogger(name).setLevel(logging.WARNING)

@@ -64,7 +64,7 @@ class Spacy(AnnotatorSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Stanza(AnnotatorSettings):
-    """A Stanza pipeline on words that are cut already: tagger, lemmatiser, parser, and constituents where it has them."""
+    """A Stanza pipeline on words that are cut already: tags, lemmas, trees, and constituents where it has them."""
 
     model: str
     """A folder with {pos,lemma,depparse,constituency...}.pt and resources.json (config/models/stanza_*.yaml)."""
