@@ -72,7 +72,7 @@ def dataset(folder: Path, source: str, target: str, segmentation: str, words: st
     """Describe two plain files in `folder`/downloads; the last 1,000 lines serve as held-out pairs too."""
     files = {}
     for role, name in (("source", source), ("target", target)):
-        write_json(sidecar_path(folder / "downloads" / name), {"member": None})
+        write_json(sidecar_path(folder / "downloads" / name), {"mirror": None})
         files[role] = (FileSettings(name=name, url="https://example.org"),)
     splits = {
         split: (PartSettings(corpus="c", last=last),) for split, last in (("train", None), ("dev", 1000), ("test", 5))

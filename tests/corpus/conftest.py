@@ -31,7 +31,7 @@ class Bench:
         path = self.folder / "downloads" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data.encode() if isinstance(data, str) else data)
-        write_json(sidecar_path(path), {"source": name, "member": member, "sha256": "", "length": len(data)})
+        write_json(sidecar_path(path), {"source": name, "mirror": None, "sha256": "", "length": len(data)})
         return FileSettings(name=name, url="https://example.org/" + name, member=member)
 
     def corpus(self, format: str, options: dict | None = None, **files: Any) -> CorpusSettings:

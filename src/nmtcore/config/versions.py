@@ -5,7 +5,7 @@ a script reruns nothing.
 """
 
 VERSIONS = {
-    "download": 1,
+    "download": 2,
     "corpus": 2,
     "annotation": 2,
     "segmentation": 2,

@@ -1,26 +1,21 @@
-"""Fetch corpus files: streamed, hashed on the way, compared, and only then put in their place.
+"""Fetch corpus files: from the first place that has the right one, compared, and only then put where they belong.
 
-Imports nothing heavy: planning asks `missing_manual`.
+Imports nothing heavy: planning asks `missing_manual` and `planned_downloads`.
 """
 
-import hashlib
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from nmtcore.config.datasets import FileSettings
-from nmtcore.errors import UserError
-from nmtcore.files import atomic_path, read_json, write_json
-
-CHUNK = 1 << 20
-TIMEOUT = 60
-"""Seconds without any answer."""
-REMOTE = ("https",)
-"""What is fetched over the network; http is refused."""
+from nmtcore.config.datasets import FileSettings, MirrorSettings
+from nmtcore.corpus.partial import CHUNK, Partial, PlaceFailed, open_partial, partial_path
+from nmtcore.errors import UserError, explained
+from nmtcore.files import read_json, write_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +24,10 @@ class Candidate:
 
     place: str
     """A path or an https:// address."""
-    member: str | None
+    mirror: str | None = None
+    """The `path` of the mirror that it is of; None for the file's own address, and for one fetched by hand."""
     sha256: str | None
+    md5: str | None = None
     length: int | None
 
     @property
@@ -42,12 +39,8 @@ class Candidate:
         return None if "://" in self.place else Path(self.place)
 
 
-class _Failed(Exception):
-    """One candidate could not give the file."""
-
-
 def sidecar_path(target: Path) -> Path:
-    """Say where the facts about a downloaded file stand: {source, member, sha256, length}."""
+    """Say where the facts about a downloaded file stand: {source, mirror, sha256, length, passed_over}."""
     return target.with_name(target.name + ".json")
 
 
@@ -56,21 +49,39 @@ def known_path(target: Path) -> Path:
     return target.with_name(f".{target.name}.known.json")
 
 
+def member_of(settings: FileSettings, downloads: Path) -> str | None:
+    """Say which member of a downloaded file is meant: that of the mirror it came from, or its own."""
+    target = Path(downloads) / settings.name
+    mirror = read_json(sidecar_path(target))["mirror"]
+    if mirror is None:
+        return settings.member
+    for each in settings.mirrors:
+        if each.path == mirror:
+            return each.member
+    raise UserError(
+        f"{target} was fetched from {mirror}, which the data set no longer names as a mirror: delete the file, so that "
+        "it is fetched again."
+    )
+
+
 def candidates(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> list[Candidate]:
     """List the places to try, in order: the mirrors under every root, whole mirror URLs, the manual folder, the URL."""
-    found = []
-    for mirror in settings.mirrors:
-        whole = "://" in mirror.path
-        places = [mirror.path] if whole else [f"{str(root).rstrip('/')}/{mirror.path}" for root in mirror_roots]
-        for place in places:
-            found.append(Candidate(place=place, member=mirror.member, sha256=mirror.sha256, length=mirror.length))
+    found = [
+        Candidate(place=place, mirror=mirror.path, sha256=mirror.sha256, length=mirror.length)
+        for mirror in settings.mirrors
+        for place in _mirror_places(mirror, mirror_roots)
+    ]
     found.sort(key=lambda candidate: candidate.local is None)  # stable: local ones first
-    own = {"member": settings.member, "sha256": settings.sha256, "length": settings.length}
+    own = {"sha256": settings.sha256, "md5": settings.md5, "length": settings.length}
     if settings.manual:
         found.append(Candidate(place=str(Path(manual_folder) / settings.name), **own))
     if settings.url:
         found.append(Candidate(place=settings.url, **own))
     return found
+
+
+def _mirror_places(mirror: MirrorSettings, roots: Sequence[str]) -> list[str]:
+    return [mirror.path] if "://" in mirror.path else [f"{str(root).rstrip('/')}/{mirror.path}" for root in roots]
 
 
 def missing_manual(settings: FileSettings, manual_folder: Path, mirror_roots: Sequence[str]) -> str | None:
@@ -84,19 +95,65 @@ def missing_manual(settings: FileSettings, manual_folder: Path, mirror_roots: Se
     return f"{settings.name} must be fetched by hand: {settings.manual.rstrip('.')}. Put it at {place}."
 
 
+def planned_downloads(
+    files: Iterable[tuple[FileSettings, str]], *, downloads: Path, mirror_roots: Sequence[str], manual_folder: Path
+) -> list[str]:
+    """Say of files, each with its licence, what is not there yet: how much, where from, on which terms; then the sum.
+
+    Looks at this machine alone; gives nothing when everything is there.
+    """
+    lines, sizes = [], []
+    for settings, licence in files:
+        if (downloads / settings.name).exists():
+            continue
+        place, size = _expected(settings, mirror_roots=mirror_roots, manual_folder=manual_folder)
+        part = partial_path(downloads / settings.name)
+        there = f", of which {_megabytes(part.stat().st_size)} are there" if part.exists() else ""
+        sizes.append(size)
+        lines.append(f"  {settings.name}: {_megabytes(size)}{there}, {place}; licence: {licence or 'not stated'}")
+    if not lines:
+        return []
+    total, unknown = sum(size or 0 for size in sizes), sizes.count(None)
+    also = f", and {unknown} of unknown size" if unknown else ""
+    space = _free(downloads)
+    warning = f" Only {_megabytes(space)} are free at {downloads}." if total > space else ""
+    return [f"To be fetched: {len(lines)} files, {_megabytes(total)}{also}.{warning}", *lines]
+
+
+def _expected(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> tuple[str, int | None]:
+    """Say where a file will come from, and how many bytes that will be."""
+    own = settings.length or (None if settings.megabytes is None else round(settings.megabytes * 1e6))
+    for candidate in candidates(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
+        if candidate.local is None:
+            return f"from {candidate.place}", candidate.length if candidate.mirror else own
+        if candidate.local.is_file():
+            return f"from {candidate.local}", candidate.local.stat().st_size
+    return "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set", own
+
+
+def _megabytes(size: int | None) -> str:
+    return "unknown size" if size is None else f"{size / 1e6:,.1f} MB"
+
+
+def _free(folder: Path) -> int:
+    folder = folder.absolute()
+    return shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+
+
 def download(
     settings: FileSettings,
     *,
     target: Path,
     mirror_roots: Sequence[str] = (),
     manual_folder: Path,
+    http_hosts: Collection[str] = (),
     progress: bool = False,
 ) -> dict[str, Any]:
     """Bring a file to `target` from the first place that has it; write and return its sidecar.
 
-    A pinned length or sha256 must agree. Where none is pinned, the sum of the first download is remembered beside the
+    A pinned length or sum must agree. Where none is pinned, the sum of the first download is remembered beside the
     target (`known_path`) and holds for the same place from then on. A place that fails is passed over, and the sidecar
-    says why; when all fail, one `UserError` lists them.
+    says why; when all fail, one `UserError` lists them. What an address has sent until then is kept, for the next time.
     """
     if sentence := missing_manual(settings, manual_folder=manual_folder, mirror_roots=mirror_roots):
         raise UserError(sentence)
@@ -104,12 +161,12 @@ def download(
     passed_over = []
     for candidate in candidates(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
         try:
-            facts = _fetch(candidate, target, known.get(candidate.place, {}), progress=progress)
-        except _Failed as error:
+            facts = _fetch(candidate, target, known.get(candidate.place, {}), http_hosts, progress=progress)
+        except PlaceFailed as error:
             passed_over.append(f"{candidate.place}: {error}")
             continue
-        write_json(known_path(target), {**known, candidate.place: {k: facts[k] for k in ("sha256", "length")}})
-        facts = {"source": candidate.place, "member": candidate.member, **facts, "passed_over": passed_over}
+        write_json(known_path(target), {**known, candidate.place: facts})
+        facts = {"source": candidate.place, "mirror": candidate.mirror, **facts, "passed_over": passed_over}
         write_json(sidecar_path(target), facts)
         return facts
     tried = (
@@ -121,102 +178,87 @@ def download(
     )
 
 
-def _fetch(candidate: Candidate, target: Path, known: dict, *, progress: bool) -> dict[str, Any]:
-    with _source(candidate) as (stream, length), atomic_path(target) as temporary:
-        with open(temporary, "wb") as file:
-            facts = _copy(stream, file, length if progress else None, target.name, progress=progress)
-        if length is not None and facts["length"] != length:
-            raise _Failed(f"only {facts['length']} of {length} bytes came; try again")
-        _compare(candidate, facts, known, target)
+def _fetch(
+    candidate: Candidate, target: Path, known: dict, http_hosts: Collection[str], *, progress: bool
+) -> dict[str, Any]:
+    if candidate.local is not None and not candidate.local.is_file():
+        raise PlaceFailed("there is no such file")
+    length = candidate.length if candidate.length is not None else known.get("length")
+    with explained(target), _bar(target.name, length, progress=progress) as show, open_partial(target, show) as partial:
+        try:
+            if candidate.local is not None:
+                _copy(candidate.local, partial)
+            else:
+                _fetch_remote(candidate, partial, http_hosts, summed=bool(candidate.sha256 or candidate.md5 or known))
+            facts = _compare(candidate, partial, known, target)
+            partial.move_to(target)
+        except BaseException:
+            if partial.origin is None:  # nothing that could be resumed
+                partial.discard()
+            raise
     return facts
 
 
-def _compare(candidate: Candidate, facts: dict, known: dict, target: Path) -> None:
-    for key, unit in (("length", " bytes"), ("sha256", "")):
+def _fetch_remote(candidate: Candidate, partial: Partial, http_hosts: Collection[str], *, summed: bool) -> None:
+    from nmtcore.corpus.remote import Address, fetch
+
+    fetch(Address(url=candidate.place, length=candidate.length, summed=summed, http_hosts=http_hosts), partial)
+
+
+def _compare(candidate: Candidate, partial: Partial, known: dict, target: Path) -> dict[str, Any]:
+    """Give the facts about a whole file; one that is wrong is forgotten, so that it is never resumed."""
+    try:
+        return _facts(candidate, partial, known, target)
+    except PlaceFailed:
+        partial.restart()
+        raise
+
+
+def _facts(candidate: Candidate, partial: Partial, known: dict, target: Path) -> dict[str, Any]:
+    if partial.holds_a_page():
+        raise PlaceFailed("it is an HTML page, perhaps of an error or a login, and no corpus file")
+    facts = {"length": partial.length, **partial.sums}
+    for key, unit in (("length", " bytes"), ("sha256", ""), ("md5", "")):
         pinned = getattr(candidate, key)
         if pinned is not None and facts[key] != pinned:
-            raise _Failed(f"its {key} is {facts[key]}{unit}, not {pinned}{unit} as the data set says")
+            raise PlaceFailed(f"its {key} is {facts[key]}{unit}, not {pinned}{unit} as the data set says")
         if pinned is None and known.get(key, facts[key]) != facts[key]:
-            raise _Failed(
+            raise PlaceFailed(
                 f"its {key} is {facts[key]}{unit}, but it was {known[key]}{unit} when it was first fetched; "
                 f"if the new file is right, delete {known_path(target)}"
             )
+    return {"sha256": facts["sha256"], "length": facts["length"]}
 
 
-def _copy(stream: BinaryIO, file: BinaryIO, total: int | None, name: str, *, progress: bool) -> dict[str, Any]:
-    """Copy and hash; an error in reading is `_Failed`, one in writing goes on as it is (a full disk)."""
-    digest, length = hashlib.sha256(), 0
-    with _bar(name, total, progress=progress) as advance:
-        while chunk := _read(stream):
-            digest.update(chunk)
-            file.write(chunk)
-            length += len(chunk)
-            advance(len(chunk))
-    return {"sha256": digest.hexdigest(), "length": length}
+def _copy(path: Path, partial: Partial) -> None:
+    """Copy a file of this machine; an error in reading is `PlaceFailed`, one in writing goes on (a full disk)."""
+    partial.restart()
+    with _opened(path) as file:
+        while chunk := _read(file):
+            partial.write(chunk)
 
 
-def _read(stream: BinaryIO) -> bytes:
-    import http.client
-
+def _opened(path: Path) -> BinaryIO:
     try:
-        return stream.read(CHUNK)
-    except (OSError, http.client.HTTPException) as error:
-        raise _Failed(f"reading it broke off ({error})") from error
+        return path.open("rb")
+    except OSError as error:
+        raise PlaceFailed(error.strerror or str(error)) from error
+
+
+def _read(file: BinaryIO) -> bytes:
+    try:
+        return file.read(CHUNK)
+    except OSError as error:
+        raise PlaceFailed(f"reading it broke off ({error})") from error
 
 
 @contextmanager
 def _bar(name: str, total: int | None, *, progress: bool) -> Iterator[Callable[[int], Any]]:
+    """Show a bar of the bytes that are there; yield what is called with their number."""
     if not progress:
-        yield lambda count: None
+        yield lambda length: None
         return
     from tqdm import tqdm
 
     with tqdm(total=total, unit="B", unit_scale=True, desc=name, file=sys.stderr) as bar:
-        yield bar.update
-
-
-@contextmanager
-def _source(candidate: Candidate) -> Iterator[tuple[BinaryIO, int | None]]:
-    """Open a candidate; yield its stream and, where it is told, its length."""
-    if candidate.local is None:
-        with _open_url(candidate.place) as response:
-            yield response
-        return
-    if not candidate.local.is_file():
-        raise _Failed("there is no such file")
-    try:
-        file = open(candidate.local, "rb")  # noqa: SIM115, errors of the block below are not ours
-    except OSError as error:
-        raise _Failed(error.strerror or str(error)) from error
-    with file:
-        yield file, candidate.local.stat().st_size
-
-
-@contextmanager
-def _open_url(url: str) -> Iterator[tuple[BinaryIO, int | None]]:
-    import http.client
-    import urllib.error
-    import urllib.request
-
-    class Redirects(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, request: Any, *arguments: Any) -> Any:
-            following = super().redirect_request(request, *arguments)
-            _check_scheme(following.full_url)
-            return following
-
-    _check_scheme(url)
-    request = urllib.request.Request(url, headers={"User-Agent": "nmtcore"})
-    try:
-        response = urllib.request.build_opener(Redirects).open(request, timeout=TIMEOUT)
-    except urllib.error.HTTPError as error:
-        raise _Failed(f"the server answers {error.code} {error.reason}") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise _Failed(f"cannot be reached ({getattr(error, 'reason', error)})") from error
-    with response:
-        length = response.headers.get("Content-Length")
-        yield response, int(length) if length and length.isdecimal() else None
-
-
-def _check_scheme(url: str) -> None:
-    if urlsplit(url).scheme not in REMOTE:
-        raise _Failed(f"only {' and '.join(REMOTE)} addresses are fetched, and {url} is none")
+        yield lambda length: bar.update(length - bar.n)

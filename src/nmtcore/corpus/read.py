@@ -10,14 +10,14 @@ import pyarrow as pa
 from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
-from nmtcore.corpus.download import sidecar_path
+from nmtcore.corpus.download import member_of
 from nmtcore.corpus.formats.rows import Input, Inputs, Purpose, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, chunks, ordered_map
 from nmtcore.corpus.sampling import MOST, sampled
 from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
-from nmtcore.files import read_json, write_json
+from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 
 ROWS_PER_CHUNK = 2_000
@@ -125,8 +125,7 @@ def _sampled_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: 
 
 
 def _input(file: FileSettings, downloads: Path) -> Input:
-    path = downloads / file.name
-    return Input(path, read_json(sidecar_path(path))["member"])
+    return Input(downloads / file.name, member_of(file, downloads))
 
 
 class _Tally:
