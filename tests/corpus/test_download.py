@@ -166,6 +166,9 @@ def test_a_plan_says_how_much_from_where_and_on_which_terms(fetch, tmp_path):
     assert plan(files[1:2], mirror_roots=[])[1].startswith("  y: 1,200.0 MB, of which 2.0 MB are there, from https")
     fetch(files[0][0], mirror_roots=[str(where)])
     assert plan(files[:1], mirror_roots=[]) == []
+    asked = {"https://example.org/z": 7_000_000, "https://example.org/x": None}
+    lines = plan(files[1:], mirror_roots=[], ask=asked.get)
+    assert lines[0] == "To be fetched: 3 files, 1,207.0 MB."
     huge = FileSettings(name="y", url="https://example.org/y", megabytes=1e12)
     assert "MB are free at" in plan([(huge, "")], mirror_roots=[])[0]
 

@@ -40,6 +40,9 @@ class Server(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def do_HEAD(self):
+        self.do_GET()
+
     def do_GET(self):
         server = self.server
         answer = server.answers[min(len(server.requests), len(server.answers) - 1)]
@@ -54,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
             if value is not None:
                 self.send_header(name, str(value))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(b"" if self.command == "HEAD" else body)
 
     def log_message(self, *args):
         pass
@@ -331,6 +334,13 @@ def test_addresses_that_are_refused():
             remote.check_address(url, ("other.org",))
     with pytest.raises(PlaceFailed, match="a redirect from https to http is not followed"):
         remote.check_address("http://example.org/x", ("example.org",), came_from="https://example.org/x")
+
+
+def test_a_server_is_asked_for_a_length(server):
+    server.answers = [move("/x"), serve(), error(404), serve(**{"Content-Length": None})]
+    assert [remote.asked_length(server.url, ["127.0.0.1"]) for _ in range(3)] == [len(DATA), None, None]
+    assert remote.asked_length("http://127.0.0.1:9/x", ["127.0.0.1"]) is None
+    assert remote.asked_length(server.url, []) is None
 
 
 def test_a_server_that_is_not_there_is_said_at_once(fetch):

@@ -185,6 +185,12 @@ def other_splits(wildcards):
     ]
 
 
+def filter_threads(wildcards):
+    """Filters that guess languages share out their pairs; the others are faster than sharing them out."""
+    names = map(filter_name, dataset_of(wildcards).filters)
+    return 2 if {"langdetect", "lingua"}.intersection(names) else 1
+
+
 def truecasers(wildcards):
     """The truecasing models of the sides that have one."""
     dataset = dataset_of(wildcards)
@@ -360,8 +366,16 @@ def announce(datasets):
         downloads=Path(DOWNLOADS),
         mirror_roots=SETTINGS.mirrors,
         manual_folder=Path(MANUAL),
+        ask=None if workflow.dryrun else ask_length,
     ):
         logger.info(sentence)
+
+
+def ask_length(url):
+    """Ask a server for a file's length; a dry run works without a network."""
+    from nmtcore.corpus.remote import asked_length
+
+    return asked_length(url, SETTINGS.http_hosts)
 
 
 def used_corpora(dataset):

@@ -80,8 +80,9 @@ rule filter_split:
         f"{BENCHMARKS}/{{dataset}}/corpus/{{split}}.tsv"
     conda:
         "../../envs/core.yaml"
+    threads: filter_threads
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, threads: 1500 + 500 * threads,
         runtime=240,
     params:
         version=VERSIONS["corpus"],

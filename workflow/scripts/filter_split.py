@@ -12,4 +12,5 @@ with job(snakemake):
         truecasers={Path(path).name.split(".")[1]: Path(path) for path in snakemake.input.truecasers},
         output=Path(snakemake.output.pairs),
         report=Path(snakemake.output.report),
+        processes=snakemake.threads,
     )

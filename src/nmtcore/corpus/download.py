@@ -96,23 +96,28 @@ def missing_manual(settings: FileSettings, manual_folder: Path, mirror_roots: Se
 
 
 def planned_downloads(
-    files: Iterable[tuple[FileSettings, str]], *, downloads: Path, mirror_roots: Sequence[str], manual_folder: Path
+    files: Iterable[tuple[FileSettings, str]],
+    *,
+    downloads: Path,
+    mirror_roots: Sequence[str],
+    manual_folder: Path,
+    ask: Callable[[str], int | None] | None = None,
 ) -> list[str]:
-    """Say of files, each with its licence, what is not there yet: how much, where from, on which terms; then the sum.
+    """Say of files, each with its licence, what is not there yet: the sum, then how much, where from, on which terms.
 
-    Looks at this machine alone; gives nothing when everything is there.
+    `ask` gives the length of an address whose length nothing else tells; without it only this machine is looked at.
+    Gives nothing when everything is there.
     """
-    lines, sizes = [], []
-    for settings, licence in files:
-        if (downloads / settings.name).exists():
-            continue
-        place, size = _expected(settings, mirror_roots=mirror_roots, manual_folder=manual_folder)
+    missing = [(settings, licence) for settings, licence in files if not (downloads / settings.name).exists()]
+    if not missing:
+        return []
+    plans = [_plan(settings, mirror_roots=mirror_roots, manual_folder=manual_folder) for settings, _ in missing]
+    sizes = _asked(plans, ask) if ask else [plan.size for plan in plans]
+    lines = []
+    for (settings, licence), plan, size in zip(missing, plans, sizes, strict=True):
         part = partial_path(downloads / settings.name)
         there = f", of which {_megabytes(part.stat().st_size)} are there" if part.exists() else ""
-        sizes.append(size)
-        lines.append(f"  {settings.name}: {_megabytes(size)}{there}, {place}; licence: {licence or 'not stated'}")
-    if not lines:
-        return []
+        lines.append(f"  {settings.name}: {_megabytes(size)}{there}, {plan.place}; licence: {licence or 'not stated'}")
     total, unknown = sum(size or 0 for size in sizes), sizes.count(None)
     also = f", and {unknown} of unknown size" if unknown else ""
     space = _free(downloads)
@@ -120,15 +125,32 @@ def planned_downloads(
     return [f"To be fetched: {len(lines)} files, {_megabytes(total)}{also}.{warning}", *lines]
 
 
-def _expected(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> tuple[str, int | None]:
-    """Say where a file will come from, and how many bytes that will be."""
+@dataclass(frozen=True)
+class _Plan:
+    """Where a file will come from: in words, its bytes where they are known, the address that may tell them."""
+
+    place: str
+    size: int | None
+    url: str | None = None
+
+
+def _plan(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> _Plan:
     own = settings.length or (None if settings.megabytes is None else round(settings.megabytes * 1e6))
     for candidate in candidates(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
         if candidate.local is None:
-            return f"from {candidate.place}", candidate.length if candidate.mirror else own
+            size = candidate.length if candidate.mirror else own
+            return _Plan(f"from {candidate.place}", size, candidate.place)
         if candidate.local.is_file():
-            return f"from {candidate.local}", candidate.local.stat().st_size
-    return "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set", own
+            return _Plan(f"from {candidate.local}", candidate.local.stat().st_size)
+    return _Plan("by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set", own)
+
+
+def _asked(plans: Sequence[_Plan], ask: Callable[[str], int | None]) -> list[int | None]:
+    """Give all sizes; servers are asked all at once, as each may take its time."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(16) as pool:
+        return list(pool.map(lambda plan: ask(plan.url) if plan.url and plan.size is None else plan.size, plans))
 
 
 def _megabytes(size: int | None) -> str:

@@ -18,6 +18,8 @@ from nmtcore.corpus.partial import CHUNK, Origin, Partial, PlaceFailed
 
 TIMEOUT = 60
 """Seconds without any answer, and those in which at least `LEAST` must come."""
+SHORT = 10
+"""Seconds that a server has to tell a length before anything starts."""
 LEAST = 60_000
 """Bytes; a server that sends fewer in `TIMEOUT` stalls."""
 TRIES = 5
@@ -61,12 +63,25 @@ def fetch(address: Address, partial: Partial) -> None:
             time.sleep(PAUSE * 2 ** max(tries - 1, 0))
 
 
+def asked_length(url: str, http_hosts: Collection[str]) -> int | None:
+    """Ask a server how many bytes a file has; None where it does not tell, or cannot be reached."""
+    request = urllib.request.Request(
+        url, headers={"User-Agent": "nmtcore", "Accept-Encoding": "identity"}, method="HEAD"
+    )
+    try:
+        with _open(request, http_hosts, timeout=SHORT) as response:
+            length = response.headers.get("Content-Length", "")
+    except (OSError, http.client.HTTPException, ValueError, PlaceFailed):
+        return None
+    return int(length) if length.isdecimal() else None
+
+
 def _attempt(address: Address, partial: Partial) -> None:
     origin = partial.origin
     if origin and (origin.url, origin.length) == (address.url, partial.length):
         return  # whole already: an earlier run ended between the last byte and the move
     headers = {"User-Agent": "nmtcore", "Accept-Encoding": "identity", **_range(address, partial)}
-    with _open(urllib.request.Request(address.url, headers=headers), address, partial) as response:
+    with _answer(urllib.request.Request(address.url, headers=headers), address, partial) as response:
         if response.status == 206 and "Range" in headers:
             _check_range(response, partial)
         elif response.status == 200:
@@ -129,18 +144,22 @@ def _read(response: http.client.HTTPResponse) -> bytes:
         raise _Again(f"reading it broke off ({error})") from error
 
 
-def _open(request: urllib.request.Request, address: Address, partial: Partial) -> Any:
+def _open(request: urllib.request.Request, http_hosts: Collection[str], *, timeout: float) -> Any:
     """Send a request; follow redirects only to addresses that are as good."""
 
     class Redirects(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, request: Any, *arguments: Any) -> Any:
             following = super().redirect_request(request, *arguments)
-            check_address(following.full_url, address.http_hosts, came_from=request.full_url)
+            check_address(following.full_url, http_hosts, came_from=request.full_url)
             return following
 
-    check_address(address.url, address.http_hosts)
+    check_address(request.full_url, http_hosts)
+    return urllib.request.build_opener(Redirects).open(request, timeout=timeout)
+
+
+def _answer(request: urllib.request.Request, address: Address, partial: Partial) -> Any:
     try:
-        return urllib.request.build_opener(Redirects).open(request, timeout=TIMEOUT)
+        return _open(request, address.http_hosts, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # the file has become shorter, or what is there is not of it
