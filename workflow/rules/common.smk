@@ -460,7 +460,7 @@ def comparisons(dataset):
     return [
         f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}.against.{gold[0]}.json"
         for split, side, annotator in used_annotators(dataset)
-        if gold and split.startswith(GOLD) and annotator not in gold
+        if gold and split.startswith(GOLD) and annotator != gold[0]
         if "dependencies" in dataset.kinds_of(annotator, side)
     ]
 
