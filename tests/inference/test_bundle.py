@@ -5,7 +5,7 @@ import pytest
 import torch
 from inference.tiny import run_settings, write_bundle, write_segmentation
 
-from nmtcore.config.components import DepParse
+from nmtcore.config.components.parser_head import DepParse
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw

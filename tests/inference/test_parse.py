@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from inference.tiny import random_examples, random_model
 
-from nmtcore.config.components import DepParse, DiagonalParse
+from nmtcore.config.components.parser_head import DepParse, DiagonalParse
 from nmtcore.inference.batches import TOKENS, batches_by_length
 from nmtcore.inference.parse import parse_examples, parse_of, write_parses
 from nmtcore.parquet import read_rows

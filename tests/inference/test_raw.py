@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from inference.tiny import run_settings, write_segmentation
 
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.components import ComponentSettings, DepParse
+from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.parser_head import DepParse
 from nmtcore.errors import UserError
 from nmtcore.inference import raw
 from nmtcore.inference.raw import Reader, cuts, needed

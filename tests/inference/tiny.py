@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmtcore.config.components import ComponentSettings
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from nmtcore.config.components import ComponentSettings
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -14,6 +14,13 @@ from nmtcore.model.build import build_components, initialise
 from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 23
+LABELS = {
+    "source": {
+        "deprel": ["<none>", "<unk>", "nsubj", "obj", "root", "punct"],
+        "upos": ["<none>", "<unk>", "NOUN", "VERB"],
+        "xpos": ["<none>", "<unk>", "NNFS1-----A----", "VB-S---3P-AA---", "Z:-------------"],
+    }
+}
 
 
 def _governors(random: np.random.Generator, words: int) -> list[int]:
@@ -27,17 +34,41 @@ def _governors(random: np.random.Generator, words: int) -> list[int]:
     return governors
 
 
+def _syntax(random: np.random.Generator, pieces: list[np.ndarray]) -> dict[str, Ragged]:
+    """The columns of a feature file, which agree with one another."""
+    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position", "parent_first", "depth")}
+    columns |= {name: [] for name in LABELS["source"]}
+    for counts in pieces:
+        governors = _governors(random, len(counts))
+        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        parents = [word if governor < 0 else governor for word, governor in enumerate(governors)]
+        columns["governor"].append(governors)
+        columns["parent_first"].append(first[parents])
+        columns["parent_position"].append((first + (counts - 1) / 2)[parents])
+        columns["depth"].append([_depth(word, governors) for word in range(len(counts))])
+        known = governors[0] != -2
+        for name, labels in LABELS["source"].items():
+            columns[name].append(random.integers(1, len(labels), len(counts)) * known)
+    kinds = {"parent_position": np.float32}
+    return {name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in columns.items()}
+
+
+def _depth(word: int, governors: list[int]) -> int:
+    if governors[word] < 0:
+        return 2 + governors[word]  # a root: 1; nothing known: 0
+    return 1 + _depth(governors[word], governors)
+
+
 def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
     random = np.random.default_rng(seed)
 
     def side(with_trees: bool) -> SideExamples:
         pieces = [random.integers(1, 4, random.integers(1, longest + 1)) for _ in range(count)]
         words = [np.repeat(np.arange(len(p)), p) for p in pieces]
-        governors = [_governors(random, len(p)) for p in pieces]
         return SideExamples(
             ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
             word_of_subword=Ragged.from_lists(words, np.int32),
-            syntax={"governor": Ragged.from_lists(governors, np.int32)} if with_trees else {},
+            syntax=_syntax(random, pieces) if with_trees else {},
         )
 
     return Examples(id=np.arange(count), source=side(True), target=side(False))
@@ -49,7 +80,7 @@ def _make(
     torch.manual_seed(seed)
     sizes = {"width": 16, "feed_forward": 24, "heads": 4, "encoder_layers": 3, "decoder_layers": 2, "dropout": 0.0}
     settings = TransformerSettings(**{**sizes, **settings})
-    built = [*build_components(components, settings), *parts]
+    built = [*build_components(components, settings, LABELS), *parts]
     model = Transformer(
         settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=joint, components=built
     ).double()
@@ -71,6 +102,12 @@ def _one_thread():
 def draw() -> Callable[..., Examples]:
     """draw(count, seed): random pairs."""
     return _draw
+
+
+@pytest.fixture(scope="session")
+def labels() -> dict:
+    """The labels of what `draw` draws, as `build_components` takes them."""
+    return LABELS
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.components import DepParse
+from nmtcore.config.components.parser_head import DepParse
 from nmtcore.model.batch import make_batch
 
 

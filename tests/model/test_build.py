@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from nmtcore.config.components import DepParse
+from nmtcore.config.components.parser_head import DepParse
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.errors import UserError

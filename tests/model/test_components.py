@@ -99,9 +99,9 @@ def all_logits(model, batch):
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
-def test_every_registered_component_has_an_implementation(name, make):
+def test_every_registered_component_has_an_implementation(name, make, labels):
     module = import_module(f"nmtcore.model.components.{name}")
-    component = module.build(example_settings(name), make().settings, None, name="mine")
+    component = module.build(example_settings(name), make().settings, labels, name="mine")
     assert isinstance(component, Component)
     assert component.name == "mine"
 

@@ -8,7 +8,7 @@ import torch
 from oracles import Transformer as Oracle
 from oracles import governor_columns, pointing_loss, previous_columns, softmax
 
-from nmtcore.config.components import DepParse, DiagonalParse
+from nmtcore.config.components.parser_head import DepParse, DiagonalParse
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import NO_TARGET, make_batch

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nmtcore.config.components import DepParse
+from nmtcore.config.components.parser_head import DepParse
 from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
