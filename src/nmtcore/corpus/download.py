@@ -119,10 +119,11 @@ def planned_downloads(
         there = f", of which {_megabytes(part.stat().st_size)} are there" if part.exists() else ""
         lines.append(f"  {settings.name}: {_megabytes(size)}{there}, {plan.place}; licence: {licence or 'not stated'}")
     total, unknown = sum(size or 0 for size in sizes), sizes.count(None)
-    also = f", and {unknown} of unknown size" if unknown else ""
+    amount = _megabytes(total) if total else ""
+    also = f"{unknown} of unknown size" if unknown else ""
     space = _free(downloads)
     warning = f" Only {_megabytes(space)} are free at {downloads}." if total > space else ""
-    return [f"To be fetched: {len(lines)} files, {_megabytes(total)}{also}.{warning}", *lines]
+    return [f"To be fetched: {len(lines)} files, {', and '.join(filter(None, (amount, also)))}.{warning}", *lines]
 
 
 @dataclass(frozen=True)
