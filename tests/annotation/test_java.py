@@ -44,7 +44,7 @@ def test_silence_beyond_the_limit_ends_everything_that_was_started(tmp_path):
     said = run(
         SLEEPER + "time.sleep(600)", tmp_path, patience=1.5, progress=lambda: (tmp_path / "stdout").stat().st_size
     )
-    assert said == "Tool took too long: nothing came for 2 seconds"
+    assert said == "Tool took too long: nothing came for 2 seconds (see seconds_a_sentence)"
     pids = (tmp_path / "stdout").read_text().split()
     assert len(pids) == 2
     assert wait_until(lambda: not any(map(alive, pids)))

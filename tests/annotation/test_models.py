@@ -31,6 +31,8 @@ def test_a_file_is_found_by_its_name_or_alone_in_a_folder(tmp_path):
 def test_an_environment_variable_may_name_the_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("CORENLP_HOME", raising=False)
     assert not model_at_hand("corenlp", [tmp_path])
+    (tmp_path / "corenlp").mkdir()
+    assert not model_at_hand("corenlp", [tmp_path]), "an empty folder is no model"
     (tmp_path / "x.jar").write_text("")
     monkeypatch.setenv("CORENLP_HOME", str(tmp_path))
     assert model_at_hand("corenlp", [])

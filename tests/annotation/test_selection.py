@@ -48,6 +48,20 @@ def test_pairs_without_the_annotation_are_not_kept(tmp_path):
     assert facts == {"pairs": 4, "dropped": {"no ccg on the target side": 2}, "kept": 2}
 
 
+def test_either_kind_of_tag_is_a_tag(tmp_path):
+    corpus = write_corpus(tmp_path / "corpus", [["a"]] * 3)
+    found = [Annotation(xpos=["NN"]), Annotation(upos=["NOUN"]), failed("no tag")]
+    write_rows(tmp_path / "tags", ANNOTATION_SCHEMA, map(annotation_row, range(3), found))
+    facts = select_pairs(
+        SelectionSettings(parsed={"source": ("tags",)}),
+        corpus=corpus,
+        annotations={"source": {"tags": tmp_path / "tags"}},
+        output=tmp_path / "out",
+        report=tmp_path / "report",
+    )
+    assert facts["kept"] == 2
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), per_pair=st.sampled_from([0.5, 1.0, 2.0]), seed=st.integers(0, 3))
 def test_copies_are_drawn_after_dropping_what_has_no_parse(tmp_path, data, per_pair, seed):

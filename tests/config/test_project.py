@@ -246,6 +246,23 @@ def test_a_child_can_drop_a_split(folder: Path):
     assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev"]
 
 
+def test_a_child_can_drop_annotators_and_kinds_of_syntax(folder: Path):
+    own = {"format": "demo", "options": {"split": "train"}}
+    child(folder, "parent", corpora={"own": own}, annotators={"other": {"tool": "existing"}})
+    values = {"annotators": {"other": None}, "syntax": {"source": {"dependencies": None}, "target": None}}
+    (folder / "datasets" / "less.yaml").write_text(
+        yaml.safe_dump({"extends": "parent", "corpora": {"own": None}, **values})
+    )
+    parent, less = (Project.load(folder).dataset(name) for name in ("parent", "less"))
+    assert "other" in parent.annotators
+    assert "dependencies" in parent.syntax["source"]
+    assert "own" in parent.corpora
+    assert set(less.annotators) == set(parent.annotators) - {"other"}
+    assert set(less.syntax) == {"source"}
+    assert "dependencies" not in less.syntax["source"]
+    assert "own" not in less.corpora
+
+
 def test_patterns_name_several_data_sets(folder: Path):
     for name in ("demo_a", "other"):
         child(folder, name)

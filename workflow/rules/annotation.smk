@@ -17,7 +17,7 @@ rule annotate_shard:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        mem_mb=6000,
+        mem_mb=annotator_memory,
         runtime=480,
     params:
         version=VERSIONS["annotation"],

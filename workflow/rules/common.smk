@@ -210,6 +210,11 @@ def annotator_of(wildcards):
     return annotators[wildcards.annotator]
 
 
+def annotator_memory(wildcards):
+    """Megabytes: what Java may take, and what stands around it."""
+    return max(6000, getattr(annotator_of(wildcards), "memory_mb", 0) + 2000)
+
+
 @explained
 def annotator_models(wildcards):
     """The files of an annotator's models that are neither at hand nor downloaded."""

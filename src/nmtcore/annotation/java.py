@@ -177,7 +177,7 @@ def run_java(
             process.wait()
         process.stdin.close()
     if not ended:
-        return f"{name} took too long: nothing came for {patience:.0f} seconds"
+        return f"{name} took too long: nothing came for {patience:.0f} seconds (see seconds_a_sentence)"
     if process.returncode == 0:
         return None
     said = _last_words(folder / "stderr") or f"status {process.returncode}"

@@ -19,8 +19,8 @@ from nmtcore.parquet import ROWS_PER_GROUP, paired_batches, read_batches, row_co
 SELECTION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("kept", pa.bool_(), nullable=False)])
 """`annotation/selection/train.parquet`: a row a row of `corpus/train.parquet`, in its order."""
 
-COLUMN = {"dependencies": "head", "tags": "upos", "ccg": "ccg", "constituency": "constituency"}
-"""What is null where a sentence has no annotation of a kind."""
+GIVEN = {"dependencies": ("head",), "tags": ("upos", "xpos"), "ccg": ("ccg",), "constituency": ("constituency",)}
+"""The columns of each kind of annotation; all are null where a sentence has none of it."""
 
 
 def select_pairs(
@@ -41,7 +41,7 @@ def select_pairs(
     kept = np.ones(rows, dtype=bool)
     for side, kinds in settings.parsed.items():
         for kind in kinds:
-            found = _annotated(corpus, annotations[side][kind], COLUMN[kind], rows)
+            found = _annotated(corpus, annotations[side][kind], rows, kind)
             dropped[f"no {kind} on the {side} side"] = int((kept & ~found).sum())
             kept &= found
     facts: dict[str, Any] = {"pairs": rows, "dropped": dropped}
@@ -68,12 +68,17 @@ def selected_batches(path: Path, selection: Path | None, *, columns: list[str]) 
             yield kept.select(columns)
 
 
-def _annotated(corpus: Path, annotation: Path, column: str, rows: int) -> np.ndarray:
+def has_kind(batch: pa.RecordBatch, kind: str) -> np.ndarray:
+    """Say for every row of a batch of annotation whether it has a kind of it: (rows,) bool."""
+    return np.any([batch.column(name).is_valid().to_numpy(zero_copy_only=False) for name in GIVEN[kind]], axis=0)
+
+
+def _annotated(corpus: Path, annotation: Path, rows: int, kind: str) -> np.ndarray:
     """Say for every row of the corpus whether it has the annotation: (rows,) bool."""
     found = np.zeros(rows, dtype=bool)
     row = 0
-    for _, batch in paired_batches(corpus, annotation, columns=([], [column])):
-        found[row : row + batch.num_rows] = batch.column(column).is_valid().to_numpy(zero_copy_only=False)
+    for _, batch in paired_batches(corpus, annotation, columns=([], list(GIVEN[kind]))):
+        found[row : row + batch.num_rows] = has_kind(batch, kind)
         row += batch.num_rows
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.base import INVALID, Sentence, Task, guarded, open_annotator
-from nmtcore.annotation.selection import COLUMN
+from nmtcore.annotation.selection import GIVEN, has_kind
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
@@ -109,8 +109,8 @@ class _Summary:
         self.sentences += batch.num_rows
         reasons = batch.column("reason").drop_null().to_pylist()
         self.reasons.update(reason.split(":")[0] for reason in reasons)
-        for kind, column in COLUMN.items():
-            self.given[kind] += batch.num_rows - batch.column(column).null_count
+        for kind in GIVEN:
+            self.given[kind] += int(has_kind(batch, kind).sum())
         for column, labels in self.labels.items():
             labels.update(batch.column(column).flatten().unique().drop_null().to_pylist())
         heads = batch.column("head").drop_null()
@@ -132,7 +132,7 @@ class _Summary:
             "nulls": dict(self.reasons.most_common()),
             "null_share": self._share(self.reasons.total()),
             "invalid_share": self._share(self.reasons[INVALID]),
-            "given": {kind: self.given[kind] for kind in COLUMN},
+            "given": {kind: self.given[kind] for kind in GIVEN},
             "trees": self.trees,
             "several_roots": self.several_roots,
             "nonprojective": self.nonprojective,

@@ -67,7 +67,7 @@ class Stanza(AnnotatorSettings):
     """A Stanza pipeline on words that are cut already: tags, lemmas, trees, and constituents where it has them."""
 
     model: str
-    """A folder with {pos,lemma,depparse,constituency...}.pt and resources.json (config/models/stanza_*.yaml)."""
+    """A folder with {pos,lemma,depparse,constituency...}.pt (config/models/stanza_*.yaml)."""
     constituency: bool = False
     batch_size: int = 64
     """Sentences that are given to the pipeline at once."""

@@ -29,8 +29,11 @@ HOMES = {"corenlp": "CORENLP_HOME"}
 
 
 def model_at_hand(name: str, folders: Sequence[str | Path]) -> bool:
-    """Say whether a model is a path, lies in one of `folders`, or is where its environment variable says."""
+    """Say whether a model is a path, lies in one of `folders`, or is where its environment variable says.
+
+    An empty folder is no model.
+    """
     places = [Path(name), *(Path(folder) / name for folder in folders)]
     if home := os.environ.get(HOMES.get(name, "")):
         places.append(Path(home))
-    return any(place.exists() for place in places)
+    return any(place.is_file() or (place.is_dir() and any(place.iterdir())) for place in places)

@@ -329,9 +329,17 @@ def _dataset(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *
     """Bring the short forms of a data set's file to the full ones, then build the settings.
 
     A corpus that its splits name and its `corpora` do not define is one of those that data sets share. A null, for a
-    key, a split or an annotator, drops what the data set it extends has there.
+    key, a split, a corpus, an annotator, or a side or kind of `syntax`, drops what the data set it extends has there.
     """
-    values = {key: value for key, value in values.items() if value is not None} | {"name": name}
+    values = _without_nulls(values) | {"name": name}
+    for key in ("corpora", "annotators", "syntax"):
+        if isinstance(values.get(key), Mapping):
+            values[key] = _without_nulls(values[key])
+    if isinstance(values.get("syntax"), Mapping):
+        values["syntax"] = {
+            side: _without_nulls(kinds) if isinstance(kinds, Mapping) else kinds
+            for side, kinds in values["syntax"].items()
+        }
     if "words" in values:
         values["words"] = _words(values["words"])
     if isinstance(values.get("splits"), Mapping):
@@ -347,9 +355,12 @@ def _dataset(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *
         values["annotators"] = {
             key: annotator_settings(entry, where=f"{where}: annotators.{key}")
             for key, entry in values["annotators"].items()
-            if entry is not None
         }
     return build(DatasetSettings, values, where=where)
+
+
+def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
