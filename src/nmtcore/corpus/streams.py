@@ -5,10 +5,12 @@ Compression is found by a file's first bytes, never by its name.
 
 import io
 import lzma
+import stat
+import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -18,9 +20,16 @@ from nmtcore.errors import UserError, explained
 MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"PK\x03\x04": "zip"}
 MOST_BYTES = 1 << 40
 """A member that claims to be larger is refused."""
-_TAR_MAGIC = slice(257, 262)
+FREE_BYTES = 1 << 26
+"""So many bytes may come out of however few."""
+MOST_RATIO = 1000
+"""Beyond `FREE_BYTES`, a compressed byte may give so many. Text gives 2 to 10; deflate cannot give more than 1,032, so
+that of gz and zip hardly anything but zeros is refused, while bz2, xz and zst could give a thousand times more."""
 BROKEN = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """What the decompressors raise, beside `OSError`, on data that is cut off or damaged."""
+_TAR_MAGIC = slice(257, 262)
+_TAR_KINDS = {tarfile.SYMTYPE: "a symbolic link", tarfile.LNKTYPE: "a hard link", tarfile.DIRTYPE: "a folder"}
+_UNIX_KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a folder"}
 
 
 @contextmanager
@@ -28,17 +37,17 @@ def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.Buff
     """Yield the plain bytes of `path`, or of its archive member `member`.
 
     Archives are tar (compressed or not) and zip; the member must be there exactly once, as a regular file, and may
-    itself be compressed. Raises `UserError` for anything else, also for data that turns out to be damaged or cut off
-    while the block reads it.
+    itself be compressed. A name in an archive is only compared, never used as a path, and nothing is written: links,
+    `..` and absolute names cannot lead anywhere. Raises `UserError` for anything else, also for data that turns out to
+    be damaged, cut off, or a decompression bomb while the block reads it.
     """
     path = Path(path)
     with readable(path), ExitStack() as stack:
-        if member is None:
-            stream = _plain(stack.enter_context(path.open("rb")), stack)
-            if stream.peek(512)[_TAR_MAGIC] == b"ustar":
-                raise UserError(f"{path} is a tar archive: say which `member` of it is meant.")
-        else:
-            stream = _plain(_member(path, member, stack), stack)
+        stream = _plain(_disk(path, stack) if member is None else _member(path, member, stack), stack)
+        kind = "tar" if _is_tar(stream) else _kind(stream)
+        if kind in ("tar", "zip"):
+            advice = "say which `member` of it is meant" if member is None else "take it out of the outer one by hand"
+            raise UserError(f"{stream.raw.name} is a {kind} archive: {advice}.")
         yield stream
 
 
@@ -60,21 +69,69 @@ def _broken(path: str | Path, error: Exception) -> str:
     return f"{path} is cut off or damaged ({error}): delete it and fetch it again."
 
 
+class _Meter(io.RawIOBase):
+    """Counts the bytes read through it, and refuses more than the meters below it can honestly have given.
+
+    One lies under the first decompressor and one on top of each, so that a bomb within a bomb is weighed both against
+    what it was unpacked from and against the bytes on the disk.
+    """
+
+    closed = False
+    """A plain attribute, as `readline` asks for it at every line, and the inherited property takes long."""
+
+    def __init__(self, stream: BinaryIO, name: str, below: "_Meter | None" = None) -> None:
+        self.name = name
+        self.count = 0
+        self.below: tuple[_Meter, ...] = (below, *below.below) if below else ()
+        self._stream = stream
+
+    def close(self) -> None:
+        super().close()
+        self.closed = True
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        if offset < 0 and whence == io.SEEK_SET:
+            raise ValueError(f"a list of members points to byte {offset}")
+        return self._stream.seek(offset, whence)
+
+    def readinto(self, buffer: memoryview) -> int:
+        size = self._stream.readinto(buffer)
+        self.count += size
+        if self.count > FREE_BYTES and any(self.count > MOST_RATIO * meter.count for meter in self.below):
+            raise UserError(
+                f"{self.name} unpacks to over {MOST_RATIO:,} times its size, as a decompression bomb does: fetch it"
+                " again, from where you trust. If it must be so, unpack it by hand and name the plain file instead."
+            )
+        return size
+
+
+def _disk(path: Path, stack: ExitStack) -> _Meter:
+    return _Meter(stack.enter_context(path.open("rb", buffering=0)), str(path))
+
+
 def _kind(stream: io.BufferedReader) -> str | None:
     head = stream.peek(8)
     return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), None)
 
 
-def _plain(raw: BinaryIO, stack: ExitStack) -> io.BufferedReader:
-    """Take the compression off, if there is one."""
-    stream = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
+def _is_tar(stream: io.BufferedReader) -> bool:
+    return stream.peek(512)[_TAR_MAGIC] == b"ustar"
+
+
+def _plain(raw: _Meter, stack: ExitStack) -> io.BufferedReader:
+    """Take the compression off, if there is one; the result's `raw` is a meter again."""
+    stream = stack.enter_context(io.BufferedReader(raw, 1 << 16))
     kind = _kind(stream)
-    if kind is None:
+    if kind in (None, "zip"):
         return stream
-    if kind == "zip":
-        raise UserError(f"{getattr(raw, 'name', 'the file')} is a zip archive: say which `member` of it is meant.")
     opened = stack.enter_context(_decompressed(stream, kind))
-    return stack.enter_context(io.BufferedReader(opened, 1 << 18))
+    return stack.enter_context(io.BufferedReader(_Meter(opened, raw.name, raw), 1 << 18))
 
 
 def _decompressed(stream: io.BufferedReader, kind: str) -> BinaryIO:
@@ -93,38 +150,93 @@ def _decompressed(stream: io.BufferedReader, kind: str) -> BinaryIO:
     return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
 
 
-def _member(path: Path, member: str, stack: ExitStack) -> BinaryIO:
-    file = stack.enter_context(path.open("rb"))
-    if _kind(file) == "zip":
-        archive = stack.enter_context(zipfile.ZipFile(file))
-        infos = [info for info in archive.infolist() if _same(info.filename, member)]
-        _check_found(path, member, [(info.filename, not info.is_dir(), info.file_size) for info in infos])
-        return stack.enter_context(archive.open(infos[0]))
-    with ExitStack() as first_pass:
-        entries = _tar(path, first_pass)
-        found = [(entry.name, entry.isreg(), entry.size) for entry in entries if _same(entry.name, member)]
+def _member(path: Path, member: str, stack: ExitStack) -> _Meter:
+    try:
+        with path.open("rb") as file:
+            kind = _kind(file)
+        return (_zip_member if kind == "zip" else _tar_member)(path, member, stack)
+    except (ValueError, NotImplementedError, struct.error, OverflowError) as error:  # odd fields in an archive's lists
+        raise UserError(_broken(path, error)) from error
+
+
+def _zip_member(path: Path, member: str, stack: ExitStack) -> _Meter:
+    disk = _disk(path, stack)
+    archive = stack.enter_context(zipfile.ZipFile(disk))
+    infos = [info for info in archive.infolist() if _same(info.filename, member)]
+    _check_found(path, member, [(_odd_in_zip(info), info.file_size) for info in infos])
+    opened = stack.enter_context(archive.open(infos[0]))
+    disk.count = 0  # the list of members was read through it
+    return _Meter(opened, _label(path, member), disk)
+
+
+def _odd_in_zip(info: zipfile.ZipInfo) -> str | None:
+    kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where it was not packed on Unix
+    if info.is_dir() or kind not in (0, stat.S_IFREG):
+        return _UNIX_KINDS.get(kind, "a folder" if info.is_dir() else "a device")
+    if info.flag_bits & 0x1:
+        return "encrypted"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # zipfile sets no bound to what one read unpacks by the other methods: gigabytes at once
+        return f"packed by the method {zipfile.compressor_names.get(info.compress_type, info.compress_type)}"
+    return None
+
+
+def _tar_member(path: Path, member: str, stack: ExitStack) -> _Meter:
+    with ExitStack() as first_pass:  # of two, as a stream cannot go back: is the member there exactly once?
+        found = [(_odd_in_tar(entry), entry.size) for entry in _entries(_tar(path, first_pass)[0], path, member)]
     _check_found(path, member, found)
-    archive = _tar(path, stack)
-    entry = next(entry for entry in archive if _same(entry.name, member))
-    return stack.enter_context(archive.extractfile(entry))
+    archive, below = _tar(path, stack)
+    entry = next(_entries(archive, path, member))
+    return _Meter(stack.enter_context(archive.extractfile(entry)), _label(path, member), below)
 
 
-def _tar(path: Path, stack: ExitStack) -> tarfile.TarFile:
-    stream = _plain(stack.enter_context(path.open("rb")), stack)
-    if stream.peek(512)[_TAR_MAGIC] != b"ustar":
+def _tar(path: Path, stack: ExitStack) -> tuple[tarfile.TarFile, _Meter]:
+    stream = _plain(_disk(path, stack), stack)
+    if not _is_tar(stream):
         raise UserError(f"{path} is neither a tar nor a zip archive, but a `member` of it is asked for.")
-    return stack.enter_context(tarfile.open(fileobj=stream, mode="r|"))
+    return stack.enter_context(tarfile.open(fileobj=stream, mode="r|")), stream.raw
+
+
+def _entries(archive: Iterable[tarfile.TarInfo], path: Path, member: str) -> Iterator[tarfile.TarInfo]:
+    for entry in archive:
+        if not 0 <= entry.size <= MOST_BYTES:  # tarfile would skip it for hours, also past the file's end
+            raise UserError(_unbelievable(path, entry.name, entry.size))
+        if _same(entry.name, member):
+            yield entry
+
+
+def _odd_in_tar(entry: tarfile.TarInfo) -> str | None:
+    if entry.issparse():  # a few bytes that stand for any number of zeros
+        return "sparse"
+    return None if entry.isreg() else _TAR_KINDS.get(entry.type, "a device")
 
 
 def _same(name: str, member: str) -> bool:
-    return name.removeprefix("./") == member.removeprefix("./")
+    return _normal(name) == _normal(member)
 
 
-def _check_found(path: str | Path, member: str, found: list[tuple[str, bool, int]]) -> None:
+def _normal(name: str) -> tuple[bool, list[str]]:
+    """Take `./` and doubled slashes out. `..` stays: it leads nowhere in an archive."""
+    return name.startswith("/"), [part for part in name.split("/") if part not in ("", ".")]
+
+
+def _label(path: Path, member: str) -> str:
+    return f"{path}, member {member},"
+
+
+def _unbelievable(path: Path, member: str, size: int) -> str:
+    return f"{path}: the member {member} claims to hold {size} bytes; that cannot be right: fetch it again."
+
+
+def _check_found(path: Path, member: str, found: list[tuple[str | None, int]]) -> None:
+    """Refuse all but one member, of an ordinary kind and size; `found` has what is odd about each, and its size."""
     if len(found) != 1:
         raise UserError(f"{path} holds {len(found)} members called {member}, not one: check the data set's `member`.")
-    _, regular, size = found[0]
-    if not regular:
-        raise UserError(f"{path}: the member {member} is not a regular file.")
+    odd, size = found[0]
+    if odd:
+        raise UserError(
+            f"{path}: the member {member} is {odd}, not a regular file, plain or deflated:"
+            " check the data set's `member`, or pack it anew."
+        )
     if size > MOST_BYTES:
-        raise UserError(f"{path}: the member {member} claims to hold {size} bytes; that cannot be right.")
+        raise UserError(_unbelievable(path, member, size))
