@@ -255,6 +255,7 @@ BOMBS = {
     "xz": lambda: packed_zeros("xz"),
     "zst": lambda: packed_zeros("zst"),
     "zip": lambda: zipped(("a", ZEROS)),
+    "zip with a long list": lambda: zipped(("a", ZEROS), *((f"{i:060}", b"") for i in range(1000))),
     "tar.gz": lambda: gzip.compress(tar(("a", ZEROS))),
     "tar.bz2 beside it": lambda: bz2.compress(tar(("a", b"x"), ("b", ZEROS))),
     "gz in tar.gz": lambda: gzip.compress(tar(("a", packed_zeros("gz")))),
@@ -287,7 +288,7 @@ def test_a_decompression_bomb_is_defused(name, tmp_path):
     count, sentence = unpack(tmp_path / "bomb", member)
     assert re.match(r".*bomb(, member a,)? unpacks to over 1,000 times its size.*: fetch it again, from", sentence)
     # deflate gives 1,030 at best, so that all must be read before it has gone too far
-    assert count < len(ZEROS) if "gz" in name or name == "zip" else count <= FREE_BYTES + (1 << 20)
+    assert count < len(ZEROS) if "gz" in name or name.startswith("zip") else count <= FREE_BYTES + (1 << 20)
 
 
 def test_layers_that_look_harmless_are_a_bomb_together(tmp_path):
