@@ -1,11 +1,14 @@
 """Small models and random pairs with random trees."""
 
+import dataclasses
+import typing
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 
+from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
@@ -14,6 +17,8 @@ from nmtcore.model.build import build_components, initialise
 from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 23
+DRAWN = {int: 1, float: 0.5, bool: True}
+"""Values for settings of components that have no default."""
 LABELS = {
     "source": {
         "deprel": ["<none>", "<unk>", "nsubj", "obj", "root", "punct"],
@@ -91,6 +96,19 @@ def _make(
             if parameter.dim() == 1:
                 parameter += 0.1 * torch.randn_like(parameter)
     return model.eval()
+
+
+def _example(name: str) -> ComponentSettings:
+    cls = COMPONENTS[name]
+    hints = typing.get_type_hints(cls)
+    required = [f for f in dataclasses.fields(cls) if f.default is f.default_factory is dataclasses.MISSING]
+    return component_settings({"name": name, **{f.name: DRAWN[hints[f.name]] for f in required}}, where="test")
+
+
+@pytest.fixture(scope="session")
+def example() -> Callable[[str], ComponentSettings]:
+    """example(name): settings of a registered component, its defaults where it has them."""
+    return _example
 
 
 @pytest.fixture(scope="session", autouse=True)

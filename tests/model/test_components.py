@@ -1,7 +1,6 @@
 """Every registered component, and every hook, in the tests that hold for all of them."""
 
 import dataclasses
-import typing
 from importlib import import_module
 
 import numpy as np
@@ -9,20 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from nmtcore.config.components import COMPONENTS, component_settings
+from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import initialise
 from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
-
-DRAWN = {int: 1, float: 0.5, bool: True}
-"""Values for settings that have no default."""
-
-
-def example_settings(name):
-    cls = COMPONENTS[name]
-    hints = typing.get_type_hints(cls)
-    required = [f for f in dataclasses.fields(cls) if f.default is f.default_factory is dataclasses.MISSING]
-    return component_settings({"name": name, **{f.name: DRAWN[hints[f.name]] for f in required}}, where="test")
 
 
 class Everything(Component):
@@ -80,7 +69,7 @@ SYSTEMS = [*sorted(COMPONENTS), "everything", None]
 
 
 @pytest.fixture(params=SYSTEMS, ids=str)
-def system(request, make):
+def system(request, make, example):
     """A function that makes a model with one component (or none)."""
 
     def build(**settings):
@@ -88,7 +77,7 @@ def system(request, make):
             return make(**settings)
         if request.param == "everything":
             return make(parts=(Everything(1.0),), **settings)
-        return make(example_settings(request.param), **settings)
+        return make(example(request.param), **settings)
 
     return build
 
@@ -99,16 +88,16 @@ def all_logits(model, batch):
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
-def test_every_registered_component_has_an_implementation(name, make, labels):
+def test_every_registered_component_has_an_implementation(name, make, labels, example):
     module = import_module(f"nmtcore.model.components.{name}")
-    component = module.build(example_settings(name), make().settings, labels, name="mine")
+    component = module.build(example(name), make().settings, labels, name="mine")
     assert isinstance(component, Component)
     assert component.name == "mine"
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
-def test_what_planning_knows_of_a_component_is_true(name, make):
-    model = make(example_settings(name))
+def test_what_planning_knows_of_a_component_is_true(name, make, example):
+    model = make(example(name))
     assert model.parses == COMPONENTS[name].parses
 
 
