@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.label_head import LabelHead
+from nmtcore.config.components.pair_labels import RelativePositions, TreeDistance, TreeTraversal
 from nmtcore.config.components.parser_head import DepParse, DiagonalParse
+from nmtcore.config.components.sennrich_haddow import SennrichHaddow
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.typed import build_entry, plain, registered_name
 from nmtcore.errors import UserError
@@ -16,6 +19,11 @@ from nmtcore.errors import UserError
 COMPONENTS: dict[str, type[ComponentSettings]] = {
     "depparse": DepParse,
     "diagonalparse": DiagonalParse,
+    "label_head": LabelHead,
+    "sennrich_haddow": SennrichHaddow,
+    "relative_positions": RelativePositions,
+    "tree_distance": TreeDistance,
+    "tree_traversal": TreeTraversal,
 }
 
 

@@ -12,7 +12,10 @@ class ComponentSettings:
     """What all components share."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """The kinds of annotation that it reads, by side: {"source": ("dependencies",)}."""
+    """The kinds of annotation that it reads, by side: {"source": ("dependencies",)}.
+
+    A property, where the settings decide.
+    """
 
     needs_at_inference: ClassVar[bool] = True
     """Whether translating new text reads those too, and not only training."""

@@ -1,0 +1,65 @@
+"""A head whose queries and keys come from known labels, not from the tokens (pham2018, section 3.2: Spec).
+
+B batch, S source length, D width, H heads, K head width.
+"""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from torch import Tensor, nn
+
+from nmtcore.annotation.labels import SPECIALS
+from nmtcore.config.components.label_head import LabelHead as LabelHeadSettings
+from nmtcore.config.model import TransformerSettings
+from nmtcore.features.examples import Examples
+from nmtcore.model.batch import Arrays
+from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack
+from nmtcore.model.components.source_labels import SYMBOLS, label_ids, vocabulary
+
+
+class LabelHead(Component):
+    """`q_i = Wq l_i`, `k_j = Wk l_j`, where `l` is the embedding of a token's label, scaled by sqrt(D).
+
+    The head's values, and all other heads, come from the token stream.
+    """
+
+    def __init__(
+        self, settings: LabelHeadSettings, model: TransformerSettings, *, kind: str, labels: int, name: str
+    ) -> None:
+        super().__init__(name)
+        self.settings = settings
+        self.kind, self.labels = kind, labels
+        self.embedding = nn.Embedding(labels + SYMBOLS, model.width)
+        self.queries = nn.Linear(model.width, model.width // model.heads)
+        self.keys = nn.Linear(model.width, model.width // model.heads)
+
+    def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
+        """Work in one layer of the encoder."""
+        chosen = stack == "encoder" and layer == self.settings.layer
+        return AttentionHooks(queries_keys=self._queries_keys) if chosen else None
+
+    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
+        """Put the label of every token."""
+        ids_BS: np.ndarray = label_ids(arrays, examples, self.kind, labels=self.labels, name=self.name)
+        arrays.extra[f"{self.name}.labels"] = ids_BS
+
+    def _queries_keys(self, heads: Heads) -> tuple[Tensor, Tensor]:
+        embedded_BSD = self.embedding(heads.context.extra[f"{self.name}.labels"])
+        embedded_BSD = embedded_BSD * math.sqrt(self.embedding.embedding_dim)
+        queries_BHSK, keys_BHSK = heads.queries_BHQK.clone(), heads.keys_BHSK.clone()
+        queries_BHSK[:, self.settings.head] = self.queries(embedded_BSD)
+        keys_BHSK[:, self.settings.head] = self.keys(embedded_BSD)
+        return queries_BHSK, keys_BHSK
+
+
+def build(
+    settings: LabelHeadSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "label_head"
+) -> LabelHead:
+    """Make the component; without a vocabulary of its labels that is a `UserError`."""
+    kind = settings.labels
+    if kind == "pos":
+        own = (labels or {}).get("source", {}).get("xpos", ())
+        kind = "xpos" if len(own) > len(SPECIALS) else "upos"
+    count = len(vocabulary(labels, kind, name=name))
+    return LabelHead(settings, model, kind=kind, labels=count, name=name)

@@ -1,0 +1,171 @@
+"""The head with known queries and keys, against the equations spelled out, and its settings."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from nmtcore.config.components import check_composition, component_settings
+from nmtcore.config.components.label_head import LabelHead
+from nmtcore.config.components.parser_head import DepParse, DiagonalParse
+from nmtcore.config.model import TransformerSettings
+from nmtcore.errors import UserError
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.model.batch import make_batch
+from nmtcore.model.build import build_components
+from nmtcore.model.components.base import Context
+
+KINDS = ["upos", "xpos", "deprel"]
+
+
+def labels_by_hand(examples, kind, count, *, prefix=0):
+    """Word by word: the id of every token's label."""
+    found = []
+    for row in range(len(examples)):
+        of_words = examples.source.syntax[kind][row]
+        pieces = [int(of_words[word]) for word in examples.source.word_of_subword[row]]
+        found.append([count + 1] * prefix + pieces + [count])
+    return found
+
+
+def attention_by_hand(model, head, states_SD, labels, claimed):
+    """Multi-head attention of one sentence as double loops; the claimed head compares labels."""
+    attention = model.encoder[0].attention
+    width, heads = model.settings.width, model.settings.heads
+    size = width // heads
+    packed = attention.queries_keys_values
+    projected = states_SD @ packed.weight.detach().numpy().T + packed.bias.detach().numpy()
+    table, wq, wk = (m.weight.detach().numpy() for m in (head.embedding, head.queries, head.keys))
+    bq, bk = head.queries.bias.detach().numpy(), head.keys.bias.detach().numpy()
+    mixed = np.zeros((len(states_SD), width))
+    for h in range(heads):
+        own = slice(h * size, (h + 1) * size)
+        query, key, value = (part[:, own] for part in np.split(projected, 3, axis=1))
+        for i in range(len(states_SD)):
+            scores = []
+            for j in range(len(states_SD)):
+                q, k = query[i], key[j]
+                if h == claimed:
+                    q = wq @ (table[labels[i]] * math.sqrt(width)) + bq
+                    k = wk @ (table[labels[j]] * math.sqrt(width)) + bk
+                scores.append(q @ k / math.sqrt(size))
+            weights = np.exp(np.array(scores) - max(scores))
+            mixed[i, own] = sum(w * v for w, v in zip(weights / weights.sum(), value, strict=True))
+    return mixed @ attention.output.weight.detach().numpy().T + attention.output.bias.detach().numpy()
+
+
+def layer_0(model, batch, seed=0):
+    """Run the first attention layer on random states: (states, output)."""
+    generator = torch.Generator().manual_seed(seed)
+    states = torch.randn(*batch.source_BS.shape, model.settings.width, dtype=torch.float64, generator=generator)
+    context = Context(mask_BS=batch.source_mask, extra=batch.extra)
+    with torch.no_grad():
+        return states, model.encoder[0].attention(states, context, mask=batch.source_mask[:, None, None, :])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("head", "prefix"), [(-1, 0), (1, 0), (-1, 1)])
+def test_equals_the_equation(make, draw, labels, kind, head, prefix):
+    settings = [LabelHead(labels=kind, head=head), *[DepParse(layer=1)] * prefix]
+    model, examples = make(*settings, seed=3), draw(8, seed=11)
+    batch = make_batch(examples, np.arange(8), model.components)
+    states, output = layer_0(model, batch)
+    by_hand = labels_by_hand(examples, kind, len(labels["source"][kind]), prefix=prefix)
+    for row, ids in enumerate(by_hand):
+        wanted = attention_by_hand(model, model.components[0], states[row, : len(ids)].numpy(), ids, head % 4)
+        np.testing.assert_allclose(output[row, : len(ids)], wanted, atol=1e-12)
+
+
+def test_other_layers_and_heads_are_the_baselines(make, draw):
+    model, plain = make(LabelHead(labels="upos", layer=1)), make()
+    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
+    examples = draw(4, seed=2)
+    batch = make_batch(examples, np.arange(4), model.components)
+    assert torch.equal(layer_0(model, batch)[1], layer_0(plain, batch)[1])
+
+
+def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, labels):
+    """All words of an unannotated sentence are alike, and none is like `</s>`; an unknown label is another one."""
+    model, examples = make(LabelHead(labels="deprel")), draw(3, seed=4)
+    column = examples.source.syntax["deprel"]
+    column.values[:] = 2
+    column.values[: column.offsets[1]] = 0
+    column.values[column.offsets[1] : column.offsets[2]] = 1
+    ids = make_batch(examples, np.arange(3), model.components).extra["label_head.labels"]
+    lengths, end = examples.source.ids.lengths, len(labels["source"]["deprel"])
+    for row, label in enumerate([0, 1, 2]):
+        assert ids[row].tolist()[: lengths[row] + 1] == [label] * lengths[row] + [end]
+
+
+def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
+    model, examples = make(LabelHead(labels="upos")).train(), draw(3, seed=4)
+    for column in examples.source.syntax.values():
+        column.values[:] = 0
+    model.loss(make_batch(examples, np.arange(3), model.components)).objective().backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("own", "kind"), [(["<none>", "<unk>", "NNFS1-----A----"], "xpos"), (["<none>", "<unk>"], "upos")]
+)
+def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, kind):
+    changed = {"source": {**labels["source"], "xpos": own}}
+    (component,) = build_components([LabelHead(labels="pos")], TransformerSettings(), changed)
+    assert component.kind == kind
+    assert component.embedding.num_embeddings == len(changed["source"][kind]) + 2
+
+
+@pytest.mark.parametrize("given", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])
+def test_no_vocabulary_is_a_sentence(given):
+    with pytest.raises(UserError, match=r"label_head reads the deprel .* is missing: name an annotator"):
+        build_components([LabelHead(labels="deprel")], TransformerSettings(), given)
+
+
+def test_an_empty_vocabulary_is_a_sentence():
+    with pytest.raises(UserError, match=r"label_head reads the upos .* is empty"):
+        build_components([LabelHead()], TransformerSettings(), {"source": {"upos": ["<none>", "<unk>"]}})
+
+
+def test_examples_without_the_labels(make, draw):
+    model, examples = make(LabelHead(labels="upos")), draw(2, seed=1)
+    del examples.source.syntax["upos"]
+    with pytest.raises(ValueError, match="reads the upos of the source's words, but the examples came without"):
+        make_batch(examples, np.arange(2), model.components)
+
+
+def test_two_heads_compare_two_kinds(make, draw):
+    model = make(LabelHead(labels="upos"), LabelHead(labels="deprel", head=0))
+    batch = make_batch(draw(4, seed=1), np.arange(4), model.components)
+    assert not torch.equal(batch.extra["label_head.labels"], batch.extra["label_head_2.labels"])
+    assert model.encoder[0].attention.fused
+
+
+def test_pieces_have_their_words_label(make):
+    """One word in three pieces: they and `</s>` are all there is."""
+    side = SideExamples(
+        ids=Ragged.from_lists([[5, 6, 7]], np.int32),
+        word_of_subword=Ragged.from_lists([[0, 0, 0]], np.int32),
+        syntax={"upos": Ragged.from_lists([[3]], np.int32)},
+    )
+    model = make(LabelHead(labels="upos"))
+    batch = make_batch(Examples(id=np.arange(1), source=side), np.arange(1), model.components)
+    assert batch.extra["label_head.labels"].tolist() == [[3, 3, 3, 4]]
+
+
+def test_settings():
+    model = TransformerSettings()
+    assert LabelHead(labels="deprel").needs == {"source": ("dependencies",)}
+    assert {kind: LabelHead(labels=kind).needs["source"] for kind in ("pos", "upos", "xpos")} == dict.fromkeys(
+        ("pos", "upos", "xpos"), ("tags",)
+    )
+    assert LabelHead().claims(model) == ("encoder.0.head.7",)
+    with pytest.raises(UserError, match=r"label_head and diagonalparse both claim encoder.0.head.7"):
+        check_composition((LabelHead(), DiagonalParse(layer=0)), model, where="x")
+    with pytest.raises(UserError, match="layer 6 is not in an encoder of 6 layers"):
+        check_composition((LabelHead(layer=6),), model, where="x")
+    with pytest.raises(UserError, match="layer counts from 0"):
+        component_settings({"name": "label_head", "layer": -1}, where="x")
+    with pytest.raises(UserError, match=r"labels: 'upso' is not valid\. Did you mean upos"):
+        component_settings({"name": "label_head", "labels": "upso"}, where="x")
