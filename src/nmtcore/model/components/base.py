@@ -58,13 +58,16 @@ class AttentionHooks:
 
     queries_keys: Callable[[Heads], tuple[Tensor, Tensor]] | None = None
     """Return (queries_BHQK, keys_BHSK) with the claimed heads' replaced. The fused kernel stays."""
+    bias: Callable[[Heads], Tensor] | None = None
+    """Return what is added to scores_BHQS (already divided by sqrt(K)), of that shape or broadcasting to it; asked
+    after all `queries_keys`, added before any `scores`. The fused kernel stays, unless another component observes."""
     scores: Callable[[Tensor, Heads], Tensor] | None = None
     """Change scores_BHQS (already divided by sqrt(K)), before mask and softmax. The layer runs the explicit form."""
     mixed: Callable[[Tensor, Tensor, Heads], Tensor] | None = None
     """Change the heads' outputs mixed_BHQK, given weights_BHQS after the softmax. The layer runs the explicit form."""
     observe: Callable[[Heads, Tensor | None], None] | None = None
     """See the layer without changing it. scores_BHQS as they go into the mask where the layer runs the explicit form;
-    else None, and the observer computes those of its own head. The fused kernel stays."""
+    else None, and the observer computes those of its own head. The fused kernel stays, where there is no bias."""
 
 
 class Component(nn.Module):

@@ -1,0 +1,63 @@
+"""A label for the steps from one word to another through the source's dependency tree (pham2018, section 3.1)."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from nmtcore.config.components.pair_labels import TreeTraversal as TreeTraversalSettings
+from nmtcore.config.model import TransformerSettings
+from nmtcore.model.components.tree_labels import Paths, TreeLabels
+
+SELF, FAR = "self", "far"
+
+
+def traversals(maximum: int) -> tuple[str, ...]:
+    """List the labels of paths of at most `maximum` steps: "self", `U*D*`, `LD*`, `RD*`, "far".
+
+    U and D are a step up and down the tree, L and R one to a sibling on the left and on the right. The step to a
+    sibling stands for one up and one down, so that no path is `UD` and on.
+    """
+    straight = [
+        "U" * up + "D" * (steps - up)
+        for steps in range(1, maximum + 1)
+        for up in range(steps, -1, -1)
+        if up != 1 or steps == 1
+    ]
+    return (SELF, *straight, *(side + "D" * down for side in "LR" for down in range(maximum)), FAR)
+
+
+class TreeTraversal(TreeLabels):
+    """The labels of `traversals`, found by a path's steps up, its steps down, and the side of the sibling."""
+
+    def __init__(self, settings: TreeTraversalSettings, model: TransformerSettings, name: str) -> None:
+        names = traversals(settings.maximum)
+        super().__init__(settings, model, name, path_labels=len(names))
+        # One step up and `down` down is a step to a sibling and `down - 1` down: one less in all.
+        most = settings.maximum + 1
+        number = {label: i for i, label in enumerate(names)}
+        table = torch.full((2, most + 1, most + 1), number[FAR])
+        for left, side in enumerate("RL"):
+            for up in range(most + 1):
+                for down in range(most + 1):
+                    path = side + "D" * (down - 1) if up == 1 and down else "U" * up + "D" * down
+                    table[left, up, down] = number.get(path or SELF, number[FAR])
+        self.register_buffer("label_of", table.flatten(), persistent=False)
+        self.most = most
+
+    def path_labels(self, paths: Paths) -> Tensor:
+        """Look the paths up."""
+        up_BWW, down_BWW = paths.up_BWW.clamp(0, self.most), paths.down_BWW.clamp(0, self.most)
+        places_BWW = (paths.left_BWW * (self.most + 1) + up_BWW) * (self.most + 1) + down_BWW
+        return self.label_of[places_BWW]
+
+
+def build(
+    settings: TreeTraversalSettings,
+    model: TransformerSettings,
+    labels: Mapping | None = None,
+    *,
+    name: str = "tree_traversal",
+) -> TreeTraversal:
+    """Make the component."""
+    return TreeTraversal(settings, model, name)
