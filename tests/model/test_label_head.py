@@ -8,6 +8,7 @@ import torch
 
 from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.components.label_head import LabelHead
+from nmtcore.config.components.pair_labels import RelativePositions
 from nmtcore.config.components.parser_head import DepParse, DiagonalParse
 from nmtcore.config.model import TransformerSettings
 from nmtcore.errors import UserError
@@ -30,8 +31,11 @@ def labels_by_hand(examples, kind, count, *, prefix=0):
     return found
 
 
-def attention_by_hand(model, head, states_SD, labels, claimed):
-    """Multi-head attention of one sentence as double loops; the claimed head compares labels."""
+def attention_by_hand(model, head, states_SD, labels, claimed, pair=lambda i, j: 0):
+    """Multi-head attention of one sentence as double loops; the claimed head compares labels.
+
+    `pair(i, j)` is a vector that the key of j gets when i looks at it.
+    """
     attention = model.encoder[0].attention
     width, heads = model.settings.width, model.settings.heads
     size = width // heads
@@ -50,7 +54,7 @@ def attention_by_hand(model, head, states_SD, labels, claimed):
                 if h == claimed:
                     q = wq @ (table[labels[i]] * math.sqrt(width)) + bq
                     k = wk @ (table[labels[j]] * math.sqrt(width)) + bk
-                scores.append(q @ k / math.sqrt(size))
+                scores.append(q @ (k + pair(i, j)) / math.sqrt(size))
             weights = np.exp(np.array(scores) - max(scores))
             mixed[i, own] = sum(w * v for w, v in zip(weights / weights.sum(), value, strict=True))
     return mixed @ attention.output.weight.detach().numpy().T + attention.output.bias.detach().numpy()
@@ -75,6 +79,26 @@ def test_equals_the_equation(make, draw, labels, kind, head, prefix):
     by_hand = labels_by_hand(examples, kind, len(labels["source"][kind]), prefix=prefix)
     for row, ids in enumerate(by_hand):
         wanted = attention_by_hand(model, model.components[0], states[row, : len(ids)].numpy(), ids, head % 4)
+        np.testing.assert_allclose(output[row, : len(ids)], wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_relative_positions_apply_to_this_head_too(make, draw, labels, order):
+    settings = [RelativePositions(maximum=2), LabelHead(labels="deprel")][::order]
+    model, examples = make(*settings, seed=3), draw(8, seed=11)
+    relative, head = model.components[::order]
+    table = relative.keys["encoder"][0].weight.detach().numpy()
+    batch = make_batch(examples, np.arange(8), model.components)
+    states, output = layer_0(model, batch)
+    for row, ids in enumerate(labels_by_hand(examples, "deprel", len(labels["source"]["deprel"]))):
+        wanted = attention_by_hand(
+            model,
+            head,
+            states[row, : len(ids)].numpy(),
+            ids,
+            claimed=3,
+            pair=lambda i, j: table[j - i + 2 if abs(j - i) <= 2 else 5],
+        )
         np.testing.assert_allclose(output[row, : len(ids)], wanted, atol=1e-12)
 
 
