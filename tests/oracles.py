@@ -1,6 +1,7 @@
 """Brute-force references: plain loops in float64, one sentence at a time, to hold clever code against."""
 
 import math
+from collections import deque
 
 import numpy as np
 
@@ -172,3 +173,42 @@ def pointing_loss(scores: np.ndarray, targets: list[int | None], candidates: int
         if target is not None:
             total -= math.log(softmax(row[:candidates])[target])
     return total
+
+
+def tree_steps(start: int, governors: list[int]) -> dict[int, list[tuple[int, str]]]:
+    """Search a tree breadth first: every word that can be reached, with the nodes on the way and the step to each.
+
+    The artificial root is a node too; governors are from 0, -1 its own.
+    """
+    root = len(governors)
+    parents = [root if governor == -1 else governor for governor in governors]
+    edges = {node: [] for node in range(root + 1)}
+    for word, parent in enumerate(parents):
+        edges[word].append((parent, "U"))
+        edges[parent].append((word, "D"))
+    found, queue = {start: [(start, "")]}, deque([start])
+    while queue:
+        node = queue.popleft()
+        for other, step in edges[node]:
+            if other not in found:
+                found[other] = [*found[node], (other, step)]
+                queue.append(other)
+    return {word: path for word, path in found.items() if word != root}
+
+
+def distance_and_traversal(start: int, path: list[tuple[int, str]]) -> tuple[int, str]:
+    """Count the edges, and write the steps, with one to a sibling for the two over the common governor."""
+    steps = "".join(step for _, step in path)
+    if not steps.startswith("UD"):
+        return len(steps), steps or "self"
+    sibling = path[2][0]
+    return len(steps), ("L" if sibling < start else "R") + steps[2:]
+
+
+def tree_pairs(governors: list[int]) -> dict[tuple[int, int], tuple[int, str]]:
+    """Distance and traversal ("self", "UUD", "LD"...) from each word to each."""
+    return {
+        (i, j): distance_and_traversal(i, path)
+        for i in range(len(governors))
+        for j, path in tree_steps(i, governors).items()
+    }

@@ -1,0 +1,294 @@
+"""Attention with labelled pairs against double loops, and what its settings mean."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from oracles import Transformer as Oracle
+from oracles import softmax, tree_pairs
+
+from nmtcore.config.components import component_settings
+from nmtcore.config.components.pair_labels import RelativePositions, TreeDistance, TreeTraversal
+from nmtcore.config.components.parser_head import DepParse
+from nmtcore.errors import UserError
+from nmtcore.model.batch import make_batch
+from nmtcore.model.components.base import AttentionHooks, Component
+from nmtcore.model.components.pair_labels import _Pick, _Pool
+from nmtcore.model.components.tree_traversal import traversals
+
+SYSTEMS = {
+    "relative": [RelativePositions(maximum=3)],
+    "relative, clipped": [RelativePositions(maximum=3, far="clip")],
+    "relative, encoder alone": [RelativePositions(maximum=2, decoder=False)],
+    "relative, values too": [RelativePositions(maximum=3, on="keys_values")],
+    "distance": [TreeDistance(maximum=2)],
+    "distance, values too": [TreeDistance(maximum=2, on="keys_values")],
+    "traversal": [TreeTraversal(maximum=3)],
+    "base, distance": [TreeDistance(maximum=2, replaces_positions=False)],
+    "base, traversal": [TreeTraversal(replaces_positions=False)],
+    "relative, traversal": [RelativePositions(maximum=3), TreeTraversal(maximum=3)],
+    "relative, distance, values of both": [
+        RelativePositions(maximum=2, on="keys_values"),
+        TreeDistance(maximum=2, on="keys_values"),
+    ],
+}
+
+
+class LabelledOracle(Oracle):
+    """The oracle with a vector for each pair, one sentence at a time."""
+
+    def __init__(self, model, settings, words, governors) -> None:
+        super().__init__(model)
+        self.components, self.scores = settings, {}
+        self.words, self.pairs = words, tree_pairs(governors) if -2 not in governors else None
+
+    def embed(self, name, ids):
+        stack = "encoder" if name == "source_embedding" else "decoder"
+        embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(self.settings.width) for i in ids])
+        replaced = any(
+            stack == "encoder" or c.decoder if isinstance(c, RelativePositions) else self.replaced(c, stack)
+            for c in self.components
+        )
+        return embedded if replaced else super().embed(name, ids)
+
+    def replaced(self, settings, stack):
+        return stack == "encoder" and settings.replaces_positions
+
+    def label(self, settings, i, j):
+        """The number of a pair's label; None: no vector."""
+        if isinstance(settings, RelativePositions):
+            if abs(j - i) > settings.maximum:
+                if settings.far == "label":
+                    return 2 * settings.maximum + 1
+                return 0 if j < i else 2 * settings.maximum
+            return j - i + settings.maximum
+        if self.pairs is None:
+            return None
+        names = list(traversals(settings.maximum))
+        count = len(names) if isinstance(settings, TreeTraversal) else settings.maximum + 2
+        if self.words[i] is None or self.words[j] is None:
+            return count
+        distance, traversal = self.pairs[self.words[i], self.words[j]]
+        if isinstance(settings, TreeDistance):
+            return min(distance, settings.maximum + 1)
+        return names.index(traversal) if traversal in names else count - 1
+
+    def vectors(self, part, stack, layer, i, j):
+        """The sum of the vectors of a pair."""
+        total = np.zeros(self.settings.width // self.settings.heads)
+        for n, settings in enumerate(self.components):
+            table = self.values.get(f"components.{n}.{part}.{stack}.{layer}.weight")
+            label = self.label(settings, i, j) if table is not None else None
+            total += 0 if label is None else table[label]
+        return total
+
+    def over_itself(self, name, x, *, causal):
+        stack, layer, _ = name.split(".")
+        packed = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
+        width, mixed = self.settings.width // self.settings.heads, np.zeros_like(x)
+        for head in range(self.settings.heads):
+            columns = slice(head * width, (head + 1) * width)
+            queries, keys, values = (part[:, columns] for part in packed)
+            for i in range(len(x)):
+                seen = range(i + 1 if causal else len(x))
+                keys_i = [keys[j] + self.vectors("keys", stack, layer, i, j) for j in seen]
+                scores = np.array([queries[i] @ key / math.sqrt(width) for key in keys_i])
+                self.scores[name, head, i] = scores
+                for j, weight in zip(seen, softmax(scores), strict=True):
+                    mixed[i, columns] += weight * (values[j] + self.vectors("values", stack, layer, i, j))
+        return self.linear(f"{name}.output", mixed)
+
+
+def oracle_of(model, settings, examples, row, prefix=0):
+    words = [*[None] * prefix, *examples.source.word_of_subword[row].tolist(), None]
+    return LabelledOracle(model, settings, words, examples.source.syntax["governor"][row].tolist())
+
+
+def logits_of(model, batch):
+    encoded = model.encode(batch)
+    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_logits_are_those_of_loops(name, norm, make, draw):
+    """With gradients (spelled out) and without (the fused kernel), and step by step."""
+    model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=8, longest=5)
+    assert any(-2 in governors for governors in examples.source.syntax["governor"])
+    batch = make_batch(examples, np.arange(4), model.components)
+    found = logits_of(model, batch)
+    with torch.no_grad():
+        torch.testing.assert_close(logits_of(model, batch), found)
+        state = model.start(model.encode(batch))
+        for t in range(found.size(1)):
+            torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), found[:, t])
+    for row in range(4):
+        target = batch.target_input_BT[row][batch.target_mask_BT[row]].tolist()
+        source = batch.source_BS[row][batch.source_mask[row]].tolist()
+        expected = oracle_of(model, SYSTEMS[name], examples, row).logits(source, target)
+        np.testing.assert_allclose(found[row, : len(target)].detach().numpy(), expected, rtol=1e-9, atol=1e-10)
+
+
+class Without(Component):
+    """Leaves sinusoids out."""
+
+    def __init__(self, *stacks) -> None:
+        super().__init__("without")
+        self.stacks = stacks
+
+    def replaces_positions(self, stack):
+        return stack in self.stacks
+
+
+REPLACED = {
+    "relative": ("encoder", "decoder"),
+    "relative, encoder alone": ("encoder",),
+    "relative, values too": ("encoder", "decoder"),
+    "distance, values too": ("encoder",),
+    "traversal": ("encoder",),
+    "base, distance": (),
+    "base, traversal": (),
+    "relative, traversal": ("encoder", "decoder"),
+}
+
+
+def check_equal(model, plain, batch):
+    """Outputs, losses and gradients."""
+    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
+    torch.testing.assert_close(logits_of(model, batch), logits_of(plain, batch))
+    for each in (model, plain):
+        each.loss(batch, label_smoothing=0.1).objective().backward()
+    gradients = dict(model.named_parameters())
+    for name, parameter in plain.named_parameters():
+        torch.testing.assert_close(gradients[name].grad, parameter.grad)
+
+
+@pytest.mark.parametrize("name", REPLACED)
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_tables_of_zeros_are_the_baseline_without_positions_on_those_sides(name, norm, make, draw):
+    model = make(*SYSTEMS[name], norm=norm)
+    with torch.no_grad():
+        for table in model.components.parameters():
+            table.zero_()
+    batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
+    check_equal(model, make(parts=(Without(*REPLACED[name]),), norm=norm), batch)
+    assert any(table.grad.any() for table in model.components.parameters())
+
+
+@pytest.mark.parametrize("on", ["keys", "keys_values"])
+def test_sentences_without_annotation_are_plain_text(on, make, draw):
+    examples = draw(5, seed=3)
+    examples.source.syntax["governor"].values[:] = -2
+    model = make(TreeTraversal(on=on, replaces_positions=False))
+    batch = make_batch(examples, np.arange(5), model.components)
+    check_equal(model, make(), batch)
+    assert not any(table.grad.any() for table in model.components.parameters())
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_fused_kernel_with_a_bias_is_the_explicit_form(causal, make):
+    """Also for gradients, which the kernel computes on a GPU."""
+    model = make(RelativePositions(maximum=2))
+    attention = model.encoder[0].attention
+    assert attention.fused
+    random = torch.Generator().manual_seed(0)
+    mask_B11S = None if causal else (torch.arange(5) < torch.tensor([[5], [2]]))[:, None, None]
+    results = []
+    for form in (attention._fused, attention._explicit):
+        parts = torch.randn(4, 2, 4, 5, 5, generator=random.manual_seed(1), dtype=torch.float64).requires_grad_()
+        queries, keys, values, bias = parts.unbind(0)
+        heads = type("Some", (), {"queries_BHQK": queries, "keys_BHSK": keys})()
+        if form == attention._fused:
+            mixed = form(heads, values, bias, mask_B11S, causal=causal)
+        else:
+            lower = torch.ones(5, 5, dtype=torch.bool).tril()
+            mixed = form(heads, values, bias, lower if causal else mask_B11S)
+        mixed.square().sum().backward()
+        results.append((mixed, parts.grad))
+    for fused, explicit in zip(*results, strict=True):
+        torch.testing.assert_close(fused, explicit)
+
+
+def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
+    class Doubles(Component):
+        def attention_hooks(self, stack, layer):
+            return AttentionHooks(scores=lambda scores, heads: 2 * scores) if stack != "cross" else None
+
+    examples, results = draw(3, seed=2), []
+    for parts in ((), (Doubles("doubles"),)):
+        model = make(RelativePositions(maximum=2), parts=parts)
+        if not parts:
+            with torch.no_grad():
+                for stack in (model.encoder, model.decoder):
+                    for layer in stack:  # twice the queries: twice what keys and labels contribute
+                        packed = layer.attention.queries_keys_values
+                        packed.weight[:16] *= 2
+                        packed.bias[:16] *= 2
+        results.append(logits_of(model, make_batch(examples, np.arange(3), model.components)))
+    torch.testing.assert_close(*results)
+
+
+def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
+    settings = [RelativePositions(maximum=2), TreeDistance(maximum=3)]
+    model, examples = make(*settings, DepParse(layer=1)), draw(3, seed=4, longest=4)
+    assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
+    batch = make_batch(examples, np.arange(3), model.components)
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            noted = model.encode(batch).notes["depparse"]
+        for row in range(3):
+            oracle = oracle_of(model, settings, examples, row, prefix=1)
+            source = batch.source_BS[row][batch.source_mask[row]].tolist()
+            oracle.encode(source)
+            for i in range(len(source)):
+                expected = oracle.scores["encoder.1.attention", 3, i]
+                np.testing.assert_allclose(noted[row, i, : len(source)].detach().numpy(), expected, rtol=1e-9)
+
+
+def test_gradients_of_picking_and_pooling():
+    labels = torch.tensor([[[[0, 2, 2], [1, 0, 2]]]])
+    by_label = torch.randn(2, 3, 2, 4, dtype=torch.float64, requires_grad=True)
+    by_pair = torch.randn(2, 3, 2, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda values: _Pick.apply(values, labels), (by_label,))
+    assert torch.autograd.gradcheck(lambda values: _Pool.apply(values, labels, 4), (by_pair,))
+
+
+def test_sums_over_many_keys_are_exact_in_half_precision():
+    # One by one, halves of 16 bits stop at 256.
+    values = torch.ones(1, 1, 1, 1000, dtype=torch.bfloat16)
+    assert _Pool.apply(values, torch.zeros(1, 1, 1, 1000, dtype=torch.long), 2).tolist() == [[[[1000.0, 0.0]]]]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_fused_kernel_in_half_precision(name, make, draw):
+    model = make(*SYSTEMS[name]).float()
+    batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
+    with torch.no_grad():
+        exact = logits_of(model, batch)
+        with torch.autocast("cpu", torch.bfloat16):
+            torch.testing.assert_close(logits_of(model, batch).float(), exact, rtol=0.1, atol=0.2)
+
+
+def test_how_many_vectors_relative_positions_have(make):
+    for far, count in [("label", 42), ("clip", 41)]:
+        model = make(RelativePositions(far=far))
+        shapes = {name: tuple(value.shape) for name, value in model.named_parameters() if "components" in name}
+        layers = [f"encoder.{i}" for i in range(3)] + [f"decoder.{i}" for i in range(2)]
+        assert shapes == {f"components.0.keys.{layer}.weight": (count, 4) for layer in layers}
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"name": "relative_positions", "maximum": 0}, "maximum must be at least 1"),
+        ({"name": "tree_distance"}, "the key 'maximum' is missing"),
+        ({"name": "tree_traversal", "maximum": 0}, "maximum must be at least 1"),
+        ({"name": "tree_traversal", "on": "values"}, "Did you mean keys_values?"),
+        ({"name": "relative_positions", "far": "labels"}, "Did you mean label?"),
+    ],
+)
+def test_mistakes_in_settings(entry, words):
+    with pytest.raises(UserError) as error:
+        component_settings(entry, where="test")
+    assert words in str(error.value)
