@@ -9,6 +9,7 @@ from inference.tiny import run_settings, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.label_head import LabelHead
 from nmtcore.config.components.parser_head import DepParse
 from nmtcore.errors import UserError
 from nmtcore.inference import raw
@@ -69,6 +70,11 @@ def test_only_components_that_translate_with_trees_are_annotated_for():
     assert needed(run_settings(DepParse(layer=0), **SYNTAX)) == {}
     wanted = needed(run_settings(ReadsTrees(), DepParse(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
     assert wanted == {"dependencies": "parser", "tags": "tagger", "dg_a": "parser"}
+
+
+@pytest.mark.parametrize(("labels", "kind"), [("deprel", "dependencies"), ("upos", "tags"), ("pos", "tags")])
+def test_settings_decide_what_is_annotated_for(labels, kind):
+    assert needed(run_settings(LabelHead(labels=labels), **SYNTAX)) == {kind: SYNTAX["syntax"]["source"][kind]}
 
 
 def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
