@@ -1,6 +1,7 @@
 """The shipped configuration is valid as a whole, and mistakes in files name file, key and the nearest valid ones."""
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,19 @@ def test_every_system_on_every_data_set_at_every_scale(project: Project):
         assert path.stem in recipes or (ready and path.stem == "beyond"), system
 
 
+def lacking(error: UserError) -> tuple[str, str]:
+    """The kind and the side that the sentence names; any other sentence is a fault."""
+    found = LACKING.search(str(error))
+    assert found, error
+    return found.groups()
+
+
 def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
     for scale in project.scale_names:
         try:
             run = project.run(dataset, system, scale, 1)
         except UserError as error:
-            lacking = LACKING.search(str(error))
-            assert lacking, error
-            kind, side = lacking.groups()
+            kind, side = lacking(error)
             annotation = FEATURES[kind].annotation if kind in FEATURES else kind
             assert annotation not in project.dataset(dataset).syntax.get(side, {})
             return False
@@ -48,6 +54,43 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
         for settings in run.components:
             assert all(kind in run.syntax[side] for side, kinds in settings.needs.items() for kind in kinds)
     return True
+
+
+TABLE_2 = {
+    "nc11_en2de": (2, 0.4, 0.997),
+    "nc11_de2en": (8, 0.0, 0.997),
+    "wmt18_en2tr": (7, 0.3, 0.98),
+    "wmt16_en2de": (5, 0.0, 0.98),
+    "wmt17_en2de": (7, 0.3, 0.997),
+    "wat_en2ja": (7, 0.0, 0.997),
+}
+"""Heads, parent ignoring and Adam's second beta of bugliarello2020's Pascal."""
+
+
+@pytest.mark.parametrize("dataset", TABLE_2)
+def test_pascal_has_the_published_settings_on_every_data_set_and_its_twins(project: Project, dataset):
+    twins = [d for d in project.dataset_files if d.removeprefix("rehearsal_").removesuffix("_filtered") == dataset]
+    assert len(twins) == (4 if dataset[:5] in ("nc11_", "wmt16") else 2)
+    heads, ignoring, beta2 = TABLE_2[dataset]
+    ablations = [name for name in project.system_entries if name.startswith("pascal")]
+    assert len(ablations) == 23
+    for twin, system in product(twins, ablations):
+        run = project.run(twin, system, "smoke", 1)
+        (pascal,) = run.components
+        assert pascal.heads == (int(system[-1]) if "heads" in system else heads)
+        assert pascal.ignoring == (0 if "no_ignoring" in system else ignoring)
+        assert run.training.betas == (0.9, beta2)
+        assert pascal.variance == (int(system.split("_")[-1]) if "variance" in system else 1)
+        assert pascal.parent_only == ("parent_only" in system)
+        layers = (int(system[-1]) - 1,) if "_layer_" in system else tuple(range(6 if "all_layers" in system else 1))
+        assert pascal.layers == layers
+
+
+def test_sisa_counts_layers_from_1(project: Project):
+    for name in project.system_entries:
+        if name.startswith("sisa"):
+            (sisa,) = project.run("nc11_en2de", name, "paper", 1).components
+            assert (sisa.layer, sisa.head) == (int(name[-1]) - 1 if "layer" in name else 0, 0)
 
 
 def test_every_component_is_in_some_system(project: Project):
@@ -188,14 +231,44 @@ def test_a_system_of_ones_own_in_one_file(folder: Path):
     assert run.training.label_smoothing == 0.2
 
 
+def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: Path):
+    child(folder, "twin")
+    (folder / "datasets" / "twin_of_twin.yaml").write_text("extends: twin\n")
+    (folder / "datasets" / "lone.yaml").write_text((folder / "datasets" / "demo_en2de.yaml").read_text())
+    (folder / "systems" / "mine.yaml").write_text(
+        "mine: {extends: transformer_base, per_dataset: {demo_en2de: {training: {label_smoothing: 0.2}}}}\n"
+        "other: {extends: mine, per_dataset: {twin: {model: {dropout: 0.4}}}}\n"
+    )
+    project = Project.load(folder)
+
+    def found(dataset, system):
+        run = project.run(dataset, system, "smoke", 1)
+        return run.training.label_smoothing, run.model.dropout
+
+    before = found("demo_en2de", "transformer_base")
+    assert found("lone", "other") == before
+    assert found("demo_en2de", "other") == found("twin_of_twin", "mine") == (0.2, before[1])
+    assert found("twin", "other") == found("twin_of_twin", "other") == (before[0], 0.4)
+
+
 def test_clashes_are_planning_errors(folder: Path):
     (folder / "systems" / "mine.yaml").write_text(
         "clash:\n  extends: transformer_base\n"
         "  components: [{name: depparse, layer: 1}, {name: diagonalparse, layer: 1}]\n"
         "deep: {extends: transformer_base, components: [{name: depparse, layer: 6}]}\n"
+        "wide: {extends: transformer_base, components: [{name: pascal, heads: 9}]}\n"
+        "high: {extends: transformer_base, components: [{name: pascal, heads: 1, layers: [0, 6]}]}\n"
+        "full: {extends: transformer_base, components: [{name: pascal, heads: 8}, {name: depparse, layer: 0}]}\n"
+        "first: {extends: transformer_base, components: [{name: sisa}, {name: pascal, heads: 1}]}\n"
+        "free: {extends: transformer_base, components: [{name: pascal, heads: 7}, {name: depparse, layer: 0}]}\n"
     )
     assert "both claim encoder.1.head.7" in fault(folder, system="clash")
     assert "layer 6 is not in an encoder of 6 layers" in fault(folder, system="deep")
+    assert "pascal: 9 heads are more than the 8 of a layer" in fault(folder, system="wide")
+    assert "pascal: layer 6 is not in an encoder of 6 layers" in fault(folder, system="high")
+    assert "pascal and depparse both claim encoder.0.head.7" in fault(folder, system="full")
+    assert "sisa and pascal both claim encoder.0.head.0" in fault(folder, system="first")
+    assert len(Project.load(folder).run("demo_en2de", "free", "smoke", 1).components) == 2
 
 
 def test_a_system_whose_data_set_has_no_trees(folder: Path):

@@ -4,7 +4,7 @@ The Snakefile, the scripts and the command line all go through `Project`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -101,7 +101,8 @@ class SystemSettings:
     training: dict[str, Any] = field(default_factory=dict)
     decoding: dict[str, Any] = field(default_factory=dict)
     per_dataset: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Data set: what changes there: components (by name), model, training, decoding."""
+    """Data set: what changes there, and on data sets that extend it: components (by name), model, training, decoding.
+    Of several such entries the nearest counts."""
 
 
 class Project:
@@ -116,6 +117,8 @@ class Project:
             choose(name, self.system_entries, what="system", where=f"{where}: systems")
         self._runs: dict[tuple, RunSettings] = {}
         self._datasets: dict[str, DatasetSettings] = {}
+        self._parents: dict[str, str | None] = {}
+        self._layers: dict[Path, RecipeSettings] = {}
 
     def _named_datasets(self, where: str) -> list[str]:
         """Give the names of `datasets`, each perhaps a pattern (rehearsal_*) that stands for several."""
@@ -146,6 +149,11 @@ class Project:
     def scale_files(self) -> dict[str, Path]:
         """The scales by name."""
         return self._files("scales")
+
+    @cached_property
+    def recipe_files(self) -> dict[str, Path]:
+        """The recipes by name."""
+        return self._files("recipes")
 
     @property
     def scale_names(self) -> list[str]:
@@ -181,14 +189,17 @@ class Project:
     def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:
         """Read a scale."""
         choose(name, self.scale_files, what="scale", where=where)
-        path = self.scale_files[name]
-        return build(ScaleSettings, read_yaml(path), where=str(path))
+        return self._read(ScaleSettings, self.scale_files[name])
 
     def recipe(self, name: str, *, where: str) -> RecipeSettings:
         """Read a recipe."""
-        files = self._files("recipes")
-        choose(name, files, what="recipe", where=where)
-        return build(RecipeSettings, read_yaml(files[name]), where=str(files[name]))
+        choose(name, self.recipe_files, what="recipe", where=where)
+        return self._read(RecipeSettings, self.recipe_files[name])
+
+    def _read(self, cls: type[RecipeSettings], path: Path) -> Any:
+        if path not in self._layers:
+            self._layers[path] = build(cls, read_yaml(path), where=str(path))
+        return self._layers[path]
 
     def dataset(self, name: str, *, where: str = "the target") -> DatasetSettings:
         """Read a data set, with what it extends."""
@@ -199,6 +210,14 @@ class Project:
             self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(self.dataset_files[name]))
             _check_names(self._datasets[name], files, where=str(self.dataset_files[name]))
         return self._datasets[name]
+
+    def _line(self, dataset: str | None) -> Iterator[str]:
+        """Give a data set that can be read, what it extends, and so on."""
+        while dataset is not None:
+            yield dataset
+            if dataset not in self._parents:
+                self._parents[dataset] = read_yaml(self.dataset_files[dataset]).get("extends")
+            dataset = self._parents[dataset]
 
     @cached_property
     def corpus_files(self) -> dict[str, Path]:
@@ -244,7 +263,7 @@ class Project:
         data, parts, size = self.dataset(dataset), self.system(system), self.scale(scale)
         where = f"{self.system_entries[system][0]}: {system} on {dataset} at scale {scale}"
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
-        special = parts.per_dataset.get(dataset, {})
+        special = next((parts.per_dataset[name] for name in self._line(dataset) if name in parts.per_dataset), {})
         _check_keys(special, where=where)
 
         def layered(cls: type, section: str) -> Any:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import functools
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -29,12 +30,15 @@ def choose(name: str, valid: Iterable[str], *, what: str, where: str) -> str:
     return name
 
 
+_hints = functools.cache(typing.get_type_hints)
+
+
 def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
     """Make a `cls` (a dataclass) from a mapping; `where` names the file and the key for error messages."""
     if not isinstance(values, Mapping):
         raise UserError(f"{where}: expected keys and values, found {_shown(values)}.")
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     for key in values:
         if key not in fields:
             raise UserError(f"{where}: unknown key '{key}'. {nearest(key, fields)}")

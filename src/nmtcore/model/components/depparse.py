@@ -32,6 +32,10 @@ class DepParse(ParserHead):
         columns_BW[governor_BW == _NONE] = -1
         return columns_BW
 
+    def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
+        """Score `<ROOT>`, then the words."""
+        return log_SS[np.ix_(first_W, np.concatenate([[_ROOT_COLUMN], first_W]))]
+
 
 def build(
     settings: DepParseSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "depparse"

@@ -1,7 +1,8 @@
-"""An encoder attention head that is trained to point from word to word (pham2018, chapter 4).
+"""An encoder attention head that is trained to point from word to word.
 
-A word's first piece points to the first piece of another word, its other pieces to the first. The head goes on to
-serve the translation, and has no parameters of its own. B batch, S source length, W words, H heads, K head width.
+By default (pham2018, chapter 4) a word's first piece points to the first piece of another word, its other pieces to
+the first. The head goes on to serve the translation. B batch, S source length, W words, P real subwords of a batch,
+H heads, K head width.
 """
 
 import numpy as np
@@ -40,27 +41,39 @@ class ParserHead(Component):
             scores_BSS = scores_BHSS[:, head]
         heads.context.notes[self.name] = scores_BSS
 
-    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
-        """Put the first piece of each word, and where trees are known the target column of each token."""
-        arrays.extra[f"{self.name}.first"] = arrays.first_BW
+    def targets(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
+        """Give the column that each of `arrays.words` points to, (P,); negative: not supervised. None: unknown."""
         pointed_BW = self.pointed_to(arrays, examples)
         if pointed_BW is None:
-            return
+            return None
         rows, columns, words = arrays.words
-        own_first = arrays.first_BW[rows, words]
-        pointed = pointed_BW[rows, words]
-        targets = np.where(columns == own_first, pointed, own_first)
+        own_first, pointed = arrays.first_BW[rows, words], pointed_BW[rows, words]
+        return np.where((columns == own_first) | (pointed < 0), pointed, own_first)
+
+    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
+        """Put the first piece of each word, who may be pointed to, and where trees are known each token's target."""
+        arrays.extra[f"{self.name}.first"] = arrays.first_BW
+        arrays.extra[f"{self.name}.candidates"] = self._candidates(arrays)
+        targets = self.targets(arrays, examples)
+        if targets is None:
+            return
+        rows, columns, _ = arrays.words
         targets_BS = np.full_like(arrays.source_BS, NO_TARGET)
-        targets_BS[rows, columns] = np.where(pointed < 0, NO_TARGET, targets)
+        targets_BS[rows, columns] = np.where(targets < 0, NO_TARGET, targets)
         arrays.extra[f"{self.name}.targets"] = targets_BS
         arrays.counts[self.name] = int((targets_BS != NO_TARGET).sum())
 
+    def _candidates(self, arrays: Arrays) -> np.ndarray:
+        """Find the sentence's own subwords, and this component's prefix: neither `</s>` nor what others put before."""
+        columns_S = np.arange(arrays.source_BS.shape[1])
+        ends_B1 = arrays.offset + arrays.source.ids.lengths[:, None]
+        return (columns_S >= arrays.offset - len(self.source_prefix)) & (columns_S < ends_B1)
+
     def _log_probabilities(self, context: Context) -> Tensor:
-        """Normalise the scores (fp32 or float64) over all real tokens but `</s>`: (B, S, S)."""
+        """Normalise the scores (fp32 or float64) over the candidates: (B, S, S)."""
         scores_BSS = context.notes[self.name]
         scores_BSS = scores_BSS.float() if scores_BSS.dtype.itemsize < 4 else scores_BSS
-        # `</s>` is the last real token: a candidate is one that another real token follows.
-        candidates_BS = F.pad(context.mask_BS[:, 1:], (0, 1))
+        candidates_BS = context.extra[f"{self.name}.candidates"]
         # Not -inf: a sentence without words has no candidates, and its gradient must stay a number.
         lowest = torch.finfo(scores_BSS.dtype).min
         return scores_BSS.masked_fill(~candidates_BS.unsqueeze(1), lowest).log_softmax(dim=-1)
@@ -82,9 +95,8 @@ class ParserHead(Component):
         """Read the head's log-probabilities off the words' first pieces."""
         log_BSS = self._log_probabilities(context).detach().float().cpu().numpy()
         first_BW = context.extra[f"{self.name}.first"].cpu().numpy()
-        found = []
-        for log_SS, first_W in zip(log_BSS, first_BW, strict=True):
-            rows = first_W[first_W >= 0]
-            columns = np.concatenate([[0], rows]) if self.points_to_root else rows
-            found.append(log_SS[np.ix_(rows, columns)])
-        return found
+        return [self.word_scores(log_SS, row[row >= 0]) for log_SS, row in zip(log_BSS, first_BW, strict=True)]
+
+    def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
+        """Cut the words' scores out of a sentence's (as `parse_scores` says), given the words' first columns."""
+        return log_SS[np.ix_(first_W, first_W)]
