@@ -255,9 +255,11 @@ def test_gradients_of_picking_and_pooling():
 
 
 def test_sums_over_many_keys_are_exact_in_half_precision():
-    # One by one, halves of 16 bits stop at 256.
-    values = torch.ones(1, 1, 1, 1000, dtype=torch.bfloat16)
-    assert _Pool.apply(values, torch.zeros(1, 1, 1, 1000, dtype=torch.long), 2).tolist() == [[[[1000.0, 0.0]]]]
+    # One by one, bf16 stops at 256; so would a GPU (a CPU adds in fp32 by itself).
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    values = torch.ones(1, 1, 1, 1000, dtype=torch.bfloat16, device=device)
+    labels = torch.zeros(1, 1, 1, 1000, dtype=torch.long, device=device)
+    assert _Pool.apply(values, labels, 2).tolist() == [[[[1000.0, 0.0]]]]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
