@@ -1,0 +1,90 @@
+"""A language whose translation cannot be had without the tree: word i becomes the translation of its governor.
+
+The trees are random, so no text tells them: who reads the right trees learns to translate, and who reads others, or
+none, must guess. That holds of every component through which a tree can say which word is whose governor.
+"""
+
+import numpy as np
+import pytest
+import torch
+
+from nmtcore.config.components.pair_labels import TreeTraversal
+from nmtcore.config.components.pascal import Pascal
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.model.batch import make_batch
+
+WORDS = 12
+FIRST = 5
+"""The id of the first word."""
+SYSTEMS = {
+    "tree_traversal": TreeTraversal(replaces_positions=False),
+    "pascal": Pascal(heads=4, layers=(0, 1)),
+}
+
+
+def random_tree(random, words):
+    order = random.permutation(words)
+    governors = np.full(words, -1)
+    for i in range(1, words):
+        governors[order[i]] = order[random.integers(0, i)]
+    return governors
+
+
+def language(count, seed, *, read):
+    """Pairs in the planted language; what is read of their trees is `gold`, or those of nobody (`random`)."""
+    random, other = np.random.default_rng(seed), np.random.default_rng(seed + 1000)
+    sources, targets, governors = [], [], []
+    for _ in range(count):
+        words = random.integers(0, WORDS, random.integers(5, 9))
+        tree = random_tree(random, len(words))
+        parents = np.where(tree < 0, np.arange(len(words)), tree)
+        sources.append(FIRST + words)
+        targets.append(FIRST + (words[parents] * 5 + 3) % WORDS)
+        governors.append(tree if read == "gold" else random_tree(other, len(words)))
+    positions = [np.where(tree < 0, np.arange(len(tree)), tree) for tree in governors]
+    syntax = {
+        "governor": Ragged.from_lists(governors, np.int32),
+        "parent_position": Ragged.from_lists(positions, np.float32),
+    }
+
+    def side(lists, syntax):
+        words = Ragged.from_lists([np.arange(len(each)) for each in lists], np.int32)
+        return SideExamples(ids=Ragged.from_lists(lists, np.int32), word_of_subword=words, syntax=syntax)
+
+    return Examples(id=np.arange(count), source=side(sources, syntax), target=side(targets, {}))
+
+
+def accuracy(model, examples):
+    """The share of target words that are the likeliest after those before them."""
+    batch = make_batch(examples, np.arange(len(examples)), model.components)
+    with torch.no_grad():
+        encoded = model.eval().encode(batch)
+        found = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).argmax(-1)
+    words = batch.target_mask_BT & (batch.target_output_BT >= FIRST)
+    return float((found == batch.target_output_BT)[words].float().mean())
+
+
+def train(make, components, *, read, updates=250):
+    model = make(*components, width=48, encoder_layers=2, decoder_layers=1).float().train()
+    examples, random = language(4000, 1, read=read), np.random.default_rng(0)
+    optimiser = torch.optim.Adam(model.parameters(), lr=2e-3)
+    for _ in range(updates):
+        batch = make_batch(examples, random.integers(0, len(examples), 64), model.components)
+        optimiser.zero_grad()
+        model.loss(batch).objective().backward()
+        optimiser.step()
+    return accuracy(model, language(200, 2, read=read))
+
+
+@pytest.fixture(scope="module")
+def guessing(make):
+    """What can be had without trees."""
+    return train(make, (), read="gold")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_gold_heads_help_and_random_ones_do_not(system, make, guessing):
+    gold, random = (train(make, (SYSTEMS[system],), read=read) for read in ("gold", "random"))
+    assert gold > guessing + 0.4
+    assert random < guessing + 0.05
