@@ -10,6 +10,7 @@ from nmtcore.model.batch import make_batch
 WITHOUT_NEUTRAL = {
     "label_head": "the head's queries and keys are replaced: with all parameters 0 it attends to all tokens alike",
     "sennrich_haddow": "the last dimensions are overwritten: with all parameters 0 they lose what the token had there",
+    "sisa": "the head's queries and keys are replaced: with all parameters 0 it attends to all tokens alike",
 }
 """Component: why."""
 

@@ -1,0 +1,258 @@
+"""Parent-scaled heads against double loops, and what their settings mean."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from model.trees import TREES, columns_of_word, pairs, parent_of
+from oracles import Transformer as Oracle
+from oracles import softmax
+
+from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.pascal import Pascal
+from nmtcore.model.batch import make_batch
+
+DRAWS = Pascal(heads=2, ignoring=0.5)
+
+
+def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=False):
+    """What each real token's row of scores is multiplied by, in loops: prefix, subwords, `</s>`."""
+    length = offset + len(words) + 1
+    weights = np.ones((length, length))
+    if all(governor == -2 for governor in governors):
+        return weights
+    for t in range(length):
+        own = t < offset or t == length - 1
+        if not own and governors[words[t - offset]] == -2:
+            continue
+        place = [t] if own else [offset + c for c in columns_of_word(parent_of(words[t - offset], governors), words)]
+        center = sum(place) / len(place)
+        for j in range(length):
+            bell = math.exp(-((j - center) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
+            weights[t, j] = float(abs(j - center) < 1) if parent_only else bell
+    return weights
+
+
+class ScaledOracle(Oracle):
+    """The oracle with the scores of some heads multiplied, for one sentence."""
+
+    def __init__(self, model, settings, weights):
+        super().__init__(model)
+        self.names = {f"encoder.{layer}.attention" for layer in settings.layers}
+        self.scaled, self.weights = settings.heads, weights
+
+    def over_itself(self, name, x, *, causal):
+        if name not in self.names:
+            return super().over_itself(name, x, causal=causal)
+        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
+        width = self.settings.width // self.settings.heads
+        mixed = np.zeros_like(queries)
+        for head in range(self.settings.heads):
+            c = slice(head * width, (head + 1) * width)
+            for i in range(len(x)):
+                scores = np.array([queries[i, c] @ keys[j, c] / math.sqrt(width) for j in range(len(x))])
+                if head < self.scaled:
+                    scores *= self.weights[i]
+                mixed[i, c] = softmax(scores) @ values[:, c]
+        return self.linear(f"{name}.output", mixed)
+
+
+def weights_of(model, batch):
+    """The weights of a batch, (B, S, S)."""
+    (pascal,) = (part for part in model.components if part.name == "pascal")
+    return pascal.weights(batch.extra["pascal.parents"], torch.float64)[:, 0]
+
+
+def trees_of(examples, i):
+    return examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+
+
+def test_a_row_written_out_by_hand(make):
+    # Words 3 and 4 hang from word 5, whose pieces are at 6 and 7.
+    examples = pairs(([0, 1, 2, 2, 3, 4, 5, 5], [-1, 0, 0, 5, 5, 0]))
+    model = make(Pascal(heads=1))
+    weights = weights_of(model, make_batch(examples, np.array([0]), model.components))[0]
+    assert [f"{w:.4f}" for w in weights[4, 4:]] == ["0.0175", "0.1295", "0.3521", "0.3521", "0.1295"]
+    torch.testing.assert_close(weights[4], weights[5])
+    # A root is its own governor, and `</s>` stands for itself.
+    assert weights[0, 0] == weights[8, 8] == pytest.approx(0.39894, abs=1e-5)
+    assert weights[6].tolist() == weights[7].tolist() == weights[1].tolist() == weights[0].tolist()
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2),)])
+@pytest.mark.parametrize("settings", [{}, {"variance": 9.0}, {"variance": 0.3}, {"parent_only": True}], ids=str)
+def test_weights_of_single_trees(make, tree, prefix, settings):
+    words, governors = TREES[tree]
+    # Beside a longer sentence, so that there is padding.
+    examples = pairs((words, governors), ([0, 1, 2, 3, 4, 5, 6], [-1, 0, 1, 2, 3, 4, 5]))
+    model = make(*prefix, Pascal(heads=1, **settings))
+    found = weights_of(model, make_batch(examples, np.array([0, 1]), model.components))[0].numpy()
+    expected = expected_weights(words, governors, offset=len(prefix), **settings)
+    length = len(expected)
+    np.testing.assert_allclose(found[:length, :length], expected, rtol=1e-12, atol=0)
+    assert (found[length:] == 1).all()
+
+
+@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2, weight=0.0),)])
+@pytest.mark.parametrize(
+    ("norm", "settings"),
+    [
+        ("post", Pascal(heads=2)),
+        ("pre", Pascal(heads=3, layers=(1,), variance=4.0)),
+        ("post", Pascal(heads=3, layers=(0, 2), parent_only=True, ignoring=0.5)),
+        ("pre", Pascal(heads=4)),
+    ],
+)
+def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
+    prefix = prefix if settings.heads < 4 else ()
+    model, examples = make(settings, *prefix, norm=norm), draw(6, seed=5)
+    batch = make_batch(examples, np.arange(6), model.components)
+    encoded = model.encode(batch)
+    logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).detach().numpy()
+    shape = {"variance": settings.variance, "parent_only": settings.parent_only}
+    for i in range(6):
+        weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
+        oracle = ScaledOracle(model, settings, weights)
+        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        target = batch.target_input_BT[i][batch.target_mask_BT[i]].tolist()
+        np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
+
+
+def results(model, batch, *, training):
+    """Logits, and the gradients of the objective."""
+    model.train(training)
+    encoded = model.encode(batch)
+    logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+    model.loss(batch, label_smoothing=0.1).objective().backward()
+    return [logits.detach(), *(parameter.grad for parameter in model.parameters())]
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("heads", [1, 3, 4])
+@pytest.mark.parametrize("neutral", ["every parent ignored", "no annotation"])
+def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
+    ignored = neutral == "every parent ignored"
+    model = make(Pascal(heads=heads, layers=(0, 1), ignoring=1.0 if ignored else 0.0), norm=norm)
+    plain = make(norm=norm)
+    plain.load_state_dict(model.state_dict())
+    examples = draw(6, seed=2)
+    if not ignored:
+        examples.source.syntax["governor"].values[:] = -2
+    batch = make_batch(examples, np.arange(6), model.components)
+    for ours, theirs in zip(*(results(m, batch, training=ignored) for m in (model, plain)), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_it_has_no_parameters_and_lets_other_layers_run_the_fused_kernel(make):
+    model = make(Pascal(heads=2, layers=(1,)))
+    assert model.state_dict().keys() == make().state_dict().keys()
+    assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
+    assert all(layer.attention.fused and layer.cross.fused for layer in model.decoder)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 4])
+def test_a_new_parent_moves_its_own_sentence_alone(make, heads):
+    """Also where not all heads are scaled."""
+    trees = [([0, 1, 1, 2], [-1, 0, 1]), ([0, 0, 1, 2, 3], [1, -1, 1, 2]), ([0, 1], [1, -1])]
+    moved = [trees[0], (trees[1][0], [2, -1, 1, 2]), trees[2]]
+    model = make(Pascal(heads=heads))
+    batches = [make_batch(pairs(*each), np.arange(3), model.components) for each in (trees, moved)]
+    before, after = (model.encode(batch).memory_BSD for batch in batches)
+    assert torch.equal(before[[0, 2]], after[[0, 2]])
+    assert not torch.allclose(before[1], after[1], atol=1e-4)
+
+
+def rows_of_ones(weights, parents):
+    return (weights == 1).all(-1)[parents.unsqueeze(1).expand(weights.shape[:-1]) >= 0]
+
+
+def test_ignored_rows_are_ones_and_all_others_as_they_were(make, draw):
+    model = make(DRAWS).train()
+    batch = make_batch(draw(40, seed=3), np.arange(40), model.components)
+    (pascal,), parents = model.components, batch.extra["pascal.parents"]
+    torch.manual_seed(1)
+    drawn = pascal.weights(parents, torch.float64)
+    whole = pascal.eval().weights(parents, torch.float64)
+    ones = (drawn == 1).all(-1, keepdim=True)
+    assert torch.equal(drawn.masked_fill(ones, 0), whole.masked_fill(ones, 0))
+    assert not rows_of_ones(whole, parents).any()
+    # 5 standard deviations of a fair coin.
+    tossed = rows_of_ones(drawn, parents).double()
+    assert abs(tossed.mean() - 0.5) < 5 * 0.5 / len(tossed) ** 0.5
+
+
+def test_heads_draw_together_or_each_by_itself(make, draw):
+    batch = make_batch(draw(20, seed=3), np.arange(20), make(DRAWS).components)
+    shapes = {}
+    for per_head in (False, True):
+        (pascal,) = make(dataclasses.replace(DRAWS, per_head=per_head)).train().components
+        weights = pascal.weights(batch.extra["pascal.parents"], torch.float64)
+        shapes[per_head] = weights.shape[1]
+        same = torch.equal(weights[:, 0], weights[:, -1])
+        assert same != per_head
+    assert shapes == {False: 1, True: 2}
+
+
+def test_draws_follow_the_seed_and_all_layers_share_them(make, draw):
+    model = make(dataclasses.replace(DRAWS, layers=(0, 2))).train()
+    batch = make_batch(draw(6, seed=3), np.arange(6), model.components)
+    found = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        found.append(model.encode(batch))
+    first, again, other = found
+    assert torch.equal(first.memory_BSD, again.memory_BSD)
+    assert not torch.equal(first.memory_BSD, other.memory_BSD)
+    # One draw a pass: a second one would have moved the generator on.
+    torch.manual_seed(1)
+    torch.rand(6, 1, batch.source_BS.size(1), 1)
+    after = torch.rand(1)
+    torch.manual_seed(1)
+    model.encode(batch)
+    assert torch.equal(torch.rand(1), after)
+
+
+@pytest.mark.parametrize(("ignoring", "training"), [(0.0, True), (0.5, False)])
+def test_nothing_is_drawn_without_ignoring_or_in_evaluation(make, draw, ignoring, training):
+    model = make(Pascal(heads=2, ignoring=ignoring)).train(training)
+    batch = make_batch(draw(3, seed=3), np.arange(3), model.components)
+    before = torch.get_rng_state()
+    model.encode(batch)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_far_positions_are_told_apart_in_half_precision(make):
+    words = list(range(400))
+    model = make(Pascal(heads=1))
+    batch = make_batch(pairs((words, [-1, *words[:-1]])), np.array([0]), model.components)
+    (pascal,), parents = model.components, batch.extra["pascal.parents"]
+    half = pascal.weights(parents, torch.bfloat16)
+    assert half.dtype == torch.bfloat16
+    assert half[0, 0, 399].argmax() == 398
+    torch.testing.assert_close(half.double(), pascal.weights(parents, torch.float64), rtol=0.01, atol=1e-6)
+
+
+def test_examples_without_trees_are_refused(make, draw):
+    model, examples = make(Pascal(heads=1)), draw(2, seed=1)
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    with pytest.raises(ValueError, match="pascal reads the dependency trees"):
+        make_batch(bare, np.arange(2), model.components)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"heads": 0}, "heads must be at least 1"),
+        ({"layers": ()}, "layers must be a list"),
+        ({"layers": (1, 1)}, "layers must be a list of different numbers"),
+        ({"variance": 0.0}, "variance must be above 0"),
+        ({"variance": math.nan}, "variance must be above 0"),
+        ({"ignoring": 1.5}, "ignoring is a probability"),
+    ],
+)
+def test_settings_that_cannot_be(settings, words):
+    with pytest.raises(ValueError, match=words):
+        Pascal(**{"heads": 2, **settings})

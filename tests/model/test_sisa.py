@@ -1,0 +1,163 @@
+"""The biaffine head against double loops: what it attends to, what it is trained to, what it parses."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from model.trees import TREES, columns_of_word, pairs, parent_of
+from oracles import Transformer as Oracle
+from oracles import pointing_loss, softmax
+
+from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.sisa import Sisa
+from nmtcore.inference.parse import parse_of
+from nmtcore.model.batch import NO_TARGET, make_batch
+
+
+class BiaffineOracle(Oracle):
+    """The oracle with a head of SISA: `[q; 1] U [k; 1]` with a full matrix U, pair by pair."""
+
+    def __init__(self, model, settings):
+        super().__init__(model)
+        (self.prefix,) = {n.rsplit(".", 2)[0] for n in self.values if n.endswith("biaffine.weight")}
+        self.sisa = settings
+        self.scores = None
+
+    def over_itself(self, name, x, *, causal):
+        if name != f"encoder.{self.sisa.layer}.attention":
+            return super().over_itself(name, x, causal=causal)
+        width = self.settings.width // self.settings.heads
+        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
+        mixed = np.zeros_like(queries)
+        self.scores = self.biaffine(x)
+        for head in range(self.settings.heads):
+            c = slice(head * width, (head + 1) * width)
+            for i in range(len(x)):
+                own = head == self.sisa.head % self.settings.heads
+                plain = np.array([queries[i, c] @ keys[j, c] / math.sqrt(width) for j in range(len(x))])
+                mixed[i, c] = softmax(self.scores[i] if own else plain) @ values[:, c]
+        return self.linear(f"{name}.output", mixed)
+
+    def biaffine(self, x):
+        def leaky(rows):
+            return np.where(rows > 0, rows, self.sisa.slope * rows)
+
+        queries, keys = (leaky(self.linear(f"{self.prefix}.{which}", x)) for which in ("queries", "keys"))
+        weight, bias = (self.values[f"{self.prefix}.biaffine.{which}"] for which in ("weight", "bias"))
+        width = len(bias)
+        operator = np.zeros((width + 1, width + 1))
+        operator[:width, :width], operator[width, :width] = weight.T, bias
+        # Any bias of the queries, and any constant: no softmax may see it.
+        operator[:, width] = np.linspace(-3, 2, width + 1)
+        scores = np.zeros((len(x), len(x)))
+        for i in range(len(x)):
+            for j in range(len(x)):
+                scores[i, j] = np.append(queries[i], 1) @ operator @ np.append(keys[j], 1)
+        return scores
+
+
+def expected_columns(words, governors, offset=0):
+    """Per source column: the first piece of the governor, for every piece of a word."""
+    targets = [
+        None if governors[word] == -2 else offset + columns_of_word(parent_of(word, governors), words)[0]
+        for word in words
+    ]
+    return [*[None] * offset, *targets, None]
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2),)])
+def test_targets_of_single_trees(make, tree, prefix):
+    batch = make_batch(pairs(TREES[tree]), np.array([0]), make(*prefix, Sisa()).components)
+    found = [None if t == NO_TARGET else t for t in batch.extra["sisa.targets"][0].tolist()]
+    assert found == expected_columns(*TREES[tree], offset=len(prefix))
+    assert batch.counts["sisa"] == sum(t is not None for t in found)
+
+
+def test_targets_written_out_by_hand(make):
+    # der Hund@@ e bellt </s>: both pieces of "Hunde" point to "bellt", which is the root and points to itself.
+    batch = make_batch(pairs(([0, 1, 1, 2], [1, 2, -1])), np.array([0]), make(Sisa()).components)
+    assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_TARGET]]
+
+
+@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2, weight=0.0),)])
+@pytest.mark.parametrize(
+    ("norm", "settings"), [("post", Sisa()), ("pre", Sisa(layer=2, head=1)), ("pre", Sisa(layer=1, head=-1, slope=0.4))]
+)
+def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, prefix):
+    model, examples = make(settings, *prefix, norm=norm), draw(8, seed=settings.layer, longest=5)
+    batch, offset = make_batch(examples, np.arange(8), model.components), len(prefix)
+    encoded, oracle, total, count = model.encode(batch), BiaffineOracle(model, settings), 0.0, 0
+    logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).detach().numpy()
+    parses = model.parse_scores(encoded)
+    assert model.parses_to_root
+    for i in range(8):
+        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        target = batch.target_input_BT[i][batch.target_mask_BT[i]].tolist()
+        np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
+        # Neither `</s>` nor `<ROOT>` may be anybody's governor.
+        scores = oracle.scores[offset:, offset : offset + len(words)]
+        targets = expected_columns(words, governors)
+        total += pointing_loss(scores, targets, candidates=len(words))
+        count += sum(t is not None for t in targets)
+        firsts = [words.index(w) for w in range(len(governors))]
+        log = np.array([[np.log(softmax(scores[r])[c]) for c in firsts] for r in firsts])
+        assert parses[i].dtype == np.float32
+        np.testing.assert_allclose(parses[i][:, 0], log.diagonal(), rtol=1e-5, atol=1e-5)
+        np.fill_diagonal(log, -np.inf)
+        np.testing.assert_allclose(parses[i][:, 1:], log, rtol=1e-5, atol=1e-5)
+    part = model.loss(batch).parts[1]
+    assert (part.name, part.count, part.weight) == ("sisa", count, 1.0)
+    assert part.sum.item() == pytest.approx(total)
+
+
+def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
+    model = make(Sisa())
+    assert all(layer.attention.fused for layer in model.encoder)
+    new = {name: tuple(p.shape) for name, p in model.named_parameters() if name.startswith("components")}
+    assert set(new.values()) == {(4, 16), (4, 4), (4,)}
+    assert len(new) == 6
+    assert len(dict(model.named_parameters())) == len(dict(make().named_parameters())) + 6
+
+
+def test_trees_are_trained_on_and_not_translated_with(make, draw):
+    model, examples = make(Sisa()), draw(3, seed=1)
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    batches = [make_batch(each, np.arange(3), model.components) for each in (examples, bare)]
+    one, other = (model.encode(batch).memory_BSD for batch in batches)
+    assert torch.equal(one, other)
+    with pytest.raises(ValueError, match="trained on dependency trees"):
+        model.loss(batches[1])
+
+
+def test_a_sentence_without_annotation_trains_as_plain_text(make):
+    null = ([0, 1, 1, 2], [-2, -2, -2])
+    model = make(Sisa())
+    part = model.loss(make_batch(pairs(null), np.array([0]), model.components)).parts[1]
+    assert (part.sum.item(), part.count) == (0.0, 0)
+    tree = ([0, 0, 1], [-1, 0])
+    both, alone = (
+        model.loss(make_batch(pairs(*trees), np.arange(len(trees)), model.components)).parts[1]
+        for trees in ([tree, null], [tree])
+    )
+    torch.testing.assert_close(both.sum, alone.sum)
+    assert both.count == alone.count == 3
+
+
+def test_the_loss_trains_the_head_to_parse(make, draw):
+    examples = draw(1, seed=31)
+    governors = [1 + g for g in examples.source.syntax["governor"][0]]
+    assert min(governors) == 0
+    model = make(Sisa()).train()
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    batch = make_batch(examples, np.array([0]), model.components)
+    for _ in range(100):
+        optimiser.zero_grad()
+        model.loss(batch).objective().backward()
+        optimiser.step()
+    parse = parse_of(model.parse_scores(model.encode(batch))[0], to_root=True)
+    assert parse.argmax.tolist() == governors
+    assert parse.many_roots.tolist() == governors

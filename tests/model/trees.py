@@ -1,0 +1,47 @@
+"""Pairs whose source has a given tree, with the columns that a feature file has for it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+
+TREES = {
+    "one word": ([0], [-1]),
+    "one word of three pieces": ([0, 0, 0], [-1]),
+    "non-projective": ([0, 1, 1, 2, 3], [2, 3, -1, 2]),
+    "two roots": ([0, 0, 1, 2, 2], [-1, 0, -1]),
+    "null annotation": ([0, 1, 1, 2], [-2, -2, -2]),
+    "one word without": ([0, 0, 1, 2], [1, -1, -2]),
+    "no word": ([], []),
+}
+"""Word of each subword, governor of each word."""
+
+
+def parent_of(word: int, governors: Sequence[int]) -> int:
+    return word if governors[word] < 0 else governors[word]
+
+
+def columns_of_word(word: int, words: Sequence[int]) -> list[int]:
+    return [i for i, w in enumerate(words) if w == word]
+
+
+def pairs(*trees: tuple[Sequence[int], Sequence[int]]) -> Examples:
+    """Pairs whose sources have these words of subwords and these governors."""
+    columns = {"governor": [], "parent_position": [], "parent_first": []}
+    for words, governors in trees:
+        parents = [columns_of_word(parent_of(word, governors), words) for word in range(len(governors))]
+        columns["governor"].append(governors)
+        columns["parent_position"].append([sum(place) / len(place) for place in parents])
+        columns["parent_first"].append([place[0] for place in parents])
+    kinds = {"parent_position": np.float32}
+    ids = Ragged.from_lists([[5 + i for i in range(len(words))] for words, _ in trees], np.int32)
+    word_of_subword = Ragged.from_lists([words for words, _ in trees], np.int32)
+    source = SideExamples(
+        ids=ids,
+        word_of_subword=word_of_subword,
+        syntax={name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in columns.items()},
+    )
+    target = SideExamples(ids=ids, word_of_subword=word_of_subword)
+    return Examples(id=np.arange(len(trees)), source=source, target=target)
