@@ -9,6 +9,7 @@ import torch
 from training import tiny
 
 from nmtcore.errors import UserError
+from nmtcore.features.ragged import Ragged
 from nmtcore.training.checkpoints import weights
 from nmtcore.training.data import training_data
 from nmtcore.training.loop import train
@@ -227,6 +228,35 @@ def test_long_pairs_are_left_out_and_counted(tmp_path):
     assert said[0] == f"{over} of 120 training pairs have over 6 subwords: left out."
     with pytest.raises(UserError, match="None of the 120 training pairs"):
         run_it(tmp_path, tiny.settings(batch={"max_length": 0}), data=data)
+
+
+def test_sentences_without_syntax_are_counted(tmp_path):
+    """Of those that are trained on; a kind is missing where none of its columns says anything of any word."""
+    data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
+    run = tiny.settings(parses=True, max_updates=2, batch={"max_length": 6})
+    source = data[0].source
+    words, governors = list(source.ids), list(source.syntax["governor"])
+    lists = {"upos": [[2] * len(w) for w in words], "xpos": [[0] * len(w) for w in words]}
+    used = [i for i in range(120) if len(words[i]) <= 6]
+    lists["xpos"][used[1]] = [0] * (len(words[used[1]]) - 1) + [3]
+    lists["upos"][used[0]] = [0] * len(words[used[0]])
+    lists["upos"][used[1]] = [0] * len(words[used[1]])
+    source.syntax.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
+
+    def heard(run):
+        said = []
+        run_it(tmp_path / str(len(list(tmp_path.iterdir()))), run, data=data, log=said.append)
+        return [line for line in said if "plain text" in line]
+
+    null = sum(all(g == -2 for g in governors[i]) for i in used)
+    assert 0 < null < len(used) < 120
+    both = replace(run, syntax={"source": {"dependencies": "some", "tags": "other"}})
+    line = "training sentences have no {} on the source side: they train as plain text."
+    assert heard(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "dependencies"), (1, "tags")]]
+    assert heard(run) == []
+    source.syntax["governor"].values[:] = -1
+    source.syntax["upos"].values[:] = 2
+    assert heard(both) == []
 
 
 def test_divergence_is_said_and_spoils_no_checkpoint(tmp_path):

@@ -1,15 +1,18 @@
 """The examples of a run as training sees them: padded lengths, the plan of every epoch, blocks for validation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from torch import nn
 
+from nmtcore.annotation.labels import NONE
+from nmtcore.config.kinds import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.schema import NO_GOVERNOR
 from nmtcore.training.batches import Lengths, Plan, blocks, plan_epoch, share, within
 
 
@@ -44,7 +47,7 @@ class TrainingData:
 def training_data(
     run: RunSettings, model: nn.Module, train: Examples, dev: Examples, log: Callable[[str], None]
 ) -> TrainingData:
-    """Measure the examples of a run; `log` hears how many pairs are left out.
+    """Measure the examples of a run; `log` hears how many pairs are left out, and how many lack their syntax.
 
     Raises `UserError` where no training pair, or no development pair, is there.
     """
@@ -60,6 +63,8 @@ def training_data(
     if len(kept) < len(train):
         left_out = len(train) - len(kept)
         log(f"{left_out} of {len(train)} training pairs have over {settings.max_length} subwords: left out.")
+    for line in without_syntax(run, train, kept):
+        log(line)
     lengths = padded_lengths(model, train)
     return TrainingData(
         train=train,
@@ -71,6 +76,27 @@ def training_data(
         settings=settings,
         seed=run.seed,
     )
+
+
+def without_syntax(run: RunSettings, train: Examples, kept: np.ndarray) -> Iterator[str]:
+    """Say of every kind of syntax that components read how many of the training pairs `kept` lack it, if any."""
+    for side, kinds in run.syntax.items():
+        for kind in kinds:
+            lacking = int(_unannotated(getattr(train, side), kind)[kept].sum())
+            if lacking:
+                found = f"{lacking} of {len(kept)} training sentences have no {kind} on the {side} side"
+                yield f"{found}: they train as plain text."
+
+
+def _unannotated(side: SideExamples, kind: str) -> np.ndarray:
+    """Find the sentences (N,) that have words, of which none holds anything in the columns of `kind`."""
+    trees = kind == "dependencies"
+    annotated = np.zeros(len(side), dtype=bool)
+    for column in ("governor",) if trees else FEATURES[kind].labels:
+        values = side.syntax[column]
+        rows, _ = values.rows_and_columns()
+        annotated[rows[values.values != (NO_GOVERNOR if trees else NONE)]] = True
+    return ~annotated & (side.ids.lengths > 0)
 
 
 def padded_lengths(model: nn.Module, examples: Examples) -> Lengths:
