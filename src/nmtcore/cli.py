@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"nmtcore {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_translate(commands)
+    _add_attention(commands)
     return top
 
 
@@ -93,6 +94,26 @@ def _translate(chosen: argparse.Namespace) -> None:
             output.write(line.encode("utf-8"))
         if sys.stdout.isatty():
             output.flush()
+
+
+def _add_attention(commands: argparse._SubParsersAction) -> None:
+    command = _command(
+        commands,
+        "attention",
+        _attention,
+        help="Write what every head looks at as Parquet, a row a head: nmtcore attention MODEL -o maps.parquet < in",
+    )
+    command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
+    command.add_argument(
+        "--cross", action="store_true", help="also from each token of the best translation to the source"
+    )
+
+
+def _attention(chosen: argparse.Namespace) -> None:
+    from nmtcore.inference.attention import load_observed, write_attention
+
+    bundle = load_observed(chosen.model, _device(chosen.device))
+    write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=chosen.models)
 
 
 def _device(name: str) -> str:

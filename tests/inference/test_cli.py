@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import pyarrow.parquet
 import pytest
 from inference.tiny import write_bundle
 
@@ -90,7 +91,19 @@ def test_an_interrupt_leaves_no_trace(model):
         assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["translate", "--help"]])
+def test_attention_is_written_for_every_line_with_words(model, tmp_path):
+    output, errors = nmtcore("attention", model, "-o", tmp_path / "maps.parquet", text=b"the cat\n\ndog\n")
+    assert (output, errors) == ("", "")
+    rows = pyarrow.parquet.read_table(tmp_path / "maps.parquet").to_pylist()
+    assert [(row["id"], row["layer"], row["head"]) for row in rows] == [
+        (line, layer, head) for line in (0, 2) for layer in (0, 1) for head in (0, 1)
+    ]
+    nmtcore("attention", model, "--cross", "--output", tmp_path / "both.parquet", text=b"the cat\n")
+    both = pyarrow.parquet.read_table(tmp_path / "both.parquet")
+    assert both.column("attention").to_pylist() == ["encoder"] * 4 + ["cross"] * 4
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["translate", "--help"], ["attention", "--help"]])
 def test_help_loads_nothing_heavy(arguments):
     script = (
         "import sys\nfrom nmtcore.cli import main\n"

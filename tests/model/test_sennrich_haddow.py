@@ -1,10 +1,9 @@
 """Dependency labels within the source's embeddings, against the definition spelled out."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
+from oracles import positions
 
 from nmtcore.config.components import check_composition
 from nmtcore.config.components.parser_head import DepParse
@@ -22,12 +21,6 @@ class Inputs:
         model.encoder[0].register_forward_pre_hook(lambda layer, inputs: setattr(self, "states", inputs[0].detach()))
 
 
-def sinusoid(place, i, width):
-    """Vaswani et al. 2017, section 3.5."""
-    angle = place / 10000 ** ((i - i % 2) / width)
-    return math.cos(angle) if i % 2 else math.sin(angle)
-
-
 @pytest.mark.parametrize(("width", "prefix"), [(10, 0), (3, 0), (10, 1)])
 def test_equals_the_definition(make, draw, labels, width, prefix):
     model, examples = make(SennrichHaddow(width=width), *[DepParse(layer=1)] * prefix, seed=2), draw(6, seed=8)
@@ -35,7 +28,7 @@ def test_equals_the_definition(make, draw, labels, width, prefix):
     with torch.no_grad():
         model.encode(batch)
     tokens, own = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
-    count = len(labels["source"]["deprel"])
+    count, table = len(labels["source"]["deprel"]), positions(inputs.states.size(1), 16)
     for row in range(6):
         words = examples.source.word_of_subword[row]
         of_words = examples.source.syntax["deprel"][row]
@@ -44,7 +37,7 @@ def test_equals_the_definition(make, draw, labels, width, prefix):
             for i in range(16):
                 scaled = tokens[batch.source_BS[row, place], i] * 4
                 wanted = scaled if i < 16 - width else own[label, i - (16 - width)]
-                assert abs(inputs.states[row, place, i] - wanted - sinusoid(place, i, 16)) < 1e-12
+                assert abs(inputs.states[row, place, i] - wanted - table[place, i]) < 1e-12
 
 
 def test_only_the_last_dimensions_hear_of_a_label(make, draw):

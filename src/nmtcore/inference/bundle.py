@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import Reader, chunks, clean_lines
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import Labels, build_model
+from nmtcore.model.components.base import Component
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -74,6 +75,17 @@ class Bundle:
         """Make the text of a hypothesis, detokenised as the data set's words ask for."""
         return Words(self.run.text_words("target"), self.run.target).join(self.words(tokens))
 
+    def reader(self, model_folders: Sequence[Path] = ()) -> Reader:
+        """Make what turns raw text into examples of this model, with parsers' models from `model_folders`."""
+        return Reader(
+            self.run,
+            self.source_vocabulary,
+            self.source_segmenter,
+            truecaser=self.truecaser,
+            labels=self.labels,
+            model_folders=model_folders,
+        )
+
     def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
         """Translate raw text line by line, in order; see `translate_n_best`."""
         for found in self.translate_n_best(lines, settings):
@@ -96,16 +108,7 @@ class Bundle:
         after what comes before it in whole chunks.
         """
         settings = settings or self.run.decoding
-        with ExitStack() as stack:
-            reader = Reader(
-                self.run,
-                self.source_vocabulary,
-                self.source_segmenter,
-                truecaser=self.truecaser,
-                labels=self.labels,
-                model_folders=model_folders,
-            )
-            stack.enter_context(reader)
+        with self.reader(model_folders) as reader:
             first = 1
             for texts in chunks(clean_lines(lines, where=where), chunk):
                 yield from self._translate_chunk(reader, texts, settings, n_best=n_best, first=first, where=where)
@@ -154,8 +157,13 @@ def save_bundle(
         write_json(partial / "bundle.json", {"format": FORMAT, "files": sums})
 
 
-def load_bundle(folder: str | Path, device: str | torch.device = "cpu") -> Bundle:
-    """Load what `save_bundle` wrote. What is missing, damaged or does not fit together is a `UserError`."""
+def load_bundle(
+    folder: str | Path, device: str | torch.device = "cpu", *, observers: Sequence[Component] = ()
+) -> Bundle:
+    """Load what `save_bundle` wrote. What is missing, damaged or does not fit together is a `UserError`.
+
+    `observers` are components without parameters, put behind the model's own.
+    """
     folder = Path(folder)
     files = _checked_files(folder)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
@@ -166,7 +174,8 @@ def load_bundle(folder: str | Path, device: str | torch.device = "cpu") -> Bundl
         if f"{side}.labels.json" in files
     }
     with torch.random.fork_rng(devices=[]):
-        model = build_model(run, source_size=len(source), target_size=len(target), labels=labels or None)
+        sizes = {"source_size": len(source), "target_size": len(target)}
+        model = build_model(run, **sizes, labels=labels or None, observers=observers)
     _load_weights(model, folder / "weights.safetensors")
     return Bundle(
         run=run,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from nmtcore.features.schema import columns_of
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
+
+T = TypeVar("T")
 
 LONGEST = 1000
 """The most subwords that go through a model in one piece."""
@@ -41,9 +43,9 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
-def chunks(lines: Iterator[str], size: int) -> Iterator[list[str]]:
-    """Cut a stream into lists of `size` lines."""
-    while chunk := list(islice(lines, size)):
+def chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    """Cut a stream into lists of `size` items; the last may be shorter."""
+    while chunk := list(islice(items, size)):
         yield chunk
 
 

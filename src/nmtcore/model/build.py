@@ -19,8 +19,18 @@ Labels = Mapping[str, Mapping[str, Sequence[str]]]
 """The labels of each side and kind: labels["source"]["deprel"]."""
 
 
-def build_model(run: RunSettings, *, source_size: int, target_size: int, labels: Labels | None = None) -> Transformer:
-    """Build the model of a run and initialise it by its recipe, from torch's random generator."""
+def build_model(
+    run: RunSettings,
+    *,
+    source_size: int,
+    target_size: int,
+    labels: Labels | None = None,
+    observers: Sequence[Component] = (),
+) -> Transformer:
+    """Build the model of a run and initialise it by its recipe, from torch's random generator.
+
+    `observers` stand behind the run's own components and have no parameters.
+    """
     if run.base != "transformer":
         raise UserError(f"The system {run.system} has the base '{run.base}'. Valid are: transformer.")
     model = Transformer(
@@ -28,7 +38,7 @@ def build_model(run: RunSettings, *, source_size: int, target_size: int, labels:
         source_size=source_size,
         target_size=target_size,
         joint=run.segmentation.joint,
-        components=build_components(run.components, run.model, labels),
+        components=[*build_components(run.components, run.model, labels), *observers],
     )
     initialise(model, run.training.initialisation, run.training.uniform_range)
     return model

@@ -1,0 +1,122 @@
+"""Maps of attention from raw text, beside the model's arithmetic in loops."""
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from inference.tiny import run_settings, write_bundle
+from oracles import Transformer, softmax
+
+from nmtcore.config.components.parser_head import DepParse
+from nmtcore.errors import LineError
+from nmtcore.inference import attention
+from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed, write_attention
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.segmentation.vocabulary import BOS
+
+LINES = ["the cat", "", "the dog the do", "cat", "  "]
+
+
+class Watching(Transformer):
+    """The oracle, which keeps the weights of every head that looks at the source."""
+
+    def look(self, attention, layer, queries, keys):
+        size = self.settings.width // self.settings.heads
+        for head in range(self.settings.heads):
+            own = slice(head * size, (head + 1) * size)
+            scores = queries[:, own] @ keys[:, own].T / np.sqrt(size)
+            self.seen[attention, layer, head] = np.array([softmax(row) for row in scores])
+
+    def over_itself(self, name, x, *, causal):
+        if not causal:
+            queries, keys, _ = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
+            self.look("encoder", int(name.split(".")[1]), queries, keys)
+        return super().over_itself(name, x, causal=causal)
+
+    def over_source(self, name, x, memory):
+        keys, _ = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
+        self.look("cross", int(name.split(".")[1]), self.linear(f"{name}.queries", x), keys)
+        return super().over_source(name, x, memory)
+
+    def maps(self, source, target_input):
+        self.seen = {}
+        self.logits(source, target_input)
+        return self.seen
+
+
+@pytest.fixture(scope="module", params=[[], [DepParse(layer=1)]], ids=["plain", "prefix"])
+def folder(request, tmp_path_factory):
+    return write_bundle(tmp_path_factory.mktemp("attention") / "model", run_settings(*request.param))
+
+
+def written(path, folder, lines=LINES, **options):
+    write_attention(path, load_observed(folder), lines, **options)
+    table = pq.read_table(path)
+    assert table.schema.equals(ATTENTION_SCHEMA)
+    return table.to_pylist()
+
+
+def ids_of(vocabulary, tokens):
+    return [vocabulary.entries.index(token) for token in tokens]
+
+
+@pytest.mark.parametrize("cells", [attention.CELLS, 1])
+def test_every_map_is_the_models(folder, tmp_path, monkeypatch, cells):
+    monkeypatch.setattr(attention, "CELLS", cells)
+    rows = written(tmp_path / "maps.parquet", folder, cross=True)
+    bundle = load_bundle(folder)
+    translations = list(bundle.translate(LINES))
+    assert [row["id"] for row in rows] == [line for line in (0, 2, 3) for _ in range(8)]
+    for line in (0, 2, 3):
+        own = {(row["attention"], row["layer"], row["head"]): row for row in rows if row["id"] == line}
+        assert list(own) == [(a, layer, h) for a in ("encoder", "cross") for layer in range(2) for h in range(2)]
+        source, target = own["encoder", 0, 0]["keys"], own["cross", 0, 0]["queries"]
+        assert source[-1] == target[-1] == "</s>"
+        assert bundle.text(ids_of(bundle.target_vocabulary, target[:-1])) == translations[line]
+        inputs = [BOS, *ids_of(bundle.target_vocabulary, target[:-1])]
+        wanted = Watching(bundle.model).maps(ids_of(bundle.source_vocabulary, source), inputs)
+        for place, row in own.items():
+            np.testing.assert_allclose(np.array(row["weights"]), wanted[place], atol=1e-5)
+            assert row["queries"] == (source if row["attention"] == "encoder" else target)
+
+
+def test_without_translating_there_is_the_encoder_alone(folder, tmp_path):
+    rows = written(tmp_path / "maps.parquet", folder)
+    assert {row["attention"] for row in rows} == {"encoder"}
+    bundle = load_bundle(folder)
+    before = len(bundle.model.components)
+    words = rows[4]["key_words"]
+    assert words[:before] == [-1] * before
+    assert words[before:-1] == [0, 1, 2, 3, 3]  # "do" is in two pieces
+    assert words[-1] == -1
+
+
+def test_watching_changes_no_translation(folder):
+    assert list(load_observed(folder).translate(LINES)) == list(load_bundle(folder).translate(LINES))
+
+
+def test_parts_of_a_very_long_line_are_counted(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("nmtcore.inference.raw.LONGEST", 3)
+    rows = written(tmp_path / "maps.parquet", folder, ["cat", "the " * 7, "dog"])
+    assert [(row["id"], row["part"]) for row in rows[::4]] == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0)]
+
+
+def test_lines_are_numbered_through(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(attention, "CHUNK", 2)
+    rows = written(tmp_path / "maps.parquet", folder)
+    assert [row["id"] for row in rows[::4]] == [0, 2, 3]
+
+
+def test_no_lines_give_an_empty_file_and_bad_ones_none(folder, tmp_path):
+    assert written(tmp_path / "maps.parquet", folder, [""]) == []
+    with pytest.raises(LineError, match=r"standard input, line 2: byte 1 is not UTF-8"):
+        written(tmp_path / "bad.parquet", folder, [b"the", b"\xff"])
+    assert not (tmp_path / "bad.parquet").exists()
+
+
+def test_batches_hold_neighbours_within_bounds(monkeypatch):
+    monkeypatch.setattr(attention, "SENTENCES", 4)
+    monkeypatch.setattr(attention, "CELLS", 50)
+    lengths = np.array([1, 2, 3, 1, 1, 9, 5, 5, 1, 4])
+    batches = [rows.tolist() for rows in attention._consecutive(lengths)]
+    assert batches == [[0, 1, 2, 3], [4], [5], [6, 7], [8, 9]]
+    assert list(attention._consecutive(np.array([], dtype=int))) == []

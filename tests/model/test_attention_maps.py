@@ -1,0 +1,85 @@
+"""The observer of all heads: it changes nothing, and sees what the explicit form of attention computes."""
+
+import numpy as np
+import pytest
+import torch
+
+from nmtcore.config.components.label_head import LabelHead
+from nmtcore.config.components.pair_labels import RelativePositions
+from nmtcore.config.components.parser_head import DepParse
+from nmtcore.model.batch import make_batch
+from nmtcore.model.components.attention_maps import AttentionMaps
+from nmtcore.model.components.base import AttentionHooks, Component
+from nmtcore.model.pooling import NO_WORD
+
+
+class Weights(Component):
+    """Takes the weights that the values are mixed with."""
+
+    def __init__(self):
+        super().__init__("weights")
+        self.seen = {}
+
+    def attention_hooks(self, stack, layer):
+        def mixed(mixed_BHQK, weights_BHQS, heads):
+            self.seen[stack, layer] = weights_BHQS
+            return mixed_BHQK
+
+        return AttentionHooks(mixed=mixed)
+
+
+SYSTEMS = {
+    "plain": [],
+    "bias": [RelativePositions(maximum=2)],
+    "queries and keys": [LabelHead(labels="upos")],
+    "another observer": [DepParse(layer=1), RelativePositions()],
+}
+
+
+@pytest.fixture(params=SYSTEMS)
+def settings(request):
+    return SYSTEMS[request.param]
+
+
+def run(model, examples):
+    batch = make_batch(examples, np.arange(len(examples)), model.components)
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+
+
+def test_sees_the_weights_and_changes_nothing(make, draw, settings):
+    examples, maps, weights = draw(4, seed=3), AttentionMaps(), Weights()
+    _, plain = run(make(*settings), examples)
+    context, watched = run(make(*settings, parts=(maps,)), examples)
+    torch.testing.assert_close(watched, plain, rtol=0, atol=1e-12)
+    run(make(*settings, parts=(weights,)), examples)
+    seen = maps.maps(context)
+    assert set(seen) == {("encoder", 0), ("encoder", 1), ("encoder", 2), ("cross", 0), ("cross", 1)}
+    for place, weights_BHQS in seen.items():
+        torch.testing.assert_close(weights_BHQS, weights.seen[place], rtol=0, atol=1e-12)
+
+
+def test_plain_layers_stay_fused(make):
+    model = make(parts=(AttentionMaps(),))
+    assert all(layer.attention.fused for layer in model.encoder)
+
+
+def test_steps_of_a_search_are_not_kept(make, draw):
+    model = make(parts=(AttentionMaps(),))
+    batch = make_batch(draw(3, seed=1), np.arange(3), model.components)
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        state = model.start(encoded)
+        model.step(batch.target_input_BT[:, 0], state)
+    assert state.notes == {}
+    assert {stack for stack, _ in encoded.notes["attention_maps"]} == {"encoder"}
+
+
+def test_words_of_columns(make, draw):
+    model, examples = make(DepParse(layer=0), parts=(AttentionMaps(),)), draw(2, seed=1)
+    context, _ = run(model, examples)
+    words = model.components[1].words_BS(context)
+    for row in range(2):
+        own = [NO_WORD, *examples.source.word_of_subword[row].tolist(), NO_WORD]
+        assert words[row, : len(own)].tolist() == own
