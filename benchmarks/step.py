@@ -1,25 +1,37 @@
-"""Time a training step of our transformer beside `torch.nn.Transformer` of the same size, on the same batches.
+"""Time a training step of `torch.nn.Transformer`, of our transformer, and of systems, on the same batches.
 
-Both have tied embeddings, sinusoidal positions, a label-smoothed loss and fused Adam. The repeats are interleaved,
-so that a busy machine slows all of them alike. The table shows medians of wall and CPU time, and the medians of the
-ratios to the step of PyTorch's, and of ours without a component, on the same batch in the same round.
+All have one size, tied embeddings, sinusoidal positions (but for systems that replace them), a label-smoothed loss and
+fused Adam. The repeats are interleaved, so that a busy machine slows all of them alike. The table shows medians of wall
+and CPU time; the medians of the ratios to the step of PyTorch's, and of ours without a component, on the same batch in
+the same round; the share of the step in which labels of pairs (or weights) are computed from trees, on the device; and
+the most memory that tensors took during a step, parameters, gradients and Adam's means included.
 
-    python benchmarks/step.py [--width 128 --layers 3 --heads 4 --feed-forward 512 --vocabulary 6000 --threads 2]
+    python benchmarks/step.py [SYSTEM...] [--width 128 --layers 3 --heads 4 --feed-forward 512 --vocabulary 6000]
+
+At paper size: --width 512 --layers 6 --heads 8 --feed-forward 2048 --vocabulary 32000 --tokens 3072, and on a GPU
+--device cuda --bf16.
 """
 
 import argparse
+import json
 import math
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.profiler import ProfilerActivity, profile
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.model import TransformerSettings
+from nmtcore.config.project import Project
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch, make_batch
@@ -28,6 +40,12 @@ from nmtcore.model.positions import sinusoids
 from nmtcore.model.transformer import Transformer
 
 SMOOTHING = 0.1
+REFERENCE, BASE = "torch.nn.Transformer", "transformer_base"
+FROM_TREES = ("pair_labels", "weights")
+"""The methods of components that compute what a batch's trees say, once a pass."""
+LABELS = {
+    "source": {kind: [f"{kind}{i}" for i in range(n)] for kind, n in {"deprel": 42, "upos": 19, "xpos": 60}.items()}
+}
 
 
 class Reference(nn.Module):
@@ -71,11 +89,11 @@ class Reference(nn.Module):
         ) / max(batch.tokens, 1)
 
 
-def examples(pairs: int, vocabulary: int, seed: int) -> Examples:
-    """Draw pairs as long as captions cut into subwords are, with random trees."""
+def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Examples:
+    """Draw pairs of about `length` subwords, with random trees."""
     random = np.random.default_rng(seed)
-    lengths = np.clip(random.lognormal(2.6, 0.35, pairs), 3, 60).astype(int)
-    others = np.clip(lengths + random.integers(-2, 4, pairs), 3, 60)
+    lengths = np.clip(random.lognormal(math.log(length), 0.35, pairs), 3, 4 * length).astype(int)
+    others = np.clip(lengths + random.integers(-2, 4, pairs), 3, None)
 
     def side(counts: np.ndarray, syntax: dict) -> SideExamples:
         ids = random.integers(5, vocabulary, counts.sum()).astype(np.int32)
@@ -84,9 +102,22 @@ def examples(pairs: int, vocabulary: int, seed: int) -> Examples:
             ids=Ragged.from_lengths(ids, counts), word_of_subword=Ragged.from_lengths(words, counts), syntax=syntax
         )
 
-    governors = np.concatenate([[-1, *(random.integers(0, i) for i in range(1, n))] for n in lengths]).astype(np.int32)
-    source = side(lengths, {"governor": Ragged.from_lengths(governors, lengths)})
+    source = side(lengths, trees(lengths, random))
     return Examples(id=np.arange(pairs), source=source, target=side(others, {}))
+
+
+def trees(lengths: np.ndarray, random: np.random.Generator) -> dict[str, Ragged]:
+    """Draw a tree for every sentence of one-piece words: each hangs from a word before it."""
+    governors = [np.array([-1, *(random.integers(0, i) for i in range(1, n))]) for n in lengths]
+    parents = np.concatenate([np.maximum(g, 0) for g in governors])
+    columns = {
+        "governor": np.concatenate(governors).astype(np.int32),
+        "parent_first": parents.astype(np.int32),
+        "parent_position": parents.astype(np.float32),
+    }
+    for kind, labels in LABELS["source"].items():
+        columns[kind] = random.integers(2, len(labels), lengths.sum()).astype(np.int32)
+    return {name: Ragged.from_lengths(values, lengths) for name, values in columns.items()}
 
 
 def batches_of(data: Examples, tokens: int, count: int) -> list[np.ndarray]:
@@ -103,29 +134,176 @@ def batches_of(data: Examples, tokens: int, count: int) -> list[np.ndarray]:
     return [batches[i] for i in np.random.default_rng(1).permutation(len(batches))[:count]]
 
 
-def stepper(model: nn.Module, loss: Callable[[], Tensor]) -> Callable[[], None]:
-    """Make a function that runs forward, backward and Adam once."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
+@dataclass(kw_only=True)
+class Runner:
+    """One model, its batches, and what was measured."""
 
-    def step() -> None:
-        optimiser.zero_grad(set_to_none=True)
-        loss().backward()
-        optimiser.step()
+    name: str
+    model: nn.Module
+    loss: Callable[[Batch], Tensor]
+    batches: list[Batch]
+    precision: Callable[[], AbstractContextManager]
+    seconds: list[tuple[float, float]] = field(default_factory=list)
+    """Wall and CPU time of each step."""
+    from_trees: float = 0.0
+    """Seconds a step."""
+    peak: int = 0
+    """Bytes."""
 
-    return step
+    def __post_init__(self) -> None:
+        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-4, fused=True)
+
+    def step(self, batch: Batch) -> None:
+        """Run forward, backward and Adam."""
+        self.optimiser.zero_grad(set_to_none=True)
+        with self.precision():
+            loss = self.loss(batch)
+        loss.backward()
+        self.optimiser.step()
+
+    def held(self) -> int:
+        """Count the bytes of parameters, buffers and Adam's means."""
+        state = [value for values in self.optimiser.state.values() for value in values.values()]
+        return sum(t.numel() * t.element_size() for t in [*self.model.parameters(), *self.model.buffers(), *state])
+
+
+def wait(device: str) -> None:
+    """Wait until the device has done all it was given."""
+    if device != "cpu":
+        torch.cuda.synchronize()
+
+
+def time_steps(runners: list[Runner], repeats: int, device: str) -> None:
+    """Time every model on every batch, in turns; the first round is a warm-up."""
+    for repeat in range(repeats + 1):
+        for i in range(len(runners[0].batches)):
+            for runner in runners:
+                start, start_cpu = time.perf_counter(), time.process_time()
+                runner.step(runner.batches[i])
+                wait(device)
+                if repeat:
+                    runner.seconds.append((time.perf_counter() - start, time.process_time() - start_cpu))
+
+
+def time_trees(runner: Runner, repeats: int, device: str) -> None:
+    """Time what components compute from trees, in passes of their own, for waiting would slow the steps."""
+    spent: list[float] = []
+
+    def timed(method: Callable) -> Callable:
+        def wrapped(*arguments, **keywords):
+            wait(device)
+            start = time.perf_counter()
+            result = method(*arguments, **keywords)
+            wait(device)
+            spent[-1] += time.perf_counter() - start
+            return result
+
+        return wrapped
+
+    for component in getattr(runner.model, "components", ()):
+        for name in FROM_TREES:
+            if hasattr(component, name):
+                setattr(component, name, timed(getattr(component, name)))
+    with torch.no_grad():
+        for _ in range(repeats):
+            for batch in runner.batches:
+                spent.append(0.0)
+                runner.loss(batch)
+    runner.from_trees = statistics.median(spent)
+
+
+def peak_of(runner: Runner, batch: Batch, device: str) -> int:
+    """Count the bytes at the fullest moment of a step: what the model holds, and what the step takes."""
+    runner.optimiser.zero_grad(set_to_none=True)
+    if device == "cpu":
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+            runner.step(batch)
+        return runner.held() + _peak_of_trace(profiler)
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    runner.step(batch)
+    wait(device)
+    return runner.held() + torch.cuda.max_memory_allocated() - before
+
+
+def _peak_of_trace(profiler: profile) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        profiler.export_chrome_trace(str(path))
+        events = json.loads(path.read_text())["traceEvents"]
+    moves = sorted((e["ts"], e["args"]["Bytes"]) for e in events if e.get("name") == "[memory]")
+    return int(np.cumsum([size for _, size in moves]).max(initial=0))
+
+
+def runners_of(
+    settings: TransformerSettings, data: Examples, rows: list[np.ndarray], options: argparse.Namespace
+) -> list[Runner]:
+    """Build PyTorch's model, ours, and ours with the components of each system."""
+    size, device = options.vocabulary, options.device
+    project = Project.load(options.config)
+
+    def runner(name: str, model: nn.Module, loss: Callable[[Batch], Tensor], components: list) -> Runner:
+        return Runner(
+            name=name,
+            model=model,
+            loss=loss,
+            batches=[make_batch(data, chosen, components, device) for chosen in rows],
+            precision=lambda: torch.autocast(torch.device(device).type, torch.bfloat16, enabled=options.bf16),
+        )
+
+    reference = Reference(settings, size).to(device)
+    runners = [runner(REFERENCE, reference, reference, [])]
+    for name in [BASE, *options.systems]:
+        chosen = tuple(component_settings(entry, where=name) for entry in project.system(name).components)
+        check_composition(chosen, settings, where=name)
+        components = build_components(chosen, settings, LABELS)
+        model = Transformer(settings, source_size=size, target_size=size, joint=True, components=components)
+        initialise(model)
+        model.to(device)
+
+        def loss(batch: Batch, model: Transformer = model) -> Tensor:
+            return model.loss(batch, label_smoothing=SMOOTHING).objective()
+
+        runners.append(runner(name, model, loss, components))
+    return runners
+
+
+def report(runners: list[Runner]) -> None:
+    """Print the table."""
+    times = {runner.name: np.array(runner.seconds) for runner in runners}
+    tokens = statistics.mean(batch.tokens for batch in runners[0].batches)
+    peak = {runner.name: runner.peak for runner in runners}[BASE]
+    columns = ["ms a step", "CPU ms", "target tokens/s", "/ PyTorch", "/ base", "trees %", "peak MiB", "/ base"]
+    print(f"\n{'':28}" + "".join(f"{column:>{len(column) + 3}}" for column in columns))
+    for runner in runners:
+        wall, cpu = np.median(times[runner.name], axis=0)
+        ratios = [np.median(times[runner.name][:, 0] / times[base][:, 0]) for base in (REFERENCE, BASE)]
+        values = [1000 * wall, 1000 * cpu, tokens / wall, *ratios, 100 * runner.from_trees / wall]
+        values += [runner.peak / 2**20, runner.peak / peak]
+        digits = [1, 1, 0, 2, 2, 1, 1, 2]
+        cells = zip(columns, values, digits, strict=True)
+        print(
+            f"{runner.name:28}" + "".join(f"{value:{len(column) + 3}.{d}f}" for column, value, d in cells), flush=True
+        )
 
 
 def main() -> None:
+    """Read the options, measure, report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="systems of the configuration [depparse_l1]")
     for name, default in [("width", 128), ("layers", 3), ("heads", 4), ("feed-forward", 512), ("vocabulary", 6000)]:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--tokens", type=int, default=2048, help="padded tokens a batch")
+    parser.add_argument("--length", type=float, default=13.5, help="median subwords a sentence; captions have 13.5")
     parser.add_argument("--repeats", type=int, default=12, help="rounds over the batches")
     parser.add_argument("--batches", type=int, default=6)
     parser.add_argument("--norm", default="pre", choices=["pre", "post"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--bf16", action="store_true", help="run forward passes in mixed precision")
+    parser.add_argument("--config", type=Path, default=Path(__file__).parents[1] / "config")
     options = parser.parse_args()
+    options.systems = options.systems or ["depparse_l1"]
     torch.set_num_threads(options.threads)
     settings = TransformerSettings(
         width=options.width,
@@ -138,62 +316,15 @@ def main() -> None:
         attention_dropout=0.1,
         activation_dropout=0.1,
     )
-    data = examples(5000, options.vocabulary, seed=0)
+    data = examples(5000, options.vocabulary, seed=0, length=options.length)
     rows = batches_of(data, options.tokens, options.batches)
     print(f"{settings}\nvocabulary {options.vocabulary}, {options.tokens} padded tokens a batch, {options.device}")
-    report(*measure(settings, data, rows, options))
-
-
-def measure(
-    settings: TransformerSettings, data: Examples, rows: list[np.ndarray], options: argparse.Namespace
-) -> tuple[dict[str, np.ndarray], float]:
-    """Time every model on every batch, in turns: seconds (steps, wall and CPU), and a batch's mean target tokens."""
-    current: dict[str, Batch] = {}
-    steps, batches = {}, {}
-    size = options.vocabulary
-
-    def ours(components: list) -> Transformer:
-        model = Transformer(settings, source_size=size, target_size=size, joint=True, components=components)
-        initialise(model)
-        return model.to(options.device)
-
-    def add(name: str, model: nn.Module, components: list, loss: Callable[[Batch], Tensor]) -> None:
-        batches[name] = [make_batch(data, chosen, components, options.device) for chosen in rows]
-        steps[name] = stepper(model, lambda: loss(current[name]))
-
-    reference, plain = Reference(settings, size).to(options.device), ours([])
-    head = ours(build_components([DepParse(layer=1)], settings))
-    add("torch.nn.Transformer", reference, [], reference)
-    add("nmtcore", plain, [], lambda batch: plain.loss(batch, label_smoothing=SMOOTHING).objective())
-    add(
-        "nmtcore + depparse_l1",
-        head,
-        list(head.components),
-        lambda b: head.loss(b, label_smoothing=SMOOTHING).objective(),
-    )
-
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in steps}
-    for repeat in range(options.repeats + 1):
-        for i in range(len(rows)):
-            for name, step in steps.items():
-                current[name] = batches[name][i]
-                start, start_cpu = time.perf_counter(), time.process_time()
-                step()
-                if options.device != "cpu":
-                    torch.cuda.synchronize()
-                if repeat:
-                    seconds[name].append((time.perf_counter() - start, time.process_time() - start_cpu))
-    tokens = statistics.mean(batch.tokens for batch in batches["nmtcore"])
-    return {name: np.array(times) for name, times in seconds.items()}, tokens
-
-
-def report(seconds: dict[str, np.ndarray], tokens: float) -> None:
-    """Print the table."""
-    print(f"\n{'':24}{'ms a step':>12}{'CPU ms':>10}{'target tokens/s':>18}{'/ PyTorch':>12}{'/ nmtcore':>12}")
-    for name, times in seconds.items():
-        wall, cpu = np.median(times, axis=0)
-        ratios = [np.median(times[:, 0] / seconds[base][:, 0]) for base in ("torch.nn.Transformer", "nmtcore")]
-        print(f"{name:24}{1000 * wall:12.1f}{1000 * cpu:10.1f}{tokens / wall:18.0f}{ratios[0]:12.2f}{ratios[1]:12.2f}")
+    runners = runners_of(settings, data, rows, options)
+    time_steps(runners, options.repeats, options.device)
+    for runner in runners:
+        runner.peak = max(peak_of(runner, batch, options.device) for batch in runner.batches)
+        time_trees(runner, 3, options.device)
+    report(runners)
 
 
 if __name__ == "__main__":
