@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from nmtcore import __version__
@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"nmtcore {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_translate(commands)
+    _add_parse(commands)
     _add_attention(commands)
     return top
 
@@ -94,6 +95,52 @@ def _translate(chosen: argparse.Namespace) -> None:
             output.write(line.encode("utf-8"))
         if sys.stdout.isatty():
             output.flush()
+
+
+def _add_parse(commands: argparse._SubParsersAction) -> None:
+    command = _command(
+        commands,
+        "parse",
+        _parse,
+        help="Write the trees of raw text, a sentence a line, as CoNLL-U: nmtcore parse MODEL < in > out.conllu",
+    )
+    command.add_argument(
+        "--conllu",
+        type=Path,
+        metavar="FILE",
+        help="parse the words of this treebank, and tell how many heads are right",
+    )
+    command.add_argument(
+        "--roots",
+        choices=["one", "many"],
+        help="of a tree; as many as the trees of the model's data set have by default",
+    )
+    command.add_argument("--argmax", action="store_true", help="each word's likeliest head by itself: perhaps no tree")
+
+
+def _parse(chosen: argparse.Namespace) -> None:
+    from nmtcore.evaluation.attachment import told_attachment
+    from nmtcore.inference.bundle import CHUNK, load_bundle
+    from nmtcore.inference.conllu import parse_text, parse_treebank
+    from nmtcore.inference.parse import WAYS
+
+    bundle = load_bundle(chosen.model, _device(chosen.device))
+    way = "argmax" if chosen.argmax else WAYS[chosen.roots or bundle.run.evaluation.roots]
+    if chosen.conllu is None:
+        chunk = 1 if sys.stdin.isatty() else CHUNK
+        _write(parse_text(bundle, sys.stdin.buffer, way=way, chunk=chunk, model_folders=chosen.models))
+        return
+    found = list(parse_treebank(bundle, chosen.conllu, way=way, model_folders=chosen.models))
+    _write(sentence.block for sentence in found)
+    told = told_attachment(*zip(*((s.heads, s.gold, s.words, s.upos) for s in found), strict=True))
+    print(f"{chosen.conllu}: {told}", file=sys.stderr)
+
+
+def _write(blocks: Iterable[str]) -> None:
+    for block in blocks:
+        sys.stdout.buffer.write(block.encode("utf-8"))
+        if sys.stdout.isatty():
+            sys.stdout.buffer.flush()
 
 
 def _add_attention(commands: argparse._SubParsersAction) -> None:

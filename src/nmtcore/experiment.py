@@ -27,7 +27,7 @@ from nmtcore.features.examples import Examples, by_annotator, load_examples
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
-from nmtcore.inference.parse import Parse, write_parses
+from nmtcore.inference.parse import WAYS, Parse, write_parses
 from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.build import build_model
 from nmtcore.parquet import read_rows
@@ -268,7 +268,7 @@ def score_parses(
         marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
     ways = {"argmax": "argmax"}
     if trees is not None:
-        ways["spanning_tree"] = "one_root" if roots == "one" else "many_roots"
+        ways["spanning_tree"] = WAYS[roots]
         ways |= {"one_root": "one_root", "many_roots": "many_roots"}
     return {name: attachment([_heads(getattr(p, way)) for p in parses], gold, marks) for name, way in ways.items()}
 

@@ -103,7 +103,9 @@ def test_attention_is_written_for_every_line_with_words(model, tmp_path):
     assert both.column("attention").to_pylist() == ["encoder"] * 4 + ["cross"] * 4
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["translate", "--help"], ["attention", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["translate", "--help"], ["parse", "--help"], ["attention", "--help"]]
+)
 def test_help_loads_nothing_heavy(arguments):
     script = (
         "import sys\nfrom nmtcore.cli import main\n"

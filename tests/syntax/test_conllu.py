@@ -13,3 +13,11 @@ def test_without_annotation_and_with_odd_white_space():
     assert conllu_sentence(["a\tb", "\u2028"], failed("why")) == (
         "1\ta b\t_\t_\t_\t_\t_\t_\t_\t_\n2\t_\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     )
+
+
+def test_the_text_stands_in_one_line_above():
+    annotation = Annotation(head=[0])
+    assert conllu_sentence(["a"], annotation, sent_id=1, text=" a\u2028b\n") == (
+        "# sent_id = 1\n# text = a b\n1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
+    )
+    assert conllu_sentence([], annotation, text="") == "# text =\n\n"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,12 @@ class Parse:
     many_roots: np.ndarray | None = None
     """The same with one root or more."""
 
+
+Way = Literal["argmax", "one_root", "many_roots"]
+"""One of the ways in which a `Parse` reads heads."""
+
+WAYS: dict[str, Way] = {"one": "one_root", "many": "many_roots"}
+"""The way to trees with so many roots."""
 
 PARSE_SCHEMA = pa.schema(
     [("id", pa.int64()), *((name, pa.list_(pa.int32())) for name in ("argmax", "one_root", "many_roots"))]

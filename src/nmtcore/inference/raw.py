@@ -53,6 +53,8 @@ class Part(NamedTuple):
     """A line, or a piece of a very long one."""
 
     line: int
+    first: int
+    """The line's word (from 0) that the part begins with; one that is too long for a part goes on in the next."""
     words: list[str]
     ids: list[int]
     word_of_subword: list[int]
@@ -94,13 +96,25 @@ class Reader:
 
     def examples(self, texts: Sequence[str]) -> tuple[Examples, list[int]]:
         """Make an example of every line that has words, or several of a very long one; and name the line of each."""
-        parts = [part for line, text in enumerate(texts) for part in self._parts(line, self._words.split(text))]
+        parts = self.parts(map(self.split, texts))
+        return self.examples_of(parts), [part.line for part in parts]
+
+    def split(self, text: str) -> list[str]:
+        """Cut a line into words."""
+        return self._words.split(text)
+
+    def parts(self, lines: Iterable[Sequence[str]]) -> list[Part]:
+        """Cut the words of lines into subwords, and very long lines into parts; one without words has none."""
+        return [part for line, words in enumerate(lines) for part in self._parts(line, list(words))]
+
+    def examples_of(self, parts: list[Part]) -> Examples:
+        """Make an example of every part."""
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
             syntax=self._syntax(parts),
         )
-        return Examples(id=np.arange(len(parts)), source=side), [part.line for part in parts]
+        return Examples(id=np.arange(len(parts)), source=side)
 
     def _parts(self, line: int, words: list[str]) -> Iterator[Part]:
         pieces, word_of_subword = self._segmenter.segment(words)
@@ -108,7 +122,7 @@ class Reader:
         for start, stop in cuts(word_of_subword, longest=LONGEST):
             first, last = word_of_subword[start], word_of_subword[stop - 1]
             its_words = [word - first for word in word_of_subword[start:stop]]
-            yield Part(line, words[first : last + 1], ids[start:stop], its_words)
+            yield Part(line, first, words[first : last + 1], ids[start:stop], its_words)
 
     def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
         """Annotate, and make the features that translating needs."""

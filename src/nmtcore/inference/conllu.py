@@ -1,0 +1,131 @@
+"""The trees that a model sees in raw text, or in the words of a treebank, as CoNLL-U."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from nmtcore.corpus.formats.conllu import parse_sentence, sentences
+from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
+from nmtcore.errors import LineError, UserError
+from nmtcore.inference.bundle import CHUNK, Bundle
+from nmtcore.inference.parse import Way, parse_examples
+from nmtcore.inference.raw import Part, Reader, chunks, clean_lines
+from nmtcore.syntax.annotation import ROOT, Annotation
+from nmtcore.syntax.conllu import conllu_sentence
+
+_HEAD = 6
+"""The column of the head in CoNLL-U, from 0."""
+
+
+def parse_text(
+    bundle: Bundle,
+    lines: Iterable[str | bytes],
+    *,
+    way: Way,
+    chunk: int = CHUNK,
+    where: str = "standard input",
+    model_folders: Sequence[Path] = (),
+) -> Iterator[str]:
+    """Yield a block of CoNLL-U for each line of raw text, in order: its number (from 1), its text and its words.
+
+    The block of a line without words is its comments alone. A line of more than `raw.LONGEST` subwords is parsed in
+    parts, each with a root of its own, and standard error says so. Raises as `Bundle.translate_n_best`, and `UserError`
+    where the model does not parse, or knows no root that a tree could hang from.
+    """
+    _check(bundle, way)
+    with bundle.reader(model_folders) as reader:
+        first = 1
+        for texts in chunks(clean_lines(lines, where=where), chunk):
+            words = [reader.split(text) for text in texts]
+            places = [f"{where}, line {number}" for number in range(first, first + len(texts))]
+            found = _heads(bundle, reader, words, way=way, places=places)
+            for number, (text, its_words, heads) in enumerate(zip(texts, words, found, strict=True), start=first):
+                yield conllu_sentence(its_words, Annotation(head=heads), sent_id=number, text=text)
+            first += len(texts)
+
+
+class ParsedSentence(NamedTuple):
+    """A sentence of a treebank with the model's heads (1-based, 0 = root) beside its own."""
+
+    block: str
+    """Its lines as they were, but for the heads of the words, and the empty line after them."""
+    words: Sequence[str]
+    heads: list[int]
+    gold: Sequence[int]
+    upos: Sequence[str] | None
+
+
+def parse_treebank(
+    bundle: Bundle, path: Path, *, way: Way, model_folders: Sequence[Path] = ()
+) -> Iterator[ParsedSentence]:
+    """Parse the syntactic words of a CoNLL-U file as they stand there, sentence by sentence.
+
+    What is no CoNLL-U, or no tree, is a `LineError`, a file without sentences a `UserError`; for the rest see
+    `parse_text`.
+    """
+    _check(bundle, way)
+    empty = True
+    with bundle.reader(model_folders) as reader:
+        for pieces in chunks(sentences(Input(path, None)), CHUNK):
+            empty = False
+            gold = [_gold(piece) for piece in pieces]
+            places = [f"{path}, line {piece.line}" for piece in pieces]
+            found = _heads(bundle, reader, [words for words, _ in gold], way=way, places=places)
+            for piece, (words, tree), heads in zip(pieces, gold, found, strict=True):
+                yield ParsedSentence(_with_heads(decode(piece), heads), words, heads, tree.head, tree.upos)
+    if empty:
+        raise UserError(f"{path} holds no sentence.")
+
+
+def _check(bundle: Bundle, way: Way) -> None:
+    if not bundle.model.parses:
+        raise UserError(
+            f"The system {bundle.run.system} gives no trees: none of its heads is trained to parse. Take a model of "
+            "depparse_l1, say."
+        )
+    if way != "argmax" and not bundle.model.parses_to_root:
+        raise UserError(f"The system {bundle.run.system} knows no root, so its heads make no trees: add --argmax.")
+
+
+def _heads(
+    bundle: Bundle, reader: Reader, lines: Sequence[Sequence[str]], *, way: Way, places: Sequence[str]
+) -> list[list[int]]:
+    """Give the heads of every line's words; `places` says where each line stands."""
+    parts = reader.parts(lines)
+    parses = parse_examples(bundle.model, reader.examples_of(parts))
+    of_line: list[list[tuple[Part, Sequence[int]]]] = [[] for _ in lines]
+    for part, parse in zip(parts, parses, strict=True):
+        of_line[part.line].append((part, getattr(parse, way).tolist()))
+    for its_parts, place in zip(of_line, places, strict=True):
+        if len(its_parts) > 1:
+            print(f"{place}: very long, parsed in {len(its_parts)} parts.", file=sys.stderr)
+    return [_joined(its_parts) for its_parts in of_line]
+
+
+def _joined(parts: Sequence[tuple[Part, Sequence[int]]]) -> list[int]:
+    """Put the heads of a line's parts together; a word that goes on in the next part has those of its first."""
+    joined: list[int] = []
+    for part, heads in parts:
+        new = heads[len(joined) - part.first :]
+        joined += [ROOT if head == ROOT else head + part.first for head in new]
+    return joined
+
+
+def _gold(piece: Piece) -> tuple[Sequence[str], Annotation]:
+    try:
+        side = parse_sentence(piece, surface=False)
+    except BadRow as error:
+        raise LineError(error.path, error.line, error.what) from error
+    return side.words, side.annotation
+
+
+def _with_heads(block: str, heads: Sequence[int]) -> str:
+    """Put heads into the lines of words; comments, multiword tokens and empty nodes stay."""
+    lines, left = [], iter(heads)
+    for line in block.split("\n"):
+        columns = line.split("\t")
+        if columns[0].isdecimal():
+            columns[_HEAD] = str(next(left))
+        lines.append("\t".join(columns))
+    return "\n".join([*lines, "", ""])
