@@ -3,8 +3,9 @@
 All have one size, tied embeddings, sinusoidal positions (but for systems that replace them), a label-smoothed loss and
 fused Adam. The repeats are interleaved, so that a busy machine slows all of them alike. The table shows medians of wall
 and CPU time; the medians of the ratios to the step of PyTorch's, and of ours without a component, on the same batch in
-the same round; the share of the step in which labels of pairs (or weights) are computed from trees, on the device; and
-the most memory that tensors took during a step, parameters, gradients and Adam's means included.
+the same round; what pham2018's Figure 6.4 says of whole trainings; the share of the step in which labels of pairs (or
+weights) are computed from trees, on the device; and the most memory that tensors took during a step, parameters,
+gradients and Adam's means included.
 
     python benchmarks/step.py [SYSTEM...] [--width 128 --layers 3 --heads 4 --feed-forward 512 --vocabulary 6000]
 
@@ -15,6 +16,7 @@ At paper size: --width 512 --layers 6 --heads 8 --feed-forward 2048 --vocabulary
 import argparse
 import json
 import math
+import re
 import statistics
 import tempfile
 import time
@@ -40,6 +42,12 @@ from nmtcore.model.positions import sinusoids
 from nmtcore.model.transformer import Transformer
 
 SMOOTHING = 0.1
+PUBLISHED = {
+    **{"depparse": 1.13, "diagonalparse": 1.10, "base_specpos": 1.00, "base_specdep": 1.00},
+    **{"tree_distance_5": 1.70, "tree_traversal": 1.89, "base_tree_distance_5": 1.96},
+    **{"relative_tree_distance_5": 3.00, "relative_tree_traversal": 3.00},
+}
+"""Training time relative to `transformer_base` on one GTX 1080 Ti (pham2018, Figure 6.4)."""
 REFERENCE, BASE = "torch.nn.Transformer", "transformer_base"
 FROM_TREES = ("pair_labels", "weights")
 """The methods of components that compute what a batch's trees say, once a pass."""
@@ -273,17 +281,24 @@ def report(runners: list[Runner]) -> None:
     times = {runner.name: np.array(runner.seconds) for runner in runners}
     tokens = statistics.mean(batch.tokens for batch in runners[0].batches)
     peak = {runner.name: runner.peak for runner in runners}[BASE]
-    columns = ["ms a step", "CPU ms", "target tokens/s", "/ PyTorch", "/ base", "trees %", "peak MiB", "/ base"]
+    columns = ["ms a step", "CPU ms", "target tokens/s", "/ PyTorch", "/ base", "CPU / base", "published"]
+    columns += ["trees %", "peak MiB", "/ base"]
     print(f"\n{'':28}" + "".join(f"{column:>{len(column) + 3}}" for column in columns))
     for runner in runners:
         wall, cpu = np.median(times[runner.name], axis=0)
         ratios = [np.median(times[runner.name][:, 0] / times[base][:, 0]) for base in (REFERENCE, BASE)]
-        values = [1000 * wall, 1000 * cpu, tokens / wall, *ratios, 100 * runner.from_trees / wall]
+        ratios.append(np.median(times[runner.name][:, 1] / times[BASE][:, 1]))
+        published = PUBLISHED.get(re.sub(r"_l\d$", "", runner.name), math.nan)
+        values = [1000 * wall, 1000 * cpu, tokens / wall, *ratios, published, 100 * runner.from_trees / wall]
         values += [runner.peak / 2**20, runner.peak / peak]
-        digits = [1, 1, 0, 2, 2, 1, 1, 2]
+        digits = [1, 1, 0, 2, 2, 2, 2, 1, 1, 2]
         cells = zip(columns, values, digits, strict=True)
         print(
-            f"{runner.name:28}" + "".join(f"{value:{len(column) + 3}.{d}f}" for column, value, d in cells), flush=True
+            f"{runner.name:28}"
+            + "".join(
+                f"{'' if math.isnan(value) else f'{value:.{d}f}':>{len(column) + 3}}" for column, value, d in cells
+            ),
+            flush=True,
         )
 
 
