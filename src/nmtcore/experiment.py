@@ -23,11 +23,11 @@ from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_text
-from nmtcore.features.examples import Examples, by_annotator, load_examples
+from nmtcore.features.examples import Examples, by_annotator, concatenated, load_examples
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.inference.beam import Hypothesis
-from nmtcore.inference.bundle import load_bundle, save_bundle
-from nmtcore.inference.parse import WAYS, Parse, write_parses
+from nmtcore.inference.bundle import load_bundle, load_start, save_bundle
+from nmtcore.inference.parse import WAYS, Parse, parse_examples, write_parses
 from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.build import build_model
 from nmtcore.parquet import read_rows
@@ -56,6 +56,8 @@ class TrainingJob:
     device: str
     gpus: int
     threads: int
+    start: str | None = None
+    """The bundle of `run.start_from`, which gives the first weights."""
 
 
 def launch(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
@@ -98,22 +100,25 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
     examples, files = _training_data(run, Path(job.features))
-    segmentation_files = sorted(path for path in segmentation.iterdir() if path.is_file())
+    files += sorted(path for path in segmentation.iterdir() if path.is_file())
+    files += [Path(job.start, "bundle.json")] if job.start else []
     vocabularies = {side: Vocabulary.load(segmentation / f"{side}.vocab") for side in SIDES}
     labels = run_labels(run, job.labels)
     main = os.environ.get("RANK", "0") == "0"
-    checkpoints = checkpoint_folder(
-        Path(job.checkpoints), run, data=hash_files([*files, *segmentation_files]), log=print if main else _silent
-    )
+    checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=print if main else _silent)
 
     torch.manual_seed(run.seed)
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
     model = build_model(run, **sizes, labels=labels or None)
+    if job.start:
+        load_start(model, Path(job.start), segmentation=segmentation)
+    treebanks = [examples[split] for split in run.treebanks]
     train(
         run,
         model,
-        examples["train"],
+        examples.get("train"),
         examples["dev"],
+        treebank=concatenated(treebanks) if treebanks else None,
         folder=Path(job.history).parent,
         checkpoints=checkpoints,
         validate=_validator(run, examples["dev"], vocabularies["target"], segmentation, Path(job.dev_corpus)),
@@ -130,18 +135,14 @@ def _silent(_: str) -> None:
 
 def _training_data(run: RunSettings, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
     """Load what a run trains on and validates with, and name the files."""
-    examples = {
-        split: load_examples(folder, split, syntax=run.syntax, limit=run.sentences.of(split))
-        for split in ("train", "dev")
-    }
-    files = [folder / f"{split}.{side}.parquet" for split in examples for side in SIDES]
-    files += [
-        folder / f"{split}.{side}.{annotator}.parquet"
-        for split in examples
-        for side, kinds in run.syntax.items()
-        for annotator in by_annotator(kinds)
-    ]
-    return examples, files
+    examples = {split: _load(run, folder, split) for split in run.training_splits}
+    return examples, [folder / name for split in run.training_splits for name in run.feature_files(split)]
+
+
+def _load(run: RunSettings, folder: Path, split: str, *, target: bool = True) -> Examples:
+    """Load what a run reads of a split, the targets only where they are asked for and there."""
+    target = target and "target" in run.sides_of(split)
+    return load_examples(folder, split, syntax=run.syntax_of(split), limit=run.sentences.of(split), target=target)
 
 
 def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
@@ -234,12 +235,11 @@ def evaluate(
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
     output = Output(run, bundle.target_vocabulary, bundle.target_segmenter)
-    result: dict[str, Any] = {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
-    result |= {"bleu": {}, **({"uas": {}} if run.parses else {})}
+    result = _named(run) | {"bleu": {}, **({"uas": {}} if run.parses else {})}
     with explained(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split in run.tests:
-        examples = load_examples(features, split, syntax=run.syntax, limit=run.sentences.of(split), target=False)
+        examples = _load(run, features, split, target=False)
         found, parses = translate_and_parse(bundle.model, examples, run.decoding)
         texts = [output.text(best[0]) for best in found]
         write_lines(hypotheses / f"{split}.txt", texts)
@@ -250,10 +250,44 @@ def evaluate(
     write_json(scores, result)
 
 
+def _named(run: RunSettings) -> dict[str, Any]:
+    """Say whose scores a file has."""
+    return {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
+
+
+def evaluate_gold(
+    run: RunSettings,
+    *,
+    model: Path,
+    features: Path,
+    corpora: Mapping[str, Path],
+    trees: Mapping[str, Path],
+    parses: Path,
+    scores: Path,
+    device: str,
+    threads: int,
+) -> None:
+    """Parse every gold treebank of a run and compare its trees with the treebank's, `trees`.
+
+    Writes {split}.parquet into the folder `parses`, and gold.uas by split into `scores` (JSON).
+    """
+    torch.set_num_threads(threads)
+    bundle = load_bundle(model, choose_device(device))
+    found = {}
+    with explained(parses):
+        parses.mkdir(parents=True, exist_ok=True)
+    for split in run.gold:
+        examples = _load(run, features, split)
+        predicted = parse_examples(bundle.model, examples)
+        write_parses(parses / f"{split}.parquet", examples.id, predicted)
+        found[split] = score_parses(predicted, corpora[split], trees[split], roots=run.evaluation.roots)
+    write_json(scores, _named(run) | {"gold.uas": found})
+
+
 def score_parses(
     parses: Sequence[Parse], corpus: Path, trees: Path | None, *, roots: Literal["one", "many"] = "one"
 ) -> dict[str, Any]:
-    """Score predicted heads against the automatic trees of the source side: argmax and spanning trees.
+    """Score predicted heads against a parser's or a treebank's trees of the source side: argmax and spanning trees.
 
     `spanning_tree` is the one with as many `roots` as the data set's trees have. Without `trees` the right head of a
     word is the previous one, and of the first word itself (`diagonalparse`).

@@ -22,6 +22,7 @@ def project(root: Path) -> Project:
 
 
 LACKING = re.compile(r"needs (\w+) on the (source|target) side, but the data set names no annotator for it")
+NO_TREEBANK = "needs a treebank on the source side, but the data set names none"
 
 
 def test_every_system_on_every_data_set_at_every_scale(project: Project):
@@ -44,6 +45,9 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
         try:
             run = project.run(dataset, system, scale, 1)
         except UserError as error:
+            if NO_TREEBANK in str(error):
+                assert not project.dataset(dataset).source_treebanks("treebank_")
+                return False
             kind, side = lacking(error)
             annotation = FEATURES[kind].annotation if kind in FEATURES else kind
             assert annotation not in project.dataset(dataset).syntax.get(side, {})
@@ -330,16 +334,85 @@ def test_a_corpus_that_data_sets_share_serves_both_directions(folder: Path):
 
 def test_a_treebank_has_one_side_and_is_not_translated(folder: Path):
     gold = {"format": "conllu", "files": {"source": {"name": "x.conllu", "url": "https://example.org/x"}}}
-    child(folder, "with_gold", corpora={"bank": gold}, splits={"gold_bank": "bank"})
+    other = {"format": "conllu", "files": {"target": {"name": "y.conllu", "url": "https://example.org/y"}}}
+    splits = {"gold_bank": "bank", "gold_other": "other", "treebank_other": "other"}
+    child(folder, "with_gold", corpora={"bank": gold, "other": other}, splits=splits)
     data = Project.load(folder).dataset("with_gold")
-    assert data.treebanks == ("gold_bank",)
+    assert data.treebanks == ("treebank_demo", "gold_bank", "gold_other", "treebank_other")
+    assert data.source_treebanks("gold_") == ("gold_bank",)
+    assert data.source_treebanks("treebank_") == ("treebank_demo",)
     assert data.sides("gold_bank") == ("source",)
     assert data.tests == ("test", "dev")
 
 
+def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
+    data = project.dataset("multi30k_en2de")
+    assert data.gold_annotator == "existing"
+    for split in ("gold_pud_english", "treebank_ewt"):
+        assert data.kinds_of("existing", "source", split) == ("dependencies",)
+        assert data.kinds_of("spacy_en", "source", split) == data.kinds_of("spacy_en", "source")
+    assert data.kinds_of("existing", "source") == data.kinds_of("existing", "source", "dev") == ()
+    assert project.dataset("demo_en2de").kinds_of("existing", "source", "treebank_demo") == ("dependencies", "tags")
+
+
+def test_systems_that_are_trained_on_treebanks(project: Project):
+    """They start from the model that has the same weights, and read gold trees and what the others read."""
+    for dataset, bank in (("cs2en", "pdt"), ("cs2en_bpe", "pdt"), ("de2cs", "ud_german"), ("multi30k_en2de", "ewt")):
+        both, alone = (project.run(dataset, f"depparse_gold{end}", "paper", 1) for end in ("", "_only"))
+        start = project.run(dataset, "depparse_l1", "paper", 1)
+        assert both.start_from == alone.start_from == "depparse_l1"
+        assert both.components == alone.components == start.components
+        split = f"treebank_{bank}"
+        assert both.treebanks == alone.treebanks == (split,)
+        assert (both.training_splits, alone.training_splits) == (("train", "dev", split), ("dev", split))
+        assert both.feature_files(split) == [f"{split}.source.parquet", f"{split}.source.existing.parquet"]
+        assert both.feature_files("train") == ["train.source.parquet", "train.target.parquet"]
+        assert start.syntax_of("train") == both.syntax_of("dev") == start.syntax
+        assert all(both.feature_files(gold) == [f"{gold}.source.parquet"] for gold in both.gold)
+        assert both.training.max_updates < start.training.max_updates
+        assert both.training.schedule.peak < start.training.schedule.peak
+        assert both.gold == start.gold != ()
+        assert (start.treebank, start.treebanks) == (None, ())
+    for scale in project.scale_names:
+        run, start = (project.run("demo_en2de", name, scale, 1) for name in ("depparse_gold", "depparse_l1"))
+        assert run.training.max_updates < start.training.max_updates
+        assert run.training.schedule.peak < start.training.schedule.peak
+        assert run.training.validation.every <= run.training.max_updates
+        assert run.sentences.of("treebank_demo") == run.sentences.train
+    assert project.run("multi30k_en2de", "diagonalparse_l0", "paper", 1).gold == ()
+    assert project.run("multi30k_en2de", "transformer_base", "paper", 1).gold == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"extends": "depparse_l1", "start_from": "depparse_l2x"}, "Did you mean depparse_l2 "),
+        ({"extends": "depparse_l1", "start_from": "mine"}, "mine starts from mine: a circle"),
+        ({"extends": "depparse_l1", "start_from": "transformer_base"}, "transformer_base has other components"),
+        ({"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}}, "has other model"),
+        ({"extends": "transformer_base", "treebank": {}}, "none of its components learns to parse"),
+        ({"extends": "diagonalparse_l0", "treebank": {}}, "none of its components learns to parse"),
+        ({"extends": "depparse_l1", "treebank": {"pair": True}}, "Did you mean pairs?"),
+        ({"extends": "depparse_l1", "treebank": {"size": 0}}, "size must be at least 1"),
+    ],
+)
+def test_mistakes_in_systems_that_start_from_others(folder: Path, entry, words):
+    (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"mine": entry}))
+    with pytest.raises(UserError) as error:
+        Project.load(folder).run("demo_en2de", "mine", "smoke", 1)
+    assert words in str(error.value)
+    assert "mine" in str(error.value)
+
+
+def test_a_data_set_without_treebank_is_said(folder: Path):
+    child(folder, "bare", splits={"treebank_demo": None})
+    with pytest.raises(UserError, match="needs a treebank on the source side, but the data set names none"):
+        Project.load(folder).run("bare", "depparse_gold", "smoke", 1)
+
+
 def test_a_child_can_drop_a_split(folder: Path):
     child(folder, "without_test", splits={"test": None}, main_test="dev")
-    assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev"]
+    assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev", "treebank_demo"]
 
 
 def test_a_child_can_drop_annotators_and_kinds_of_syntax(folder: Path):

@@ -13,7 +13,7 @@ from nmtcore.config.components.label_head import LabelHead
 from nmtcore.config.components.parser_head import DepParse
 from nmtcore.errors import UserError
 from nmtcore.inference import raw
-from nmtcore.inference.raw import Reader, cuts, needed
+from nmtcore.inference.raw import Reader, cuts
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
@@ -45,6 +45,10 @@ class Tags(Annotator):
     def annotate(self, sentences):
         for sentence in sentences:
             yield Annotation(upos=["y"] * len(sentence.words))
+
+
+def needed(run):
+    return run.inference_syntax["source"]
 
 
 LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}

@@ -1,5 +1,7 @@
 """Batches against lists that are put together by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from hypothesis import given, settings
@@ -31,3 +33,26 @@ def _check(ids, mask, expected):
     assert ids.dtype == torch.int64
     assert ids.tolist() == [row + [0] * (width - len(row)) for row in expected]
     assert mask.tolist() == [[True] * len(row) + [False] * (width - len(row)) for row in expected]
+
+
+def test_a_batch_is_for_the_parts_of_the_objective_that_are_named(make, draw):
+    model, examples = make(DepParse(layer=0)), draw(6, seed=1)
+    whole = model.loss(make_batch(examples, np.arange(6), model.components))
+    assert model.parser_terms == {"depparse"}
+    for number, name in enumerate(("translation", "depparse")):
+        batch = make_batch(examples, np.arange(6), model.components, terms=frozenset([name]))
+        assert set(batch.counts) == {name}
+        (part,) = model.loss(batch).parts
+        assert (part.name, part.count) == (name, whole.parts[number].count)
+        torch.testing.assert_close(part.sum, whole.parts[number].sum)
+
+
+def test_without_targets_only_the_components_have_losses(make, draw):
+    model, examples = make(DepParse(layer=0)), draw(6, seed=1)
+    whole = model.loss(make_batch(examples, np.arange(6), model.components))
+    losses = model.loss(make_batch(replace(examples, target=None), np.arange(6), model.components))
+    assert [part.name for part in losses.parts] == ["depparse"]
+    torch.testing.assert_close(losses.parts[0].sum, whole.parts[1].sum)
+    assert (losses.tokens, losses.nll_sum.item()) == (0, 0)
+    losses.objective().backward()
+    assert model.target_embedding.weight.grad is None or model.source_embedding is model.target_embedding

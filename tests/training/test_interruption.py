@@ -1,71 +1,18 @@
 """Runs that are killed, asked to stop, or shared by two processes end as one that was left alone."""
 
 import json
-import multiprocessing
 import os
 import random
 import signal
-import socket
 import time
 
 import pytest
 import torch
-from safetensors.torch import load_file
-from training import tiny
-
-SETTINGS = {"max_updates": 40, "validation": {"every": 7}, "checkpoint_every": 5, "keep": "average", "average": 3}
-
-
-# Importing torch takes seconds: once, in the process that the others are forked from.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.loop", "torch.utils.tensorboard"])
-
-
-def start(folder, *, env=None, settings=None, **options):
-    """Start a training process."""
-    folder.mkdir(exist_ok=True)
-    options["settings"] = SETTINGS | (settings or {})
-    process = PROCESSES.Process(target=tiny.train_apart, args=(folder, options, env or {}))
-    process.start()
-    return process
-
-
-def end_of(process, folder):
-    """Wait for a process; give what it wrote and its exit code."""
-    process.join(60)
-    return (folder / f"output.{process.pid}").read_text(), process.exitcode
-
-
-def finish(folder, *processes):
-    """Wait for processes that must end well."""
-    for process in processes:
-        output, code = end_of(process, folder)
-        assert code == 0, output
-
-
-def final(folder):
-    return load_file(folder / "final.safetensors")
+from training.apart import end_of, final, finish, start, updates_in, wait_for_update
 
 
 def same(one, other):
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
-def updates_in(folder):
-    """Every update that the log's lines sum up."""
-    lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
-    training = [line for line in lines if "validation" not in line]
-    updates = [u for line in training for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
-    return updates, [line["update"] for line in lines if "validation" in line]
-
-
-def wait_for_update(process, folder, update):
-    """Wait until the process has a checkpoint of at least so many updates."""
-    while process.is_alive():
-        found = [int(path.stem) for path in (folder / "checkpoints").glob("0*.json")]
-        if found and max(found) >= update:
-            return
-        time.sleep(0.005)
 
 
 @pytest.fixture(scope="module")
@@ -117,20 +64,6 @@ def test_a_retry_waits_for_the_attempt_that_lingers(tmp_path, alone):
     assert f"process {first.pid} on" in output
     assert same(final(tmp_path), alone)
     assert updates_in(tmp_path)[0] == list(range(1, 41))
-
-
-@pytest.fixture
-def together():
-    """Start a run on two processes, as torchrun does."""
-
-    def started(folder, **options):
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = found.getsockname()[1]
-        where = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        return [start(folder, env={**where, "RANK": rank, "LOCAL_RANK": rank}, **options) for rank in "01"]
-
-    return started
 
 
 def test_two_processes_compute_what_one_does(tmp_path, together):

@@ -214,7 +214,8 @@ def test_epochs_end_training(tmp_path):
     assert result.epochs == 2
     assert lines[-1]["update"] == result.updates
     # Two epochs see every target token twice.
-    tokens = int(data.train.target.ids.lengths.sum()) + len(data.train)
+    pairs = data.main.examples
+    tokens = int(pairs.target.ids.lengths.sum()) + len(pairs)
     assert sum(line.get("tokens", 0) for line in lines) == 2 * tokens
 
 

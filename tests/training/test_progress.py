@@ -12,7 +12,14 @@ class Terminal(io.StringIO):
 
 
 def record(update):
-    return {"update": update, "epoch": 2, "perplexity": 12.345, "tokens_per_second": 4321.0}
+    return {
+        "update": update,
+        "epoch": 2,
+        "loss": 1.2345,
+        "perplexity": 12.345,
+        "tokens": 9,
+        "tokens_per_second": 4321.0,
+    }
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from nmtcore.config.components.parser_head import DepParse
 from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, merge
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -58,6 +59,17 @@ def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **tra
     )
 
 
+def on_treebank(run: RunSettings, **values: Any) -> RunSettings:
+    """The run, trained on a treebank; `values` are how (`TreebankSettings`)."""
+    treebank = build(TreebankSettings, values, where="test")
+    return replace(run, treebank=treebank, treebanks=("treebank_tiny",), gold_annotator="existing")
+
+
+def treebank(n: int = 60, *, seed: int = 5, longest: int = 8, unparsed: float = 0.0) -> Examples:
+    """Random sentences with trees and nothing on the other side."""
+    return replace(examples(n, seed=seed, longest=longest, unparsed=unparsed), target=None)
+
+
 def model_of(run: RunSettings) -> Transformer:
     """Build the run's model, the same every time."""
     torch.manual_seed(run.seed)
@@ -84,7 +96,8 @@ def side(lists: list[list[int]], governors: list[list[int]] | None = None) -> Si
 def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
     """Train in a process of its own (to be killed or multiplied), and save the final weights.
 
-    `options`: the `settings`; `float64`; `pause`, in seconds before every forward pass.
+    `options`: the `settings`; `treebank`, how to train on one; `float64`; `pause`, in seconds before every forward
+    pass.
     """
     from safetensors.torch import save_file
 
@@ -97,13 +110,18 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
         os.dup2(output, stream)
     torch.set_num_threads(1)
     run = settings(**options.get("settings", {}))
+    trees = None
+    if "treebank" in options:
+        run, trees = on_treebank(run, **options["treebank"]), treebank()
     model = model_of(run)
     if options.get("float64"):
         model.double()
     if pause := options.get("pause"):  # Slow enough to be caught in the middle.
         model.register_forward_pre_hook(lambda *_: time.sleep(pause))
     data = examples(120, unparsed=0.3), examples(20, seed=1)
+    if trees is not None and not run.treebank.pairs:
+        data = None, data[1]
     log = partial(print, flush=True)
-    train(run, model, *data, folder=folder, checkpoints=folder / "checkpoints", log=log)
+    train(run, model, *data, treebank=trees, folder=folder, checkpoints=folder / "checkpoints", log=log)
     if int(os.environ.get("RANK", "0")) == 0:
         save_file({name: tensor.detach().clone() for name, tensor in weights(model)}, folder / "final.safetensors")

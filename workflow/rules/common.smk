@@ -13,7 +13,7 @@ from nmtcore.config.kinds import FEATURES
 from nmtcore.config.models import model_at_hand
 from nmtcore.config.project import NAME, SELECTION, Project
 from nmtcore.config.runs import run_to_json
-from nmtcore.config.targets import check_target, scale_of, scale_prefix
+from nmtcore.config.targets import SCORES, check_target, scale_of, scale_prefix
 from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS
 from nmtcore.corpus.download import missing_manual, planned_downloads
@@ -260,15 +260,29 @@ def selection_annotations(wildcards):
 
 @explained
 def kinds_of(wildcards):
-    """The kinds of annotation that an annotator is used for on a side."""
+    """The kinds of annotation that an annotator is used for on a side of a split."""
     annotator_of(wildcards)
-    kinds = dataset_of(wildcards).kinds_of(wildcards.annotator, wildcards.side)
+    kinds = dataset_of(wildcards).kinds_of(
+        wildcards.annotator, wildcards.side, wildcards.split
+    )
     if not kinds:
         raise UserError(
             f"{wildcards.dataset}: the annotator {wildcards.annotator} is not used on the {wildcards.side} side: "
             "name it in the data set's `syntax`."
         )
     return list(kinds)
+
+
+def labels_of_features(wildcards):
+    """The labels that features are numbered by: those of the training split, also for the trees of treebanks."""
+    dataset, annotator = dataset_of(wildcards), wildcards.annotator
+    if not dataset.kinds_of(annotator, wildcards.side):
+        annotator = dataset.syntax.get(wildcards.side, {}).get(
+            "dependencies", annotator
+        )
+    return (
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{wildcards.side}.labels.json"
+    )
 
 
 def shard_files(wildcards):
@@ -283,24 +297,26 @@ def shard_files(wildcards):
 def feature_files(run, splits):
     """The features of `splits` that a run reads."""
     folder = f"{RESULTS}/{run.dataset}/features/{run.segmentation.name}"
-    files = [f"{folder}/{split}.{side}.parquet" for split in splits for side in SIDES]
-    for side, kinds in run.syntax.items():
-        files += [
-            f"{folder}/{split}.{side}.{annotator}.parquet"
-            for split in splits
-            for annotator in kinds.values()
-        ]
-    return list(dict.fromkeys(files))
+    return [f"{folder}/{name}" for split in splits for name in run.feature_files(split)]
 
 
 def annotation_files(run, splits):
     """The trees that a run's own trees are compared with."""
     annotator = run.syntax.get("source", {}).get("dependencies")
+    folder = f"{RESULTS}/{run.dataset}/annotation"
     return [
-        f"{RESULTS}/{run.dataset}/annotation/{annotator}/{split}.source.parquet"
+        f"{folder}/{run.gold_annotator if split in run.gold else annotator}/{split}.source.parquet"
         for split in splits
         if annotator
     ]
+
+
+def start_model(run):
+    """The model whose weights a run starts from, where it does."""
+    if run.start_from is None:
+        return []
+    folder = f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.start_from}"
+    return [f"{folder}/seed{run.seed}/model"]
 
 
 def label_files(run):
@@ -335,7 +351,7 @@ def configured_scores():
     return [
         f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}.{ending}"
         for run in configured_runs()
-        for ending in (["bleu", "uas"] if run.parses else ["bleu"])
+        for ending in run.scores
     ]
 
 

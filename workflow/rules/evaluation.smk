@@ -1,4 +1,6 @@
 # Scores over seeds, and the table of the demo.
+import re
+
 SYSTEM = f"{RESULTS}/{{scale}}{{dataset}}/{{system}}"
 DEMO = f"{RESULTS}/demo/demo_en2de"
 DEMO_SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
@@ -12,7 +14,8 @@ localrules:
 rule summarise_seeds:
     input:
         lambda wildcards: [
-            f"{SYSTEM}/seed{seed}/scores.json" for seed in SETTINGS.seeds
+            f"{SYSTEM}/seed{seed}/{'gold' if wildcards.score == 'gold.uas' else 'scores'}.json"
+            for seed in SETTINGS.seeds
         ],
     output:
         f"{SYSTEM}.{{score}}",
@@ -21,7 +24,7 @@ rule summarise_seeds:
     benchmark:
         f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}.{{score}}.tsv"
     wildcard_constraints:
-        score="bleu|uas",
+        score="|".join(map(re.escape, SCORES)),
     conda:
         "../../envs/core.yaml"
     params:

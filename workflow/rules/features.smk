@@ -29,7 +29,7 @@ rule extract_syntax:
     input:
         annotation=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
         selection=selection_file,
-        labels=f"{DATA}/annotation/{{annotator}}/{{side}}.labels.json",
+        labels=labels_of_features,
         tokens=f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.parquet",
     output:
         f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.{{annotator}}.parquet",

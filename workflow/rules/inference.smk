@@ -32,3 +32,36 @@ rule translate_tests:
         run=lambda wildcards: run_to_json(run_of(wildcards)),
     script:
         "../scripts/translate_tests.py"
+
+
+rule parse_gold:
+    input:
+        model=f"{RUN}/model",
+        features=lambda wildcards: feature_files(
+            run_of(wildcards), run_of(wildcards).gold
+        ),
+        corpus=lambda wildcards: [
+            f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).gold
+        ],
+        trees=lambda wildcards: annotation_files(
+            run_of(wildcards), run_of(wildcards).gold
+        ),
+    output:
+        parses=directory(f"{RUN}/gold"),
+        scores=f"{RUN}/gold.json",
+    log:
+        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold.log",
+    benchmark:
+        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold.tsv"
+    conda:
+        "../../envs/core.yaml"
+    threads: SETTINGS.threads
+    resources:
+        mem_mb=8000,
+        runtime=120,
+        gpu=min(GPUS, 1),
+    params:
+        version=[VERSIONS["inference"], VERSIONS["evaluation"]],
+        run=lambda wildcards: run_to_json(run_of(wildcards)),
+    script:
+        "../scripts/parse_gold.py"

@@ -3,7 +3,10 @@
 
 rule train_model:
     input:
-        features=lambda wildcards: feature_files(run_of(wildcards), ["train", "dev"]),
+        features=lambda wildcards: feature_files(
+            run_of(wildcards), run_of(wildcards).training_splits
+        ),
+        start=lambda wildcards: start_model(run_of(wildcards)),
         labels=lambda wildcards: [
             path
             for files in label_files(run_of(wildcards)).values()

@@ -18,6 +18,7 @@ with job(snakemake) as terminal:
             device=settings.device,
             gpus=settings.gpus,
             threads=snakemake.threads,
+            start=str(snakemake.input.start[0]) if snakemake.input.start else None,
         ),
         terminal=terminal,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from nmtcore.config.annotators import AnnotatorSettings
+from nmtcore.config.annotators import AnnotatorSettings, Existing
 from nmtcore.config.filters import FilterSettings
 from nmtcore.config.kinds import ANNOTATIONS
 from nmtcore.config.typed import nearest
@@ -182,6 +182,9 @@ class PublishedSettings:
 GOLD = "gold_"
 """Splits with such names are treebanks: parsers are compared with them, nothing is translated."""
 
+TREEBANK = "treebank_"
+"""Splits with such names are treebanks: systems that parse may be trained on them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetSettings:
@@ -265,17 +268,31 @@ class DatasetSettings:
 
     @property
     def treebanks(self) -> tuple[str, ...]:
-        """The splits that are gold treebanks."""
-        return tuple(split for split in self.splits if split.startswith(GOLD))
+        """The splits that are treebanks, to test or train on: sentences with the trees and words that came along."""
+        return tuple(split for split in self.splits if split.startswith((GOLD, TREEBANK)))
+
+    def source_treebanks(self, prefix: str) -> tuple[str, ...]:
+        """Give the treebanks of one kind, `GOLD` or `TREEBANK`, that have text on the source side."""
+        return tuple(split for split in self.splits if split.startswith(prefix) and "source" in self.sides(split))
+
+    @property
+    def gold_annotator(self) -> str | None:
+        """The annotator that hands on the trees which came along: those of treebanks. None where there is none."""
+        return next((name for name, settings in self.annotators.items() if isinstance(settings, Existing)), None)
 
     def sides(self, split: str) -> tuple[str, ...]:
         """Give the sides that a split has text on."""
         found = {side for part in self.splits[split] for side in self.corpora[part.corpus].sides}
         return tuple(side for side in SIDES if side in found)
 
-    def kinds_of(self, annotator: str, side: str) -> tuple[str, ...]:
-        """Give the kinds of annotation that an annotator is used for on a side."""
-        return tuple(kind for kind, name in self.syntax.get(side, {}).items() if name == annotator)
+    def kinds_of(self, annotator: str, side: str, split: str = "train") -> tuple[str, ...]:
+        """Give the kinds of annotation that an annotator is used for on a side of a split.
+
+        On treebanks the trees that came along are used whatever else annotates that side.
+        """
+        kinds = tuple(kind for kind, name in self.syntax.get(side, {}).items() if name == annotator)
+        gold = split in self.treebanks and annotator == self.gold_annotator
+        return ("dependencies", *kinds) if gold and "dependencies" not in kinds else kinds
 
     def language(self, side: str) -> str:
         """Give the language code of a side."""

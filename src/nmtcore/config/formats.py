@@ -88,7 +88,7 @@ class Czeng(FormatOptions):
 class Conllu(FormatOptions):
     """A CoNLL-U file a side (a sentence on one side may also be a line of a plain file).
 
-    A treebank (a split called gold_...) may have one side alone; the other is empty then.
+    A treebank (a split called gold_... or treebank_...) may have one side alone; the other is empty then.
     """
 
     source_format: Literal["conllu", "plain"] = "conllu"

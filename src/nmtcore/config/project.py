@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nmtcore.config.annotators import annotator_entry, annotator_settings
-from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.datasets import SIDES, DatasetSettings, SegmentationSettings
+from nmtcore.config.components import check_composition, component_name, component_settings
+from nmtcore.config.datasets import GOLD, SIDES, TREEBANK, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.config.kinds import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.models import ModelSettings
 from nmtcore.config.runs import RunSettings, SentencesSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, choose, merge
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
@@ -86,6 +86,8 @@ class ScaleSettings(RecipeSettings):
     """What shrinks: changes like a recipe's, laid over all others, and less data."""
 
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
+    fine_tuning: dict[str, Any] = field(default_factory=dict)
+    """Changes of `training` for systems that start from another one's model, laid over its own `training`."""
     segmentation_size: int | None = None
     """A data set's segmentation is cut down to at most this many merges or words."""
 
@@ -100,6 +102,10 @@ class SystemSettings:
     model: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
     decoding: dict[str, Any] = field(default_factory=dict)
+    start_from: str | None = None
+    """Another system: its model, on the same data set and scale and with the same seed, has the first weights."""
+    treebank: TreebankSettings | None = None
+    """It is trained on the data set's training treebanks."""
     per_dataset: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Data set: what changes there, and on data sets that extend it: components (by name), model, training, decoding.
     Of several such entries the nearest counts."""
@@ -266,11 +272,10 @@ class Project:
         special = next((parts.per_dataset[name] for name in self._line(dataset) if name in parts.per_dataset), {})
         _check_keys(special, where=where)
 
-        def layered(cls: type, section: str) -> Any:
+        def layered(cls: type, section: str, last: Mapping[str, Any] | None = None) -> Any:
             values = [getattr(layer, section) for layer in (recipe, data, parts)]
-            return build(
-                cls, merge(*values, special.get(section, {}), getattr(size, section)), where=f"{where}: {section}"
-            )
+            values += [special.get(section, {}), getattr(size, section), last or {}]
+            return build(cls, merge(*values), where=f"{where}: {section}")
 
         model = layered(TransformerSettings, "model")
         components = tuple(
@@ -280,7 +285,7 @@ class Project:
         check_composition(components, model, where=where)
         syntax = _syntax(components, data, where=where)
         used = sorted({annotator for kinds in syntax.values() for annotator in kinds.values()})
-        return RunSettings(
+        run = RunSettings(
             dataset=dataset,
             system=system,
             scale=scale,
@@ -294,12 +299,56 @@ class Project:
             base=parts.base,
             model=model,
             components=components,
-            training=layered(TrainingSettings, "training"),
+            training=layered(TrainingSettings, "training", size.fine_tuning if parts.start_from else None),
             decoding=layered(DecodingSettings, "decoding"),
             evaluation=data.evaluation,
             tests=data.tests,
             sentences=size.sentences,
+            start_from=parts.start_from,
         )
+        self._check_start(run, where=where)
+        return _with_treebanks(run, parts.treebank, data, where=where)
+
+    def _check_start(self, run: RunSettings, *, where: str) -> None:
+        """Compare a run with the one whose weights it starts from: they must have the same."""
+        if run.start_from is None:
+            return
+        names, name = [run.system], run.start_from
+        while name is not None:
+            if name in names:
+                raise UserError(f"{where}: {' starts from '.join([*names, name])}: a circle.")
+            names, name = [*names, name], self.system(name, where=f"{where}: start_from").start_from
+        start = self.run(run.dataset, run.start_from, run.scale, run.seed)
+        for what, shapes in (("model", _shape), ("components", lambda r: [*map(component_name, r.components)])):
+            if shapes(run) != shapes(start):
+                raise UserError(f"{where}: start_from: {start.system} has other {what}, so its weights do not fit.")
+        if run.segmentation != start.segmentation:
+            raise UserError(f"{where}: start_from: {start.system} cuts words otherwise ({start.segmentation.name}).")
+
+
+def _shape(run: RunSettings) -> tuple[str, TransformerSettings]:
+    """Give what decides the shape of a model's weights."""
+    return run.base, replace(run.model, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
+
+
+def _with_treebanks(
+    run: RunSettings, treebank: TreebankSettings | None, data: DatasetSettings, *, where: str
+) -> RunSettings:
+    """Add the treebanks that a run is trained on and compared with."""
+    annotator = data.gold_annotator
+    if run.parses_to_trees and annotator:
+        run = replace(run, gold=data.source_treebanks(GOLD), gold_annotator=annotator)
+    if treebank is None:
+        return run
+    if not run.parses_to_trees:
+        raise UserError(f"{where}: treebank: none of its components learns to parse from trees.")
+    splits = data.source_treebanks(TREEBANK)
+    if not splits or not annotator:
+        raise UserError(
+            f"{where}: needs a treebank on the source side, but the data set names none: add a split "
+            f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml."
+        )
+    return replace(run, treebank=treebank, treebanks=splits)
 
 
 def _extended(

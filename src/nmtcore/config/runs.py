@@ -1,12 +1,14 @@
 """A run: one system on one data set at one scale with one seed; all that training and decoding need to know."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nmtcore.config.components import ComponentSettings, component_entry, component_settings
-from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
+from nmtcore.config.datasets import SIDES, TREEBANK, EvaluationSettings, SegmentationSettings, WordsSettings
+from nmtcore.config.kinds import FEATURES
 from nmtcore.config.model import TransformerSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, plain
 
 
@@ -19,8 +21,10 @@ class SentencesSettings:
     test: int | None = None
 
     def of(self, split: str) -> int | None:
-        """Give the number for a split; every split but train and dev is a test."""
-        return {"train": self.train, "dev": self.dev}.get(split, self.test)
+        """Give the number for a split; every split that is neither dev nor trained on is a test."""
+        if split == "train" or split.startswith(TREEBANK):
+            return self.train
+        return self.dev if split == "dev" else self.test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +52,72 @@ class RunSettings:
     evaluation: EvaluationSettings
     tests: tuple[str, ...]
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
+    start_from: str | None = None
+    """The system whose model, on the same data set and scale and with the same seed, has the first weights."""
+    treebank: TreebankSettings | None = None
+    """How it is trained on the treebanks."""
+    treebanks: tuple[str, ...] = ()
+    """The splits that `treebank` means."""
+    gold: tuple[str, ...] = ()
+    """The splits whose gold trees its own are compared with."""
+    gold_annotator: str | None = None
+    """The annotator that gives the trees of treebanks and gold splits."""
+
+    @property
+    def training_splits(self) -> tuple[str, ...]:
+        """The splits that training reads."""
+        pairs = ("dev",) if self.treebank and not self.treebank.pairs else ("train", "dev")
+        return (*pairs, *self.treebanks)
+
+    @property
+    def inference_syntax(self) -> dict[str, dict[str, str]]:
+        """What translating and parsing read of the source: the kinds of the components that read them even then."""
+        return {"source": self._source_kinds(lambda settings: settings.needs_at_inference)}
+
+    def syntax_of(self, split: str) -> dict[str, dict[str, str]]:
+        """What is read of a split.
+
+        Of a treebank that is trained on, what trees give is its own, the rest as everywhere; pairs beside it do not
+        train heads to parse, and what is parsed needs no more than inference does.
+        """
+        if split in self.treebanks:
+            gold = {kind: self.gold_annotator for kind, f in FEATURES.items() if f.annotation == "dependencies"}
+            return {"source": {kind: gold.get(kind, name) for kind, name in self.syntax["source"].items()}}
+        if split in self.gold:
+            return self.inference_syntax
+        if split == "train" and self.treebank:
+            return {**self.syntax, "source": self._source_kinds(lambda c: c.needs_at_inference or not c.parses)}
+        return self.syntax
+
+    def sides_of(self, split: str) -> tuple[str, ...]:
+        """The sides that are read of a split."""
+        return ("source",) if split in (*self.treebanks, *self.gold) else SIDES
+
+    def feature_files(self, split: str) -> list[str]:
+        """Name the files of features that are read of a split."""
+        sides, syntax = self.sides_of(split), self.syntax_of(split)
+        files = [f"{split}.{side}.parquet" for side in sides]
+        files += [f"{split}.{side}.{name}.parquet" for side in sides for name in syntax.get(side, {}).values()]
+        return list(dict.fromkeys(files))
+
+    def _source_kinds(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
+        kinds = [kind for c in self.components if reads(c) for kind in c.needs.get("source", ())]
+        return {kind: self.syntax["source"][kind] for kind in kinds}
 
     @property
     def parses(self) -> bool:
         """Whether the system gives a head for every source word."""
         return any(settings.parses for settings in self.components)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """What it is scored by: bleu; uas where it parses; gold.uas where there are treebanks to compare with."""
+        return ("bleu", *(["uas"] if self.parses else []), *(["gold.uas"] if self.gold else []))
+
+    @property
+    def parses_to_trees(self) -> bool:
+        """Whether it learns to do so from trees, so that treebanks can say how well it does."""
+        return any(s.parses and "dependencies" in s.needs.get("source", ()) for s in self.components)
 
     def text_words(self, side: str) -> WordsSettings:
         """How words are made of raw text, and text of words: a corpus that came as words is no guide to either.

@@ -6,7 +6,7 @@ from nmtcore.config.project import RESERVED, STAGES, Project
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 
-SCORES = ("bleu", "uas")
+SCORES = ("bleu", "uas", "gold.uas")
 """The endings of results/{dataset}/{system}.ENDING."""
 
 PAPER = "paper"
@@ -64,5 +64,10 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     choose(system, project.system_entries, what="system", where=target)
     choose(ending, SCORES, what="kind of result", where=target)
     run = project.run(dataset, system, scale, project.settings.seeds[0])
-    if ending == "uas" and not run.parses:
+    if ending != "bleu" and not run.parses:
         raise UserError(f"{target}: {system} predicts no trees, so it has no attachment score; ask for its .bleu.")
+    if ending not in run.scores:
+        raise UserError(
+            f"{target}: {dataset} has no gold treebank (a split gold_NAME) to compare {system} with; ask for its .uas, "
+            "which compares it with the trees of a parser."
+        )

@@ -87,6 +87,22 @@ class TrainingSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TreebankSettings:
+    """Every update sees sentences of the data set's training treebanks (`treebank_...` splits): they alone train the
+    heads that parse."""
+
+    pairs: bool = True
+    """Whether it also sees a batch of translation pairs, which train everything but those heads' parsing. False: an
+    epoch is one of the treebanks."""
+    size: int | None = None
+    """Of the batch of treebank sentences, in the unit of `training.batch`. None: `training.batch.size`."""
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.size < 1:
+            raise ValueError("size must be at least 1")
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecodingSettings:
     """Beam search."""
 

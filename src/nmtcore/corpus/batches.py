@@ -77,8 +77,8 @@ def read_chunk(chunk: Chunk) -> Batch:
             continue
         if reader.purpose.treebank and all(side.words is None for side in sides):
             raise UserError(
-                f"The corpus '{reader.corpus}' stands in a treebank (a split called gold_...), but its format "
-                f"{reader.format} gives no words: a treebank is {{format: conllu}} or {{format: czeng}}."
+                f"The corpus '{reader.corpus}' stands in a treebank (a split called gold_... or treebank_...), but its "
+                f"format {reader.format} gives no words: a treebank is {{format: conllu}} or {{format: czeng}}."
             )
         columns["id"].append(chunk.id + offset)
         columns["origin"].append(f"{reader.corpus}:{chunk.numbers[offset]}")

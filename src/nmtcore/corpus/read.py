@@ -66,8 +66,8 @@ def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[C
         check_roles(options, corpus.files, where=where)
         if not purpose.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
-                f"{where} has only a {corpus.sides[0]} side, so it can be a treebank (a split called gold_...), but "
-                f"not the split '{split}'."
+                f"{where} has only a {corpus.sides[0]} side, so it can be a treebank (a split called gold_... or "
+                f"treebank_...), but not the split '{split}'."
             )
         reader = Reader(corpus=part.corpus, format=corpus.format, options=options, purpose=purpose, words=words)
         rows = _part_rows(reader, corpus, part, downloads, where=f"{dataset.name}: splits.{split}")

@@ -1,6 +1,6 @@
 """Sentence pairs as ids with their syntax, loaded from the feature files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,6 +64,23 @@ class Examples:
         """Give the first `n` pairs (all, where there are fewer)."""
         target = None if self.target is None else self.target.head(n)
         return Examples(id=self.id[:n], source=self.source.head(n), target=target)
+
+
+def concatenated(several: Sequence[Examples]) -> Examples:
+    """Put examples after one another; all have the same columns, and targets or none."""
+    sides = [[examples.source for examples in several]]
+    if all(examples.target is not None for examples in several):
+        sides.append([examples.target for examples in several])
+    joined = [
+        SideExamples(
+            ids=Ragged.concatenate([side.ids for side in parts]),
+            word_of_subword=Ragged.concatenate([side.word_of_subword for side in parts]),
+            syntax={name: Ragged.concatenate([side.syntax[name] for side in parts]) for name in parts[0].syntax},
+        )
+        for parts in sides
+    ]
+    ids = np.concatenate([examples.id for examples in several])
+    return Examples(id=ids, source=joined[0], target=joined[1] if len(joined) > 1 else None)
 
 
 def load_examples(

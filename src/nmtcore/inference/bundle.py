@@ -189,6 +189,18 @@ def load_bundle(
     )
 
 
+def load_start(model: Transformer, folder: Path, *, segmentation: Path) -> None:
+    """Give a model the weights of a bundle; one of other shapes, or with other vocabularies, is a `UserError`.
+
+    `segmentation` is the folder with the vocabularies that the model is to be trained with.
+    """
+    _checked_files(folder)
+    for side in SIDES:
+        if Vocabulary.load(folder / f"{side}.vocab") != Vocabulary.load(segmentation / f"{side}.vocab"):
+            raise UserError(f"{folder} was trained with another {side} vocabulary than {segmentation}: train it again.")
+    _load_weights(model, folder / "weights.safetensors")
+
+
 def to_device(model: Transformer, device: str | torch.device) -> Transformer:
     """Move a model; a device that torch does not know or does not find is a `UserError`."""
     try:

@@ -78,7 +78,7 @@ class Reader:
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
             (annotator_settings(run.annotators[name], where="run.json: annotators"), features)
-            for name, features in by_annotator(needed(run)).items()
+            for name, features in by_annotator(run.inference_syntax["source"]).items()
         ]
         self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
@@ -136,15 +136,6 @@ class Reader:
             batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
             syntax |= {name: ragged_column(batch.column(name), kind) for name, kind in columns_of(features).items()}
         return syntax
-
-
-def needed(run: RunSettings) -> dict[str, str]:
-    """Give the kinds of features of the source that translating needs, with their annotators.
-
-    Those are the kinds of the components that read them even then.
-    """
-    kinds = [kind for c in run.components if c.needs_at_inference for kind in c.needs.get("source", ())]
-    return {kind: run.syntax["source"][kind] for kind in kinds}
 
 
 def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:

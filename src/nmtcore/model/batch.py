@@ -69,11 +69,17 @@ class Batch:
     extra: dict[str, Tensor] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     """What each part of the objective is divided by: "translation", and the components' names."""
+    terms: frozenset[str] | None = None
+    """The parts of the objective that this batch is for; None: all. Without targets there is none for translation."""
     tokens: int = 0
     """Real target tokens, `</s>` included."""
 
     def __len__(self) -> int:
         return len(self.source_BS)
+
+    def wants(self, name: str) -> bool:
+        """Say whether a part of the objective is asked for."""
+        return self.terms is None or name in self.terms
 
 
 def make_batch(
@@ -81,8 +87,13 @@ def make_batch(
     rows: np.ndarray,
     components: Sequence[Component] = (),
     device: str | torch.device = "cpu",
+    *,
+    terms: frozenset[str] | None = None,
 ) -> Batch:
-    """Lay the rows `rows` of `examples` into one batch, with what the components add."""
+    """Lay the rows `rows` of `examples` into one batch, with what the components add.
+
+    `terms` names the parts of the objective that it is for, by default all; nothing is counted for the others.
+    """
     chosen = examples.take(np.asarray(rows, dtype=np.int64))
     prefix = [i for component in components for i in component.source_prefix]
     arrays = Arrays(source_BS=_rectangle(chosen.source, prefix, [EOS]), source=chosen.source, offset=len(prefix))
@@ -93,7 +104,10 @@ def make_batch(
     for component in components:
         component.on_arrays(arrays, chosen)
     target_lengths = None if chosen.target is None else chosen.target.ids.lengths + 1
-    return _to_device(arrays, target_lengths, torch.device(device))
+    batch = _to_device(arrays, target_lengths, torch.device(device))
+    batch.terms = terms
+    batch.counts = {name: count for name, count in batch.counts.items() if batch.wants(name)}
+    return batch
 
 
 def _rectangle(side: SideExamples, before: list[int], after: list[int]) -> np.ndarray:

@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Losses:
-    """All terms of a batch; the first is the translation's, over its real target tokens."""
+    """All terms of a batch; the first is the translation's, over its real target tokens, where it has one."""
 
     parts: tuple[Part, ...]
     nll_sum: Tensor

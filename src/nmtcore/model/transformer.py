@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -114,19 +115,30 @@ class Transformer(nn.Module):
         return F.linear(states, self.target_embedding.weight)
 
     def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
-        """Compute all losses of a batch with targets; only real target positions reach the output layer."""
+        """Compute the losses that a batch is for; without targets, or where nobody wants it, no translation's.
+
+        Only real target positions reach the output layer.
+        """
         encoded = self.encode(batch)
-        states_BTD = self.decode(batch.target_input_BT, encoded)
-        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_places_N)
-        targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_places_N)
-        logits_NV = self.logits(states_ND, encoded.context)
-        total, nll = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
-        parts = [Part(name=TRANSLATION, sum=total, count=batch.tokens)]
+        parts, nll = [], encoded.memory_BSD.new_zeros((), dtype=torch.float32)
+        if batch.target_input_BT is not None and batch.wants(TRANSLATION):
+            logits_NV = self._forced_logits(batch, encoded)
+            targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_places_N)
+            total, nll = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
+            parts.append(Part(name=TRANSLATION, sum=total, count=batch.tokens))
         for component in self._with_loss:
+            if not batch.wants(component.name):
+                continue
             value = component.loss(batch, encoded.context)
             count = batch.counts[component.name]
             parts.append(Part(name=component.name, sum=value, count=count, weight=component.loss_weight))
         return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens)
+
+    def _forced_logits(self, batch: Batch, encoded: Encoded) -> Tensor:
+        """Score the vocabulary at the real target positions: (N, V)."""
+        states_BTD = self.decode(batch.target_input_BT, encoded)
+        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_places_N)
+        return self.logits(states_ND, encoded.context)
 
     def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
         """Compute all losses of a batch (`forward` by its plain name)."""
@@ -166,6 +178,11 @@ class Transformer(nn.Module):
     def parses_to_root(self) -> bool:
         """Whether column 0 of `parse_scores` is the artificial root."""
         return self.parses and self._parse_scores[0].__self__.points_to_root
+
+    @property
+    def parser_terms(self) -> frozenset[str]:
+        """The parts of the objective that train heads to parse."""
+        return frozenset(c.name for c in self._with_loss if type(c).parse_scores is not Component.parse_scores)
 
     def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
         """Score the head of every word by the system's first component that parses.

@@ -4,6 +4,7 @@ Lengths here are *padded* lengths: subwords with the end of sentence and whateve
 A batch belongs to all devices together; `share` deals it to them and cuts it to what one device takes at once.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from nmtcore.config.training import BatchSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
-    """The padded lengths of both sides of every pair, int64 (N,)."""
+    """The padded lengths of both sides of every pair, int64 (N,); targets are 0 where there are none."""
 
     source: np.ndarray
     target: np.ndarray
@@ -65,6 +66,29 @@ def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, s
     starts = np.concatenate([[0], stops[:-1]]).astype(np.int64)
     order = generator.permutation(len(stops))
     return Plan(rows=shuffled, starts=starts[order], ends=stops[order])
+
+
+class Walk:
+    """The batches of one epoch after another; batch n (from 0) depends on `plan`, a function of the epoch, and n alone.
+
+    Walking forwards is fast; each epoch is planned once.
+    """
+
+    def __init__(self, plan: Callable[[int], Plan]) -> None:
+        self._plan = plan
+        self._restart()
+
+    def _restart(self) -> None:
+        self._epoch, self._first, self._now = 0, 0, self._plan(0)
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        if number < self._first:
+            self._restart()
+        while number >= self._first + len(self._now):
+            self._first += len(self._now)
+            self._epoch += 1
+            self._now = self._plan(self._epoch)
+        return self._now[number - self._first]
 
 
 def within(source: np.ndarray, target: np.ndarray, *, max_length: int) -> np.ndarray:

@@ -18,6 +18,7 @@ _IGNORED = (
     "annotators",
     "decoding",
     "tests",
+    "gold",
     "sentences.test",
     "training.batch.device_size",
     "training.log_every",

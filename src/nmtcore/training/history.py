@@ -15,10 +15,10 @@ class History:
     """Appends to `folder/training.jsonl`; lines about updates after `update` (lost with a killed process) are cut.
 
     A line of training has "updates" (how many it sums up, the last one being "update"), "epoch", "loss" (the
-    objective, smoothed, a mean over updates), "nll" and "perplexity" (a mean over target tokens), a "loss/{name}" for
-    every component (a mean over what it supervises), "rate", "gradient" (mean norm), "tokens" (target tokens, without
-    padding), "tokens_per_second", "seconds" (since the start, over all attempts). A line of validation has
-    "validation" (its scores) and "best" (whether they are the best so far).
+    objective, smoothed, a mean over updates), "nll" and "perplexity" (a mean over target tokens; null without any), a
+    "loss/{name}" for every component (a mean over what it supervises), "rate", "gradient" (mean norm), "tokens" (target
+    tokens, without padding), "tokens_per_second", "seconds" (since the start, over all attempts). A line of validation
+    has "validation" (its scores) and "best" (whether they are the best so far).
     """
 
     def __init__(self, folder: Path, *, update: int) -> None:

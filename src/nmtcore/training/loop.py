@@ -42,15 +42,16 @@ class TrainingResult:
     stopped: str
     """Why training ended."""
     left_out: int
-    """Training pairs over the maximum length."""
+    """Training pairs (or sentences of treebanks, where there is nothing else) over the maximum length."""
 
 
 def train(
     run: RunSettings,
     model: nn.Module,
-    train: Examples,
+    train: Examples | None,
     dev: Examples,
     *,
+    treebank: Examples | None = None,
     folder: Path,
     checkpoints: Path,
     validate: Validate | None = None,
@@ -59,6 +60,9 @@ def train(
     terminal: TextIO | None = None,
 ) -> TrainingResult:
     """Train a model to the end, going on from the newest checkpoint in `checkpoints` (see `checkpoint_folder`).
+
+    `treebank` has the sentences of the run's treebanks (no targets are looked at); where they are all that it is
+    trained on, `train` is None.
 
     The log is written in `checkpoints` and copied to `folder` at the end. `validate` gives at least the recipe's
     metric, unless that is perplexity. `log` hears what happens; a bar is drawn on `terminal` (standard error) if that
@@ -74,7 +78,7 @@ def train(
         log = log if team.main else _silent
         if run.training.precision == "bf16" and team.device.type != "cuda":
             log("This device trains in fp32: bf16 is for GPUs.")
-        data = training_data(run, model, train, dev, log)
+        data = training_data(run, model, train, dev, log, treebank=treebank)
         store = Checkpoints(checkpoints, log=log)
         running = resume(run, model, store, team)
         if running.state.update:

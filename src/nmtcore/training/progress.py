@@ -33,8 +33,10 @@ class Progress:
     def show(self, record: Mapping[str, Any]) -> None:
         """Tell where training is, from a line of the log (`history.History`)."""
         update, now = record["update"], time.monotonic()
-        speed = f"{record['tokens_per_second']:,.0f} tokens/s"
-        told = f"epoch {record['epoch']}, perplexity {record['perplexity']:.2f}, {speed}"
+        learnt = f"loss {record['loss']:.3f}"
+        if record["tokens"]:
+            learnt = f"perplexity {record['perplexity']:.2f}, {record['tokens_per_second']:,.0f} tokens/s"
+        told = f"epoch {record['epoch']}, {learnt}"
         if self._bar is not None:
             self._bar.set_postfix_str(told, refresh=False)
             self._bar.update(update - self._done)

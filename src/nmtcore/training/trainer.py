@@ -16,7 +16,7 @@ from nmtcore.training.reporter import Reporter, Update
 from nmtcore.training.resume import Running
 from nmtcore.training.signals import Interrupted, Signals
 from nmtcore.training.state import TrainingState
-from nmtcore.training.update import accumulate, count, load, loss_names, seed_update
+from nmtcore.training.update import accumulate, count, loss_names, seed_update
 from nmtcore.training.validation import Validate, is_better, score_of, validation_scores
 
 
@@ -71,8 +71,8 @@ class Trainer:
         state, team, optimiser = self.state, self.team, self.running.optimiser
         parameters = list(optimiser.parameters.values())
         update, epoch = state.update + 1, state.epoch + 1
-        shares = self.data.shares(self.plan[state.step], rank=team.rank, ranks=team.size)
-        batches = load(self.data.train, shares, self.model.components, team.device)
+        where = {"rank": team.rank, "ranks": team.size, "device": team.device}
+        batches = self.data.batches(self.plan[state.step], state.update, self.model.components, **where)
         counts = team.total(count(batches, self.names))
         seed_update(self.run.seed, update, team.rank)
         sums = accumulate(self.model, batches, dict(zip(self.names, counts, strict=True)), self.settings, team.device)

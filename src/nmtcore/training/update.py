@@ -20,7 +20,10 @@ def loss_names(components: Sequence[Component]) -> tuple[str, ...]:
 
 
 def count(batches: Sequence[Batch], names: Sequence[str]) -> list[int]:
-    """Count what each term of the objective is a sum over: target tokens, then the supervised words."""
+    """Count what each term of the objective is a sum over: target tokens, then the supervised words.
+
+    A term that a batch is not for has no count there.
+    """
     return [sum(batch.counts.get(name, 0) for batch in batches) for name in names]
 
 

@@ -1,0 +1,117 @@
+"""Systems that go on from another one's model with a treebank's gold trees, and scores against gold trees."""
+
+import json
+import re
+
+import pyarrow.parquet as parquet
+import pytest
+from safetensors.torch import load_file
+from workflow.calling import little, make_workplace, write_little
+
+SYSTEMS = ["depparse_gold", "depparse_gold_only"]
+CHAIN = {"format": "conllu", "options": {"target_format": "plain"}}
+
+
+def conllu(sentences, head):
+    """Trees in which word i (from 1) has the head that `head(i, n)` says."""
+    blocks = [
+        "".join(f"{i}\t{w}\t_\tX\t_\t_\t{head(i, len(words))}\tdep\t_\t_\n" for i, w in enumerate(words, 1))
+        for words in map(str.split, sentences)
+    ]
+    return "\n".join(blocks) + "\n"
+
+
+def write_gilded(place):
+    """Write the data set `gilded`: a parser's trees hang from the left, the treebanks' trees from the right."""
+    write_little(place)
+    corpora, splits = {}, {split: split for split in ("train", "dev", "test")}
+    for split in splits:
+        text = (place.mirror / f"{split}.en").read_text(encoding="utf-8").splitlines()
+        (place.mirror / f"{split}.conllu").write_text(conllu(text, lambda i, n: i - 1), encoding="utf-8")
+        corpora[split] = {**CHAIN, "files": {"en": file_of(f"{split}.conllu"), "de": file_of(f"{split}.de")}}
+    for split, sentences in (("gold_hand", text[:4]), ("treebank_hand", text)):
+        (place.mirror / split).write_text(conllu(sentences, lambda i, n: (i + 1) % (n + 1)), encoding="utf-8")
+        corpora[split], splits[split] = {"format": "conllu", "files": {"en": file_of(split)}}, split
+    own = {"words": {"source": "given", "target": "spaces"}}
+    own |= {"annotators": {"existing": {"tool": "existing"}}, "syntax": {"source": {"dependencies": "existing"}}}
+    place.write("datasets/gilded", little(corpora=corpora, splits=splits, **own))
+
+
+def file_of(name):
+    return {"name": f"gilded/{name}", "mirrors": [{"path": name}]}
+
+
+@pytest.fixture(scope="module")
+def scored(root, tmp_path_factory):
+    """A working directory where both systems are trained and scored."""
+    place = make_workplace(tmp_path_factory.mktemp("treebank"), root / "Snakefile")
+    write_gilded(place)
+    place.run(*(f"results/smoke/gilded/{system}.{score}" for system in SYSTEMS for score in ("bleu", "gold.uas")))
+    return place
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def lines_of(place, system):
+    path = place.folder / f"results/smoke/gilded/{system}/seed1/training.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_loss_falls_and_gold_trees_are_compared(scored, system):
+    training = [line for line in lines_of(scored, system) if "validation" not in line]
+    assert training[-1]["update"] == 20
+    assert training[-1]["loss/depparse"] < training[0]["loss/depparse"]
+    assert (training[0]["tokens"] == 0) == (system == "depparse_gold_only")
+    found = read(scored.folder / f"results/smoke/gilded/{system}.gold.uas")
+    assert list(found["splits"]) == ["gold_hand"]
+    scores = read(scored.folder / f"results/smoke/gilded/{system}/seed1/scores.json")
+    gold = read(scored.folder / f"results/smoke/gilded/{system}/seed1/gold.json")["gold.uas"]["gold_hand"]
+    assert found["splits"]["gold_hand"]["argmax"]["uas"]["values"] == [gold["argmax"]["uas"]]
+    assert list(scores["uas"]) == ["test", "dev"]
+    assert list(read(scored.folder / f"results/smoke/gilded/{system}.bleu")["splits"]) == ["test", "dev"]
+    parses = scored.folder / f"results/smoke/gilded/{system}/seed1/gold/gold_hand.parquet"
+    heads = parquet.read_table(parses).column("argmax").to_pylist()
+    right = [[(i + 1) % (len(row) + 1) for i in range(1, len(row) + 1)] for row in heads]
+    pairs = [(a, b) for row, tree in zip(heads, right, strict=True) for a, b in zip(row, tree, strict=True)]
+    assert gold["argmax"]["words"] == len(pairs) > 10
+    assert gold["argmax"]["uas"] == pytest.approx(100 * sum(a == b for a, b in pairs) / len(pairs))
+
+
+def test_the_first_weights_are_those_of_the_other_system(scored):
+    """Training on trees alone leaves the decoder as it was."""
+    first, last = (
+        load_file(scored.folder / f"results/smoke/gilded/{system}/seed1/model/weights.safetensors")
+        for system in ("depparse_l1", "depparse_gold_only")
+    )
+    assert first.keys() == last.keys()
+    same = {name for name in first if first[name].equal(last[name])}
+    assert {name for name in first if name.startswith("decoder.")} <= same
+    assert {name for name in first if name.startswith("encoder.0.")} - same
+    (description,) = (scored.folder / "results/smoke/gilded/depparse_gold_only/seed1/checkpoints").glob("*/run.json")
+    data = read(description)["data"]
+    assert "bundle.json" in data
+    assert not [name for name in data if name.startswith("train.")]
+
+
+def test_another_first_model_means_training_again(scored):
+    target = "results/smoke/gilded/depparse_gold.bleu"
+    assert "Nothing to be done" in scored.call("-n", target).output
+    (scored.folder / "results/smoke/gilded/depparse_l1/seed1/model/.snakemake_timestamp").touch()
+    planned = scored.call("-n", target).output
+    assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned
+
+
+def test_a_score_of_translations_needs_no_treebank_to_be_compared_with(scored):
+    planned = scored.call("-n", "-F", "results/smoke/gilded/depparse_gold.bleu", "results/smoke/gilded/depparse_l1.uas")
+    assert "treebank_hand" in planned.output
+    assert "gold_hand" not in planned.output
+
+
+def test_the_scores_of_a_run_without_treebanks_cannot_be_asked_for(scored):
+    refused = scored.call("-n", "results/smoke/little/depparse_gold.bleu")
+    assert "needs dependencies on the source side" in refused.output
+    refused = scored.call("-n", "results/smoke/demo_en2de/depparse_l1.gold.uas")
+    assert "demo_en2de has no gold treebank (a split gold_NAME) to compare depparse_l1 with" in refused.output

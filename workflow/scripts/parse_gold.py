@@ -1,0 +1,19 @@
+from pathlib import Path
+
+from nmtcore.config.runs import run_from_json
+from nmtcore.experiment import evaluate_gold
+from nmtcore.job import job, project_settings
+
+with job(snakemake):
+    run = run_from_json(snakemake.params.run, where="the workflow")
+    evaluate_gold(
+        run,
+        model=Path(snakemake.input.model),
+        features=Path(snakemake.input.features[0]).parent,
+        corpora=dict(zip(run.gold, map(Path, snakemake.input.corpus), strict=True)),
+        trees=dict(zip(run.gold, map(Path, snakemake.input.trees), strict=True)),
+        parses=Path(snakemake.output.parses),
+        scores=Path(snakemake.output.scores),
+        device=project_settings(snakemake).device,
+        threads=snakemake.threads,
+    )
