@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.features.examples import load_examples
+from nmtcore.features.examples import concatenated, load_examples
 from nmtcore.features.schema import syntax_schema
 from nmtcore.parquet import write_rows
 
@@ -93,6 +93,21 @@ def test_rows_are_taken_with_all_that_belongs_to_them(folder):
     assert lists_of(taken.source.ids) == [[6], [7, 8, 9]]
     assert lists_of(taken.target.word_of_subword) == [[0], [0, 0, 1]]
     assert lists_of(taken.source.syntax["governor"]) == [[-2], [1, -1]]
+
+
+@pytest.mark.parametrize("target", [True, False])
+def test_examples_are_put_after_one_another(folder, target):
+    whole = load_examples(folder, "dev", syntax=BOTH, target=target)
+    joined = concatenated([whole.take(np.array([1, 0])), whole.take(np.array([1]))])
+    expected = whole.take(np.array([1, 0, 1]))
+    assert joined.id.tolist() == expected.id.tolist()
+    for side in ("source", "target") if target else ("source",):
+        a, b = getattr(joined, side), getattr(expected, side)
+        assert lists_of(a.ids) == lists_of(b.ids)
+        assert lists_of(a.word_of_subword) == lists_of(b.word_of_subword)
+        assert a.syntax.keys() == b.syntax.keys()
+        assert all(lists_of(a.syntax[name]) == lists_of(b.syntax[name]) for name in b.syntax)
+    assert (joined.target is None) == (not target)
 
 
 def test_many_rows_come_in_several_batches(tmp_path, monkeypatch):

@@ -1,15 +1,18 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
-from inference.tiny import run_settings, write_bundle, write_segmentation
+from inference.tiny import PIECES, run_settings, write_bundle, write_segmentation
 
 from nmtcore.config.components.parser_head import DepParse
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
-from nmtcore.inference.bundle import load_bundle, save_bundle
+from nmtcore.inference.bundle import load_bundle, load_start, save_bundle
+from nmtcore.model.build import build_model
+from nmtcore.segmentation.vocabulary import Vocabulary
 
 LINES = [
     "the cat",
@@ -213,3 +216,25 @@ def test_text_is_detokenised_as_the_words_were_made(tmp_path):
     tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])
     assert bundle.words(tokens) == ["the", "cat", "."]
     assert bundle.text(tokens) == "the cat."
+
+
+def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
+    run = run_settings(DepParse(layer=1))
+    folder = write_bundle(tmp_path / "model", run, seed=1)
+    size = len(Vocabulary.of(PIECES))
+    torch.manual_seed(2)
+    model = build_model(run, source_size=size, target_size=size)
+    load_start(model, folder, segmentation=tmp_path / "segmentation")
+    expected = load_bundle(folder).model.state_dict()
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in model.state_dict().items())
+
+    other = write_segmentation(tmp_path / "other")
+    Vocabulary.of([*PIECES[1:], PIECES[0]]).save(other / "source.vocab")
+    with pytest.raises(UserError, match="trained with another source vocabulary than"):
+        load_start(model, folder, segmentation=other)
+    wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
+    with pytest.raises(UserError, match="does not fit"):
+        load_start(wider, folder, segmentation=tmp_path / "segmentation")
+    (folder / "weights.safetensors").write_bytes(b"")
+    with pytest.raises(UserError, match="damaged or was changed"):
+        load_start(model, folder, segmentation=tmp_path / "segmentation")
