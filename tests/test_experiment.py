@@ -144,4 +144,4 @@ def test_the_shipped_components_can_be_told_as_json(root: Path):
 
     project = Project.load(root / "config")
     for system in project.system_entries:
-        json.dumps(run_to_json(project.run("demo_en2de", system, "smoke", 1)))
+        json.dumps(run_to_json(project.run("multi30k_en2de_corenlp", system, "smoke", 1)))

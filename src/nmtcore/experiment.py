@@ -24,6 +24,7 @@ from nmtcore.errors import UserError, explained
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_text
 from nmtcore.features.examples import Examples, by_annotator, concatenated, load_examples
+from nmtcore.features.tasks import translations
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, load_start, save_bundle
@@ -168,7 +169,7 @@ class Output:
 
     def text(self, hypothesis: Hypothesis) -> str:
         """Detokenise, or join tokens by spaces, as the data set's evaluation asks for; either way detruecased."""
-        words = self._segmenter.join(self._vocabulary.tokens(hypothesis.tokens))
+        words = self._segmenter.words(self._vocabulary.tokens(hypothesis.tokens))
         detokenised = self._run.evaluation.text == "detokenised"
         return self._words.join(words) if detokenised else " ".join(self._words.restored(words))
 
@@ -205,6 +206,7 @@ def _validator(
     if run.training.validation.metric == "perplexity":
         return None
     output = Output(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"))
+    dev = dev.take(translations(dev.id))
     references = output.references(corpus, len(dev))
     settings = replace(run.decoding, beam=run.training.validation.beam)
 
@@ -240,6 +242,7 @@ def evaluate(
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split in run.tests:
         examples = _load(run, features, split, target=False)
+        examples = examples.take(translations(examples.id))
         found, parses = translate_and_parse(bundle.model, examples, run.decoding)
         texts = [output.text(best[0]) for best in found]
         write_lines(hypotheses / f"{split}.txt", texts)

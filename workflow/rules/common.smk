@@ -75,7 +75,7 @@ wildcard_constraints:
     side="source|target",
     annotator=rf"(?!{SELECTION}/){NAME}",
     other=NAME,
-    segmentation=r"(?:words|bpe)(?:_joint)?_\d+",
+    segmentation=r"(?:words|bpe)(?:_joint)?_\d+(?:_parsing)?",
     seed=r"\d+",
     shard=r"\d+",
     shards=r"\d+",
@@ -255,6 +255,24 @@ def selection_annotations(wildcards):
         f"{RESULTS}/{dataset.name}/annotation/{dataset.syntax[side][kind]}/train.{side}.parquet"
         for side, kinds in dataset.selection.parsed.items()
         for kind in kinds
+    ]
+
+
+@explained
+def brackets_file(wildcards):
+    """The linearised parses of a split's sources, where its sources are to be parsed as well as translated."""
+    split = getattr(wildcards, "split", "train")
+    if not wildcards.segmentation.endswith("_parsing") or split not in ("train", "dev"):
+        return []
+    dataset = dataset_of(wildcards)
+    annotator = dataset.syntax.get("source", {}).get("constituency")
+    if annotator is None:
+        raise UserError(
+            f"{dataset.name}: {wildcards.segmentation} needs constituency on the source side: name its annotator in "
+            "the data set's `syntax`."
+        )
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.source.brackets.parquet"
     ]
 
 

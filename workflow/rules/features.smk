@@ -5,6 +5,7 @@ rule extract_tokens:
     input:
         corpus=f"{DATA}/corpus/{{split}}.parquet",
         selection=selection_file,
+        brackets=brackets_file,
         segmentation=lambda wildcards: segmentation_folder(
             wildcards.dataset, wildcards.segmentation
         ),

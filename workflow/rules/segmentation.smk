@@ -6,6 +6,7 @@ rule learn_segmentation:
         corpus=f"{DATA}/corpus/train.parquet",
         selection=selection_file,
         truecasers=truecasers,
+        brackets=brackets_file,
     output:
         directory(f"{DATA}/segmentation/{{segmentation}}"),
     log:

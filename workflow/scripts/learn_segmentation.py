@@ -11,4 +11,5 @@ with job(snakemake):
         Path(snakemake.output[0]),
         selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
         truecasers={Path(path).name.split(".")[1]: Path(path) for path in snakemake.input.truecasers},
+        brackets=Path(snakemake.input.brackets[0]) if snakemake.input.brackets else None,
     )

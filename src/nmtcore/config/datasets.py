@@ -99,6 +99,9 @@ class SegmentationSettings:
     """words: the vocabulary's size; bpe: the number of merges."""
     joint: bool = False
     """One set of merges and one vocabulary for both sides."""
+    parsing: bool = False
+    """Learned for two tasks: sources are to be translated, and to be parsed (Currey and Heafield 2019). A system says
+    so, no data set."""
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -106,17 +109,18 @@ class SegmentationSettings:
 
     @property
     def name(self) -> str:
-        """Name it as paths do: words_50000, bpe_joint_6000, bpe_32000."""
-        return "_".join([self.kind, *(["joint"] if self.joint else []), str(self.size)])
+        """Name it as paths do: words_50000, bpe_joint_6000, bpe_32000, bpe_joint_16000_parsing."""
+        joint, parsing = ["joint"] if self.joint else [], ["parsing"] if self.parsing else []
+        return "_".join([self.kind, *joint, str(self.size), *parsing])
 
     @classmethod
     def parse(cls, name: str) -> "SegmentationSettings":
         """Read a name back; one that no segmentation has is a `ValueError`."""
-        found = re.fullmatch(r"(words|bpe)(_joint)?_(\d+)", name)
+        found = re.fullmatch(r"(words|bpe)(_joint)?_(\d+)(_parsing)?", name)
         if not found:
             raise ValueError(f"'{name}' is no segmentation; names are like words_50000, bpe_joint_6000, bpe_32000")
-        kind, joint, size = found.groups()
-        return cls(kind=kind, joint=bool(joint), size=int(size))
+        kind, joint, size, parsing = found.groups()
+        return cls(kind=kind, joint=bool(joint), size=int(size), parsing=bool(parsing))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -106,6 +106,8 @@ class SystemSettings:
     """Another system: its model, on the same data set and scale and with the same seed, has the first weights."""
     treebank: TreebankSettings | None = None
     """It is trained on the data set's training treebanks."""
+    tasks: tuple[Literal["translation", "parsing"], ...] = ("translation",)
+    """With parsing, every source stands twice: to be translated, and to be parsed (Currey and Heafield 2019)."""
     per_dataset: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Data set: what changes there, and on data sets that extend it: components (by name), model, training, decoding.
     Of several such entries the nearest counts."""
@@ -293,7 +295,7 @@ class Project:
             source=data.source,
             target=data.target,
             words=data.words,
-            segmentation=self.segmentation(data, size),
+            segmentation=_for_tasks(self.segmentation(data, size), parts, syntax, data, where=where),
             syntax=syntax,
             annotators={name: annotator_entry(data.annotators[name]) for name in used},
             base=parts.base,
@@ -376,19 +378,41 @@ def _check_keys(special: Mapping[str, Any], *, where: str) -> None:
         choose(key, ("components", "model", "training", "decoding"), what="key", where=f"{where}: per_dataset")
 
 
+def _for_tasks(
+    segmentation: SegmentationSettings, system: SystemSettings, syntax: Mapping, data: DatasetSettings, *, where: str
+) -> SegmentationSettings:
+    """Give the segmentation that a system's tasks want."""
+    if "translation" not in system.tasks:
+        raise UserError(f"{where}: tasks: translation must be among them.")
+    if "parsing" not in system.tasks:
+        return segmentation
+    _annotator_of(data, "source", "constituency", "constituency", where=where)
+    if syntax.get("source"):
+        raise UserError(
+            f"{where}: the task parsing does not go with components that read the source's syntax "
+            f"({', '.join(syntax['source'])}): its sources are wrapped in tags, which have none."
+        )
+    return replace(segmentation, parsing=True)
+
+
+def _annotator_of(data: DatasetSettings, side: str, annotation: str, kind: str, *, where: str) -> str:
+    """Find the annotator that gives a kind of annotation, of which features of `kind` are made."""
+    annotator = data.syntax.get(side, {}).get(annotation)
+    if annotator is None:
+        raise UserError(
+            f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
+            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml."
+        )
+    return annotator
+
+
 def _syntax(components: tuple, data: DatasetSettings, *, where: str) -> dict[str, dict[str, str]]:
     """Find the annotator that gives each kind of annotation that the components need."""
     found: dict[str, dict[str, str]] = {}
     for settings in components:
         for side, kinds in settings.needs.items():
             for kind in kinds:
-                annotation = FEATURES[kind].annotation
-                annotator = data.syntax.get(side, {}).get(annotation)
-                if annotator is None:
-                    raise UserError(
-                        f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
-                        f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml."
-                    )
+                annotator = _annotator_of(data, side, FEATURES[kind].annotation, kind, where=where)
                 found.setdefault(side, {})[kind] = annotator
     return found
 

@@ -69,7 +69,7 @@ class Bundle:
 
     def words(self, tokens: Sequence[int]) -> list[str]:
         """Put the words of a hypothesis together."""
-        return self.target_segmenter.join(self.target_vocabulary.tokens(tokens))
+        return self.target_segmenter.words(self.target_vocabulary.tokens(tokens))
 
     def text(self, tokens: Sequence[int]) -> str:
         """Make the text of a hypothesis, detokenised as the data set's words ask for."""

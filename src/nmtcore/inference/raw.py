@@ -21,7 +21,7 @@ from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.segmentation.vocabulary import TRANSLATE, Vocabulary, unsplit
 
 T = TypeVar("T")
 
@@ -80,6 +80,7 @@ class Reader:
             (annotator_settings(run.annotators[name], where="run.json: annotators"), features)
             for name, features in by_annotator(run.inference_syntax["source"]).items()
         ]
+        self._wrap = vocabulary.ids([unsplit(TRANSLATE)]) if run.segmentation.parsing else []
         self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
         self._stack = ExitStack()
@@ -122,7 +123,10 @@ class Reader:
         for start, stop in cuts(word_of_subword, longest=LONGEST):
             first, last = word_of_subword[start], word_of_subword[stop - 1]
             its_words = [word - first for word in word_of_subword[start:stop]]
-            yield Part(line, first, words[first : last + 1], ids[start:stop], its_words)
+            its_ids = [*self._wrap, *ids[start:stop], *self._wrap]
+            if self._wrap:
+                its_words = [0, *(word + 1 for word in its_words), last - first + 2]
+            yield Part(line, first, words[first : last + 1], its_ids, its_words)
 
     def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
         """Annotate, and make the features that translating needs."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.annotation.selection import selected_batches
@@ -13,9 +14,10 @@ from nmtcore.config.datasets import SIDES, SegmentationSettings
 from nmtcore.corpus.truecase import truecase_name
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines, write_json, write_lines, write_text
+from nmtcore.parquet import paired_streams
 from nmtcore.segmentation.bpe import VERSION
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
-from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
+from nmtcore.segmentation.vocabulary import SPECIALS, TASKS, Vocabulary
 
 
 def learn_segmentation(
@@ -25,6 +27,7 @@ def learn_segmentation(
     *,
     selection: Path | None = None,
     truecasers: Mapping[str, Path] | None = None,
+    brackets: Path | None = None,
 ) -> dict:
     """Write codes (where there are any), `source.vocab`, `target.vocab` and `report.json` into `folder`.
 
@@ -34,8 +37,18 @@ def learn_segmentation(
     `truecasers` are the truecasing models of the corpus's sides, which are copied along: a bundle takes what it needs
     from here. Only the rows that `selection` keeps are counted. Memory grows with the number of different words, not
     with the corpus.
+
+    Where `settings` are those of two tasks, `brackets` holds the sources' linearised parses: sources with one count
+    twice, the parses count as targets, and the tasks' tags are the last entries.
     """
     words = {side: count_words(corpus, side, selection) for side in SIDES}
+    if settings.parsing:
+        sources, parses = _count_parsing(corpus, brackets, selection)
+        if not parses:
+            raise UserError(
+                f"{brackets} has no parse of a source that is used: there is nothing to learn to parse from."
+            )
+        words = {"source": words["source"] + sources, "target": words["target"] + parses}
     if settings.joint:
         together = words["source"] + words["target"]
         words = dict.fromkeys(SIDES, together)
@@ -57,9 +70,28 @@ def count_words(corpus: Path, side: str, selection: Path | None = None) -> Count
     """Count the words of one side of a corpus file (its selected rows), in the order of their first occurrence."""
     counts: Counter[str] = Counter()
     for batch in selected_batches(corpus, selection, columns=[f"{side}_words"]):
-        found = pc.value_counts(pc.list_flatten(batch.column(f"{side}_words")))
-        counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+        _count(counts, batch.column(f"{side}_words"))
     return counts
+
+
+def _count_parsing(corpus: Path, brackets: Path, selection: Path | None) -> tuple[Counter[str], Counter[str]]:
+    """Count the words of the sources that have a parse, and the entries of their parses."""
+    sources: Counter[str] = Counter()
+    parses: Counter[str] = Counter()
+    streams = (
+        selected_batches(corpus, selection, columns=["id", "source_words"]),
+        selected_batches(brackets, selection, columns=["id", "brackets"]),
+    )
+    for pairs, found in paired_streams(*streams, files=(corpus, brackets)):
+        known = found.column("brackets").is_valid()
+        _count(sources, pairs.column("source_words").filter(known))
+        _count(parses, found.column("brackets").filter(known))
+    return sources, parses
+
+
+def _count(counts: Counter[str], lists: pa.ListArray) -> None:
+    found = pc.value_counts(lists.flatten())
+    counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
 
 
 def learn_codes(words: Counter[str], merges: int) -> str:
@@ -82,7 +114,10 @@ def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Pat
         write_text(folder / codes_name(settings, side), learn_codes(words, settings.size))
         entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
         covered = words.total()
-    Vocabulary.of(entries).save(folder / f"{side}.vocab")
+    vocabulary = Vocabulary.of(entries)
+    if settings.parsing and (settings.joint or side == "source"):
+        vocabulary = vocabulary.extended(TASKS)
+    vocabulary.save(folder / f"{side}.vocab")
     return {"words": words.total(), "different": len(words), "entries": len(entries), "covered": covered}
 
 

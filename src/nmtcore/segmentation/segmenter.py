@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.segmentation.bpe import Codes, joined
-from nmtcore.segmentation.vocabulary import MARK
+from nmtcore.segmentation.vocabulary import MARK, TASK_ENTRIES
 
 CACHED_WORDS = 1 << 19
 """The cache is emptied when it holds so many words (some 150 MB)."""
@@ -77,9 +77,10 @@ class Segmenter:
     def load(
         cls, folder: str | Path, settings: SegmentationSettings, side: str, *, unsplit: Iterable[str] = ()
     ) -> "Segmenter":
-        """Read what `learn_segmentation` wrote (or a bundle copied)."""
+        """Read what `learn_segmentation` wrote (or a bundle copied); the tags of tasks are never cut either."""
         name = codes_name(settings, side)
-        return cls(Codes.load(Path(folder) / name) if name else None, unsplit=unsplit)
+        tasks = TASK_ENTRIES if settings.parsing else ()
+        return cls(Codes.load(Path(folder) / name) if name else None, unsplit=[*unsplit, *tasks])
 
     def segment(self, words: Sequence[str]) -> tuple[list[str], list[int]]:
         """Cut the words of one sentence; give the pieces and, for each, the number (from 0) of its word."""
@@ -117,6 +118,10 @@ class Segmenter:
             word_of_subword=np.repeat(number, size_of_word).astype(np.int32),
             lengths=upto[first_word + counts] - upto[first_word],
         )
+
+    def words(self, pieces: Sequence[str]) -> list[str]:
+        """Put pieces back together to the words of a text: unsplit entries, which are none, are left out first."""
+        return self.join([piece for piece in pieces if not piece.startswith(MARK)])
 
     def join(self, pieces: Sequence[str]) -> list[str]:
         """Put pieces back together to words; unsplit entries stay what they are."""

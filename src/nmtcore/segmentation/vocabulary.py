@@ -20,6 +20,12 @@ def unsplit(tag: str) -> str:
     return MARK + tag
 
 
+TRANSLATE, PARSE = "<TR>", "<PA>"
+"""What a source is wrapped in that is to be translated, or to be parsed (Currey and Heafield 2019)."""
+TASKS = (TRANSLATE, PARSE)
+TASK_ENTRIES = tuple(map(unsplit, TASKS))
+
+
 class Vocabulary:
     """Entries, each with its place as its id; the first five are `SPECIALS`.
 

@@ -1,0 +1,55 @@
+"""Currey and Heafield's two tasks, from text and CoreNLP's constituents to scores."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from workflow.calling import little, make_workplace, write_little
+
+from nmtcore.parquet import read_rows
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, root, shared):
+    place = make_workplace(tmp_path_factory.mktemp("tasks"), root / "Snakefile")
+    write_little(place)
+    parser = {"tool": "corenlp", "analysis": "constituents", "max_words": 8}
+    values = {"annotators": {"parser": parser}, "syntax": {"source": {"constituency": "parser"}}}
+    place.write("datasets/bracketed", little(**values))
+    return place
+
+
+def test_sources_stand_twice_and_only_translations_are_scored(place, shared):
+    place.run("results/smoke/bracketed/currey_heafield.bleu", settings=[f'models=["{shared}"]'])
+    results = place.folder / "results"
+    (features,) = (results / "bracketed/features").glob("*_parsing")
+    parsed = [
+        row["id"]
+        for row in read_rows(results / "bracketed/annotation/parser/dev.source.brackets.parquet")
+        if row["brackets"] is not None
+    ]
+    ids = {split: [row["id"] for row in read_rows(features / f"{split}.source.parquet")] for split in ("dev", "test")}
+    assert 0 < len(parsed) < 12, "two lengths of the development set have more words than are parsed"
+    assert sorted(ids["dev"]) == sorted([*range(12), *(-1 - i for i in parsed)])
+    assert ids["test"] == list(range(10))
+    scores = json.loads((results / "smoke/bracketed/currey_heafield/seed1/scores.json").read_text())
+    assert scores["bleu"]["test"]["bleu"] >= 0
+    model = results / "smoke/bracketed/currey_heafield/seed1/model"
+    lines = "the old dog sleeps .\n\n" + "a cat " * 600 + "\n"
+    translated = subprocess.run(
+        [sys.executable, "-m", "nmtcore.cli", "translate", str(model)],
+        input=lines, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert len(translated.split("\n")) == 4
+    assert "<TR>" not in translated
+    assert "<PA>" not in translated
+
+
+def test_a_data_set_without_constituents_cannot_be_parsed(place):
+    refused = place.call("-n", "results/smoke/little/currey_heafield.bleu")
+    assert refused.code == 1
+    assert "needs constituency on the source side, but the data set names no annotator for it" in refused.output
+    refused = place.call("-n", "results/little/features/words_joint_200_parsing/train.source.parquet")
+    assert refused.code == 1
+    assert "words_joint_200_parsing needs constituency on the source side" in refused.output
