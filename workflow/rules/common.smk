@@ -373,6 +373,34 @@ def configured_scores():
     ]
 
 
+def configured_results(score):
+    """An input function: the results of a kind of score, of the configured systems that have it."""
+
+    @explained
+    def results(wildcards):
+        return [
+            path
+            for path in dict.fromkeys(configured_scores())
+            if path.endswith(f".{score}") and not path.endswith(f"gold.{score}")
+        ]
+
+    return results
+
+
+@explained
+def configured_histories(wildcards):
+    """The training logs of the configured runs."""
+    runs = configured_runs()
+    if not runs:
+        raise UserError(
+            "A table of systems needs `datasets` and `systems` in config.yaml, or on the command line."
+        )
+    return [
+        f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}/seed{run.seed}/training.jsonl"
+        for run in runs
+    ]
+
+
 @explained
 def configured_models():
     return [

@@ -6,6 +6,7 @@ localrules:
     data_table,
     annotation_table,
     parser_table,
+    system_table,
 
 
 rule data_table:
@@ -67,3 +68,24 @@ rule parser_table:
         benchmarks=BENCHMARKS,
     script:
         "../scripts/parser_table.py"
+
+
+rule system_table:
+    input:
+        bleu=configured_results("bleu"),
+        uas=configured_results("uas"),
+        histories=configured_histories,
+    output:
+        table=f"{TABLES}/systems.md",
+        json=f"{TABLES}/systems.json",
+    log:
+        f"{LOGS}/system_table.log",
+    benchmark:
+        f"{BENCHMARKS}/system_table.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        scale=SETTINGS.scale,
+    script:
+        "../scripts/system_table.py"

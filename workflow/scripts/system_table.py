@@ -1,0 +1,11 @@
+from pathlib import Path
+
+from nmtcore.job import job
+from nmtcore.reporting.systems import write_system_table
+
+with job(snakemake):
+    write_system_table(
+        **{name: [Path(path) for path in snakemake.input[name]] for name in ("bleu", "uas", "histories")},
+        json=Path(snakemake.output.json),
+        table=Path(snakemake.output.table),
+    )
