@@ -11,10 +11,13 @@ import pytest
 from inference.tiny import run_settings
 
 from nmtcore.annotation.labels import KINDS, SPECIALS
+from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.runs import SentencesSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
-from nmtcore.experiment import choose_device, run_labels, score_parses
+from nmtcore.experiment import choose_device, load_split, run_labels, score_parses
+from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.parse import Parse
 from nmtcore.parquet import write_rows
@@ -27,6 +30,30 @@ def write_corpus(path: Path, sentences: list[list[str]]) -> None:
         for i, s in enumerate(sentences)
     ]
     write_rows(path, PAIR_SCHEMA, rows)
+
+
+@pytest.mark.parametrize(
+    ("parsing", "limit", "expected"),
+    [
+        (True, None, [0, -1, 4, 7, -8, 9]),
+        (True, 3, [0, -1, 4, 7, -8]),
+        (True, 1, [0, -1]),
+        (True, 9, [0, -1, 4, 7, -8, 9]),
+        (False, 3, [0, 4, 7]),
+    ],
+)
+def test_a_scale_counts_pairs_also_where_they_stand_for_two_tasks(tmp_path: Path, parsing, limit, expected):
+    ids = [0, -1, 4, 7, -8, 9] if parsing else [0, 4, 7, 9]
+    rows = [{"id": i, "ids": [5, 6], "word_of_subword": [0, 0]} for i in ids]
+    for side in SIDES:
+        write_rows(tmp_path / f"dev.{side}.parquet", TOKENS_SCHEMA, rows)
+    segmentation = SegmentationSettings(kind="bpe", size=9, parsing=parsing)
+    run = run_settings(segmentation=segmentation, sentences=SentencesSettings(dev=limit))
+    for target in (True, False):
+        examples = load_split(run, tmp_path, "dev", target=target)
+        assert examples.id.tolist() == expected
+        assert len(examples.source) == len(expected)
+        assert (examples.target is not None) == target
 
 
 def test_a_chain_is_the_right_tree_where_there_are_no_trees(tmp_path: Path):

@@ -24,7 +24,7 @@ from nmtcore.errors import UserError, explained
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_text
 from nmtcore.features.examples import Examples, by_annotator, concatenated, load_examples
-from nmtcore.features.tasks import translations
+from nmtcore.features.tasks import ROWS_OF_A_PAIR, rows_of_first, translations
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, load_start, save_bundle
@@ -136,14 +136,20 @@ def _silent(_: str) -> None:
 
 def _training_data(run: RunSettings, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
     """Load what a run trains on and validates with, and name the files."""
-    examples = {split: _load(run, folder, split) for split in run.training_splits}
+    examples = {split: load_split(run, folder, split) for split in run.training_splits}
     return examples, [folder / name for split in run.training_splits for name in run.feature_files(split)]
 
 
-def _load(run: RunSettings, folder: Path, split: str, *, target: bool = True) -> Examples:
-    """Load what a run reads of a split, the targets only where they are asked for and there."""
-    target = target and "target" in run.sides_of(split)
-    return load_examples(folder, split, syntax=run.syntax_of(split), limit=run.sentences.of(split), target=target)
+def load_split(run: RunSettings, folder: Path, split: str, *, target: bool = True) -> Examples:
+    """Load what a run reads of a split, the targets only where they are asked for and there.
+
+    A scale's limit counts pairs, also where they stand for two tasks: so systems share what they are compared on.
+    """
+    target, pairs = target and "target" in run.sides_of(split), run.sentences.of(split)
+    if pairs is None or not run.segmentation.parsing:
+        return load_examples(folder, split, syntax=run.syntax_of(split), limit=pairs, target=target)
+    examples = load_examples(folder, split, limit=ROWS_OF_A_PAIR * pairs, target=target)
+    return examples.head(rows_of_first(pairs, examples.id))
 
 
 def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
@@ -241,7 +247,7 @@ def evaluate(
     with explained(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split in run.tests:
-        examples = _load(run, features, split, target=False)
+        examples = load_split(run, features, split, target=False)
         examples = examples.take(translations(examples.id))
         found, parses = translate_and_parse(bundle.model, examples, run.decoding)
         texts = [output.text(best[0]) for best in found]
@@ -280,7 +286,7 @@ def evaluate_gold(
     with explained(parses):
         parses.mkdir(parents=True, exist_ok=True)
     for split in run.gold:
-        examples = _load(run, features, split)
+        examples = load_split(run, features, split)
         predicted = parse_examples(bundle.model, examples)
         write_parses(parses / f"{split}.parquet", examples.id, predicted)
         found[split] = score_parses(predicted, corpora[split], trees[split], roots=run.evaluation.roots)

@@ -12,7 +12,7 @@ from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.features.extract import extract_tokens
-from nmtcore.features.tasks import both_tasks, to_translate, translations, wrapped
+from nmtcore.features.tasks import ROWS_OF_A_PAIR, both_tasks, rows_of_first, to_translate, translations, wrapped
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
@@ -53,6 +53,14 @@ def test_sentences_are_wrapped(sentences, skipped):
     assert wrapped(array, "<TR>").to_pylist() == [[TR, *sentence, TR] for sentence in sentences[skipped:]]
 
 
+@given(pairs, st.integers(0, 7))
+def test_the_first_pairs_have_all_their_rows(rows, count):
+    ids = np.array([i for i, *_ in doubled(rows)], np.int64)
+    expected = len(doubled(rows[:count]))
+    assert rows_of_first(count, ids) == expected <= ROWS_OF_A_PAIR * count
+    assert rows_of_first(count, ids[: ROWS_OF_A_PAIR * count]) == expected
+
+
 def test_what_is_only_translated_stands_once():
     ids, lists = pa.array([4]), pa.array([["a"]], LISTS)
     assert to_translate(ids, lists, "source")[1].to_pylist() == [[TR, "a", TR]]
@@ -83,7 +91,8 @@ def test_files_hold_both_tasks_and_tests_only_the_translation(name, files, tmp_p
     settings = SegmentationSettings.parse(name)
     assert settings.name == name
     folder = tmp_path / name
-    learn_segmentation(corpus, settings, folder, brackets=brackets)
+    report = learn_segmentation(corpus, settings, folder, brackets=brackets)
+    assert report["parsing"] == {"sources": 3, "parsed": 2, "without a parse": 1}
     read = {}
     for side in ("source", "target"):
         vocabulary, segmenter = Vocabulary.load(folder / f"{side}.vocab"), Segmenter.load(folder, settings, side)

@@ -5,17 +5,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inference.tiny import run_settings, write_segmentation
+from inference.tiny import MERGES, PIECES, run_settings, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.components.label_head import LabelHead
 from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import raw
 from nmtcore.inference.raw import Reader, cuts
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import UNK, Vocabulary
+from nmtcore.segmentation.vocabulary import TASKS, TRANSLATE, UNK, Vocabulary, unsplit
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -92,6 +93,27 @@ def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
     assert ids[1].tolist() == [UNK, vocabulary.ids(["the"])[0]]
     assert examples.source.syntax == {}
     assert examples.target is None
+
+
+def test_text_stands_between_the_tags_of_its_task(tmp_path, monkeypatch):
+    """What a line itself says of tags is text; every part of a very long one is wrapped."""
+    monkeypatch.setattr(raw, "LONGEST", 4)
+    folder = write_segmentation(tmp_path / "segmentation")
+    Vocabulary.of(PIECES).extended(TASKS).save(folder / "source.vocab")
+    run = run_settings(segmentation=SegmentationSettings(kind="bpe", size=len(MERGES), joint=True, parsing=True))
+    vocabulary = Vocabulary.load(folder / "source.vocab")
+    with Reader(run, vocabulary, Segmenter.load(folder, run.segmentation, "source")) as read:
+        examples, lines = read.examples(["the cab", "", "<TR> the", " ", "the a the a the cab"])
+        assert read.examples(["", ""])[1] == []
+    tag = unsplit(TRANSLATE)
+    ids, words = ([row.tolist() for row in rows] for rows in (examples.source.ids, examples.source.word_of_subword))
+    assert lines == [0, 2, 2, 4, 4]
+    assert vocabulary.tokens(ids[0]) == [tag, "the", "ca@@", "b", tag]
+    assert words[0] == [0, 1, 2, 2, 3]
+    assert [row.count(vocabulary.ids([tag])[0]) for row in ids] == [2] * 5
+    assert vocabulary.tokens(ids[2]) == [tag, "the", tag]
+    assert [vocabulary.tokens(row)[1:-1] for row in ids[3:]] == [["the", "a", "the", "a"], ["the", "ca@@", "b"]]
+    assert words[3:] == [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 3]]
 
 
 def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):

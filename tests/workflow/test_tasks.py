@@ -33,9 +33,16 @@ def test_sources_stand_twice_and_only_translations_are_scored(place, shared):
     assert 0 < len(parsed) < 12, "two lengths of the development set have more words than are parsed"
     assert sorted(ids["dev"]) == sorted([*range(12), *(-1 - i for i in parsed)])
     assert ids["test"] == list(range(10))
-    scores = json.loads((results / "smoke/bracketed/currey_heafield/seed1/scores.json").read_text())
-    assert scores["bleu"]["test"]["bleu"] >= 0
-    model = results / "smoke/bracketed/currey_heafield/seed1/model"
+    run = results / "smoke/bracketed/currey_heafield/seed1"
+    assert list(json.loads((run / "scores.json").read_text())["bleu"]) == ["test", "dev"]
+    for split, count in (("test", 10), ("dev", 12)):
+        hypotheses = (run / f"hypotheses/{split}.txt").read_text()
+        assert hypotheses.count("\n") == count
+        assert "<TR>" not in hypotheses
+    training = [json.loads(line) for line in (run / "training.jsonl").read_text().splitlines()]
+    losses = [line["loss"] for line in training if "loss" in line]
+    assert losses[-1] < losses[0]
+    model = run / "model"
     lines = "the old dog sleeps .\n\n" + "a cat " * 600 + "\n"
     translated = subprocess.run(
         [sys.executable, "-m", "nmtcore.cli", "translate", str(model)],

@@ -236,6 +236,8 @@ class DatasetSettings:
             for part in parts:
                 if part.corpus not in self.corpora:
                     raise ValueError(f"splits.{split}: there is no corpus '{part.corpus}' in corpora")
+        if self.segmentation.parsing:
+            raise ValueError("segmentation.parsing is for systems to say, by their `tasks`")
         self._check_syntax()
         self._check_selection()
 

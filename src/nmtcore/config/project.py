@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nmtcore.config.annotators import annotator_entry, annotator_settings
-from nmtcore.config.components import check_composition, component_name, component_settings
+from nmtcore.config.components import ComponentSettings, check_composition, component_name, component_settings
 from nmtcore.config.datasets import GOLD, SIDES, TREEBANK, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
 from nmtcore.config.formats import check_roles, format_options
@@ -295,7 +295,7 @@ class Project:
             source=data.source,
             target=data.target,
             words=data.words,
-            segmentation=_for_tasks(self.segmentation(data, size), parts, syntax, data, where=where),
+            segmentation=_for_tasks(self.segmentation(data, size), parts.tasks, components, data, where=where),
             syntax=syntax,
             annotators={name: annotator_entry(data.annotators[name]) for name in used},
             base=parts.base,
@@ -379,19 +379,25 @@ def _check_keys(special: Mapping[str, Any], *, where: str) -> None:
 
 
 def _for_tasks(
-    segmentation: SegmentationSettings, system: SystemSettings, syntax: Mapping, data: DatasetSettings, *, where: str
+    segmentation: SegmentationSettings,
+    tasks: Sequence[str],
+    components: tuple[ComponentSettings, ...],
+    data: DatasetSettings,
+    *,
+    where: str,
 ) -> SegmentationSettings:
     """Give the segmentation that a system's tasks want."""
-    if "translation" not in system.tasks:
+    if "translation" not in tasks:
         raise UserError(f"{where}: tasks: translation must be among them.")
-    if "parsing" not in system.tasks:
+    if "parsing" not in tasks:
         return segmentation
     _annotator_of(data, "source", "constituency", "constituency", where=where)
-    if syntax.get("source"):
-        raise UserError(
-            f"{where}: the task parsing does not go with components that read the source's syntax "
-            f"({', '.join(syntax['source'])}): its sources are wrapped in tags, which have none."
-        )
+    for settings in components:
+        if settings.needs or settings.parses:
+            raise UserError(
+                f"{where}: the task parsing does not go with {component_name(settings)}, which reads trees or tags or "
+                "gives every source word a head: sources stand between tags that have neither."
+            )
     return replace(segmentation, parsing=True)
 
 

@@ -134,6 +134,9 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
     """Write a run as plain values; `run_from_json` reads them back."""
     values = plain(run)
     values["components"] = [component_entry(settings) for settings in run.components]
+    if not run.segmentation.parsing:
+        # As it was before there were tasks, so that no run is made again for them.
+        del values["segmentation"]["parsing"]
     return values
 
 

@@ -12,6 +12,10 @@ PARSED = "brackets"
 """The column of linearised parses in `annotation/{annotator}/{split}.source.brackets.parquet`."""
 
 
+ROWS_OF_A_PAIR = 2
+"""At most."""
+
+
 def wrapped(sentences: pa.ListArray, tag: str) -> pa.ListArray:
     """Put the entry of `tag` before and after every sentence's words."""
     lengths = sentences.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
@@ -45,6 +49,11 @@ def both_tasks(ids: pa.Array, words: pa.ListArray, parses: pa.ListArray, side: s
     order = pa.array(np.argsort(np.concatenate([np.arange(len(pairs)), parsed]), kind="stable"))
     numbers = pa.array(np.concatenate([pairs, -1 - pairs[parsed]]), pa.int64())
     return numbers.take(order), pa.concat_arrays([first.cast(second.type), second]).take(order)
+
+
+def rows_of_first(pairs: int, ids: np.ndarray) -> int:
+    """Count the rows of the first `pairs` pairs, where every pair's rows follow one another."""
+    return int(np.searchsorted(np.cumsum(ids >= 0), pairs, side="right"))
 
 
 def translations(ids: np.ndarray) -> np.ndarray:

@@ -39,11 +39,13 @@ def learn_segmentation(
     with the corpus.
 
     Where `settings` are those of two tasks, `brackets` holds the sources' linearised parses: sources with one count
-    twice, the parses count as targets, and the tasks' tags are the last entries.
+    twice, the parses count as targets, the tasks' tags are the last entries, and the report tells how many sources have
+    a parse.
     """
+    report: dict[str, dict] = {}
     words = {side: count_words(corpus, side, selection) for side in SIDES}
     if settings.parsing:
-        sources, parses = _count_parsing(corpus, brackets, selection)
+        sources, parses, report["parsing"] = _count_parsing(corpus, brackets, selection)
         if not parses:
             raise UserError(
                 f"{brackets} has no parse of a source that is used: there is nothing to learn to parse from."
@@ -55,7 +57,6 @@ def learn_segmentation(
     for side in SIDES:
         if not words[side]:
             raise UserError(f"{corpus} has no word on the {side} side: there is nothing to learn from.")
-    report = {}
     for side in SIDES[:1] if settings.joint else SIDES:
         report[side] = _learn_side(words[side], settings, Path(folder), side)
     if settings.joint:
@@ -74,8 +75,11 @@ def count_words(corpus: Path, side: str, selection: Path | None = None) -> Count
     return counts
 
 
-def _count_parsing(corpus: Path, brackets: Path, selection: Path | None) -> tuple[Counter[str], Counter[str]]:
-    """Count the words of the sources that have a parse, and the entries of their parses."""
+def _count_parsing(
+    corpus: Path, brackets: Path, selection: Path | None
+) -> tuple[Counter[str], Counter[str], dict[str, int]]:
+    """Count the words of the sources that have a parse, the entries of their parses, and sources with and without."""
+    report = {"sources": 0, "parsed": 0, "without a parse": 0}
     sources: Counter[str] = Counter()
     parses: Counter[str] = Counter()
     streams = (
@@ -86,7 +90,10 @@ def _count_parsing(corpus: Path, brackets: Path, selection: Path | None) -> tupl
         known = found.column("brackets").is_valid()
         _count(sources, pairs.column("source_words").filter(known))
         _count(parses, found.column("brackets").filter(known))
-    return sources, parses
+        report["sources"] += len(known)
+        report["parsed"] += known.true_count
+        report["without a parse"] += known.false_count
+    return sources, parses, report
 
 
 def _count(counts: Counter[str], lists: pa.ListArray) -> None:
