@@ -435,6 +435,7 @@ def test_what_a_run_of_one_task_is_told_knows_of_no_other(project: Project):
     assert run_to_json(one)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True}
     assert run_to_json(both)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True, "parsing": True}
     assert (one.segmentation.name, both.segmentation.name) == ("bpe_joint_16000", "bpe_joint_16000_parsing")
+    assert "parsing" not in repr(project.dataset("nc11_en2de").view("words"))
 
 
 def test_a_data_set_without_treebank_is_said(folder: Path):

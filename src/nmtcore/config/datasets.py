@@ -99,9 +99,9 @@ class SegmentationSettings:
     """words: the vocabulary's size; bpe: the number of merges."""
     joint: bool = False
     """One set of merges and one vocabulary for both sides."""
-    parsing: bool = False
+    parsing: bool = field(default=False, repr=False)
     """Learned for two tasks: sources are to be translated, and to be parsed (Currey and Heafield 2019). A system says
-    so, no data set."""
+    so, no data set: so the `repr` of one, by which Snakemake sees changes, need not."""
 
     def __post_init__(self) -> None:
         if self.size < 1:
