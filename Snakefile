@@ -22,6 +22,10 @@ configfile:
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs_corpus.smk"
+include: "workflow/rules/inputs_annotation.smk"
+include: "workflow/rules/inputs_runs.smk"
+include: "workflow/rules/inputs_targets.smk"
 include: "workflow/rules/corpus.smk"
 include: "workflow/rules/annotation.smk"
 include: "workflow/rules/segmentation.smk"

@@ -96,6 +96,18 @@ def test_the_first_weights_are_those_of_the_other_system(scored):
     assert not [name for name in data if name.startswith("train.")]
 
 
+def test_the_systems_stand_in_one_table(scored):
+    settings = ["scale=smoke", 'datasets=["gilded"]', f"systems={json.dumps(SYSTEMS)}"]
+    scored.run("results/tables/systems.md", settings=settings)
+    entries = read(scored.folder / "results/tables/systems.json")
+    assert [(entry["system"], entry["split"]) for entry in entries] == [(system, "test") for system in SYSTEMS]
+    bleu = read(scored.folder / "results/smoke/gilded/depparse_gold.bleu")["splits"]["test"]["bleu"]
+    assert entries[0]["bleu"] == bleu
+    assert set(entries[0]["uas"]) == {"argmax", "spanning_tree"}
+    lines = (scored.folder / "results/tables/systems.md").read_text(encoding="utf-8").splitlines()
+    assert lines[2].startswith("| gilded | depparse_gold | test |")
+
+
 def test_another_first_model_means_training_again(scored):
     target = "results/smoke/gilded/depparse_gold.bleu"
     assert "Nothing to be done" in scored.call("-n", target).output

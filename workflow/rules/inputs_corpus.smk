@@ -1,0 +1,114 @@
+# What the corpus stage reads: files of data sets and models, other splits, truecasing models.
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from snakemake.logging import logger
+
+from nmtcore.config.datasets import SIDES
+from nmtcore.config.filters import filter_name
+from nmtcore.config.typed import choose
+from nmtcore.corpus.download import missing_manual
+from nmtcore.errors import UserError
+
+
+@cache
+@explained
+def named_files():
+    """Every file that a data set or a model names: its settings by who names it."""
+    named = {}
+    for dataset in PROJECT.dataset_files:
+        for corpus, settings in PROJECT.dataset(dataset).corpora.items():
+            for files in settings.files.values():
+                for file in files:
+                    named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
+    for model in PROJECT.model_files:
+        for file in PROJECT.annotator_model(model).files:
+            named.setdefault(file.name, {})[f"model {model}"] = file
+    return named
+
+
+@explained
+def file_settings(name):
+    """The settings of a file by its name; all that name it must mean the same file, if not the same member of it."""
+    owners = {
+        owner: without_member(file)
+        for owner, file in named_files().get(name, {}).items()
+    }
+    if not owners:
+        raise UserError(
+            f"{DOWNLOADS}/{name}: neither a data set nor a model names this file."
+        )
+    if len(set(owners.values())) > 1:
+        raise UserError(
+            f"{', '.join(owners)} describe {name} differently: make them agree."
+        )
+    return next(iter(owners.values()))
+
+
+def without_member(file):
+    """Which member is read does not matter for fetching a file."""
+    mirrors = tuple(replace(mirror, member=None) for mirror in file.mirrors)
+    return replace(file, member=None, mirrors=mirrors)
+
+
+TOLD = set()
+
+
+@explained
+def split_files(wildcards):
+    """The downloaded files of a split; says at once which of them must be fetched by hand and are not there."""
+    dataset = dataset_of(wildcards)
+    choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
+    names = []
+    for corpus in dict.fromkeys(
+        part.corpus for part in dataset.splits[wildcards.split]
+    ):
+        for files in dataset.corpora[corpus].files.values():
+            for file in files:
+                names.append(f"{DOWNLOADS}/{file.name}")
+                warn_missing(file)
+    return list(dict.fromkeys(names))
+
+
+def warn_missing(file):
+    sentence = missing_manual(
+        file, manual_folder=Path(MANUAL), mirror_roots=SETTINGS.mirrors
+    )
+    if (
+        sentence
+        and file.name not in TOLD
+        and not os.path.exists(f"{DOWNLOADS}/{file.name}")
+    ):
+        TOLD.add(file.name)
+        logger.warning(sentence)
+
+
+def other_splits(wildcards):
+    """The splits that training pairs must not occur in, where the data set's filters say so."""
+    dataset = dataset_of(wildcards)
+    if wildcards.split != "train" or "held_out" not in map(
+        filter_name, dataset.filters
+    ):
+        return []
+    return [
+        f"{DATA}/corpus/raw/{split}.parquet".format(dataset=dataset.name)
+        for split in dataset.tests
+    ]
+
+
+def filter_threads(wildcards):
+    """Filters that guess languages share out their pairs; the others are faster than sharing them out."""
+    names = map(filter_name, dataset_of(wildcards).filters)
+    return 2 if {"langdetect", "lingua"}.intersection(names) else 1
+
+
+def truecasers(wildcards):
+    """The truecasing models of the sides that have one."""
+    dataset = dataset_of(wildcards)
+    owner = dataset.segmentation_from or dataset.name
+    return [
+        f"{DATA}/corpus/truecase.{side}.txt".format(dataset=owner)
+        for side in SIDES
+        if dataset.words[side].truecase
+    ]

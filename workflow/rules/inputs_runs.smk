@@ -1,0 +1,102 @@
+# What a run reads and leaves: features, trees, labels, first weights, scores.
+from pathlib import Path
+
+from nmtcore.config.targets import scale_prefix
+from nmtcore.errors import UserError
+
+
+def feature_files(run, splits):
+    """The features of `splits` that a run reads."""
+    folder = f"{RESULTS}/{run.dataset}/features/{run.segmentation.name}"
+    return [f"{folder}/{name}" for split in splits for name in run.feature_files(split)]
+
+
+def annotation_files(run, splits):
+    """The trees that a run's own trees are compared with."""
+    annotator = run.syntax.get("source", {}).get("dependencies")
+    folder = f"{RESULTS}/{run.dataset}/annotation"
+    return [
+        f"{folder}/{run.gold_annotator if split in run.gold else annotator}/{split}.source.parquet"
+        for split in splits
+        if annotator
+    ]
+
+
+def start_model(run):
+    """The model whose weights a run starts from, where it does."""
+    if run.start_from is None:
+        return []
+    folder = f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.start_from}"
+    return [f"{folder}/seed{run.seed}/model"]
+
+
+def label_files(run):
+    """The label vocabularies that a run reads, by side and annotator."""
+    return {
+        side: {
+            annotator: f"{RESULTS}/{run.dataset}/annotation/{annotator}/{side}.labels.json"
+            for annotator in kinds.values()
+        }
+        for side, kinds in run.syntax.items()
+    }
+
+
+def segmentation_folder(dataset, name):
+    """Where a data set's segmentation lies: in another one's folder, where it uses that."""
+    owner = PROJECT.dataset(dataset).segmentation_from or dataset
+    return f"{RESULTS}/{owner}/segmentation/{name}"
+
+
+def configured_runs():
+    """Every run that config.yaml asks for."""
+    return [
+        PROJECT.run(dataset, system, SETTINGS.scale, seed)
+        for dataset in SETTINGS.datasets
+        for system in SETTINGS.systems
+        for seed in SETTINGS.seeds
+    ]
+
+
+@explained
+def configured_scores():
+    return [
+        f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}.{ending}"
+        for run in configured_runs()
+        for ending in run.scores
+    ]
+
+
+def configured_results(score):
+    """An input function: the results of a kind of score, of the configured systems that have it."""
+
+    @explained
+    def results(wildcards):
+        return [
+            path
+            for path in dict.fromkeys(configured_scores())
+            if Path(path).name.split(".", 1)[1] == score
+        ]
+
+    return results
+
+
+@explained
+def configured_histories(wildcards):
+    """The training logs of the configured runs."""
+    runs = configured_runs()
+    if not runs:
+        raise UserError(
+            "A table of systems needs `datasets` and `systems` in config.yaml, or on the command line."
+        )
+    return [
+        f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}/seed{run.seed}/training.jsonl"
+        for run in runs
+    ]
+
+
+@explained
+def configured_models():
+    return [
+        f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}/seed{run.seed}/model"
+        for run in configured_runs()
+    ]

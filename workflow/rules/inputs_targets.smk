@@ -1,0 +1,198 @@
+# What the target rules and tables ask for, and what must be downloaded for it.
+from pathlib import Path
+
+from snakemake.logging import logger
+
+from nmtcore.config.annotators import annotator_entry
+from nmtcore.config.datasets import GOLD
+from nmtcore.config.kinds import FEATURES
+from nmtcore.config.project import SELECTION
+from nmtcore.config.typed import plain
+from nmtcore.corpus.download import planned_downloads
+from nmtcore.errors import UserError
+
+ANNOUNCED = set()
+
+
+def announce(datasets):
+    """Say what must be downloaded for data sets, how much it is and under which licence, before anything starts."""
+    names = tuple(dataset.name for dataset in datasets)
+    if names in ANNOUNCED:
+        return
+    ANNOUNCED.add(names)
+    files = {}
+    for dataset in datasets:
+        for corpus in used_corpora(dataset):
+            licence = corpus.licence or dataset.licence
+            for file in (file for files in corpus.files.values() for file in files):
+                files.setdefault(file.name, (without_member(file), licence))
+        for settings in dataset.annotators.values():
+            for name in missing_models(settings):
+                model = PROJECT.annotator_model(name)
+                files |= {file.name: (file, model.licence) for file in model.files}
+    for sentence in planned_downloads(
+        files.values(),
+        downloads=Path(DOWNLOADS),
+        mirror_roots=SETTINGS.mirrors,
+        manual_folder=Path(MANUAL),
+        ask=None if workflow.dryrun else ask_length,
+    ):
+        logger.info(sentence)
+
+
+def ask_length(url):
+    """Ask a server for a file's length; a dry run works without a network."""
+    from nmtcore.corpus.remote import asked_length
+
+    return asked_length(url, SETTINGS.http_hosts)
+
+
+def used_corpora(dataset):
+    """The corpora of a data set's splits."""
+    names = [part.corpus for parts in dataset.splits.values() for part in parts]
+    return [dataset.corpora[name] for name in dict.fromkeys(names)]
+
+
+def configured_datasets():
+    return [PROJECT.dataset(name) for name in SETTINGS.datasets]
+
+
+@explained
+def configured_data(wildcards):
+    """The token features of every split of the configured data sets, at the configured scale."""
+    announce(configured_datasets())
+    return [
+        file for dataset in configured_datasets() for file in token_features(dataset)
+    ]
+
+
+def token_features(dataset):
+    name = PROJECT.segmentation(dataset, PROJECT.scale(SETTINGS.scale)).name
+    folder = f"{RESULTS}/{dataset.name}/features/{name}"
+    return [
+        f"{folder}/{split}.{side}.parquet"
+        for split in dataset.splits
+        for side in dataset.sides(split)
+    ]
+
+
+@explained
+def configured_annotation(wildcards):
+    """Annotation and syntax features of every split by every annotator that the configured data sets use."""
+    announce(configured_datasets())
+    return [
+        file
+        for dataset in configured_datasets()
+        for file in [*annotations(dataset), *syntax_features(dataset)]
+    ]
+
+
+def used_annotators(dataset):
+    """The split, side and annotator of every annotation that a data set asks for."""
+    return [
+        (split, side, annotator)
+        for split in dataset.splits
+        for side in dataset.sides(split)
+        for annotator in dict.fromkeys(dataset.syntax.get(side, {}).values())
+    ]
+
+
+def annotations(dataset):
+    """Annotation files; linearised parses beside those that have constituents."""
+    files = []
+    for split, side, annotator in used_annotators(dataset):
+        stem = f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}"
+        files.append(f"{stem}.parquet")
+        if "constituency" in dataset.kinds_of(annotator, side):
+            files.append(f"{stem}.brackets.parquet")
+    return files
+
+
+def syntax_features(dataset):
+    """The features of every annotator that gives a kind which features are made of."""
+    name = PROJECT.segmentation(dataset, PROJECT.scale(SETTINGS.scale)).name
+    made = {feature.annotation for feature in FEATURES.values()}
+    return [
+        f"{RESULTS}/{dataset.name}/features/{name}/{split}.{side}.{annotator}.parquet"
+        for split, side, annotator in used_annotators(dataset)
+        if made & set(dataset.kinds_of(annotator, side))
+    ]
+
+
+def comparisons(dataset):
+    """Each parser against the treebanks that the data set names."""
+    gold = [
+        name
+        for name, settings in dataset.annotators.items()
+        if annotator_entry(settings)["tool"] == "existing"
+    ]
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}.against.{gold[0]}.json"
+        for split, side, annotator in used_annotators(dataset)
+        if gold and split.startswith(GOLD) and annotator != gold[0]
+        if "dependencies" in dataset.kinds_of(annotator, side)
+    ]
+
+
+@explained
+def configured_comparisons(wildcards):
+    """Every parser of the configured data sets against their treebanks."""
+    files = [file for dataset in configured_datasets() for file in comparisons(dataset)]
+    if not files:
+        raise UserError(
+            f"None of {', '.join(SETTINGS.datasets)} has a treebank and a parser to compare with it."
+        )
+    return files
+
+
+@explained
+def configured_annotator_models(wildcards):
+    """The models that the annotators of the configured data sets read and that must be downloaded."""
+    announce(configured_datasets())
+    return [
+        file
+        for dataset in configured_datasets()
+        for settings in dataset.annotators.values()
+        for file in model_files(settings)
+    ]
+
+
+@explained
+def configured_reports(wildcards):
+    """What reading, filtering and selecting the configured data sets report."""
+    files = []
+    for dataset in configured_datasets():
+        folder = f"{RESULTS}/{dataset.name}"
+        files += [f"{folder}/corpus/raw/{split}.json" for split in dataset.splits]
+        files += [f"{folder}/corpus/{split}.json" for split in dataset.splits]
+        if dataset.selection is not None:
+            files.append(f"{folder}/annotation/{SELECTION}/train.json")
+    return files
+
+
+@explained
+def configured_annotation_reports(wildcards):
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}.json"
+        for dataset in configured_datasets()
+        for split, side, annotator in used_annotators(dataset)
+    ]
+
+
+@explained
+def configured_labels(wildcards):
+    """The label vocabularies of the configured data sets."""
+    return [
+        f"{RESULTS}/{dataset.name}/annotation/{annotator}/{side}.labels.json"
+        for dataset in configured_datasets()
+        for split, side, annotator in used_annotators(dataset)
+        if split == "train"
+    ]
+
+
+def published_sizes(what):
+    """A params function: the published sizes of the configured data sets, in a plain mapping."""
+    return lambda wildcards: {
+        dataset.name: getattr(dataset.published, what)
+        for dataset in configured_datasets()
+    }
