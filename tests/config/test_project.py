@@ -1,6 +1,7 @@
 """The shipped configuration is valid as a whole, and mistakes in files name file, key and the nearest valid ones."""
 
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -435,13 +436,29 @@ def test_what_a_run_of_one_task_is_told_knows_of_no_other(project: Project):
     assert run_to_json(one)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True}
     assert run_to_json(both)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True, "parsing": True}
     assert (one.segmentation.name, both.segmentation.name) == ("bpe_joint_16000", "bpe_joint_16000_parsing")
-    assert "parsing" not in repr(project.dataset("nc11_en2de").view("words"))
+    assert "parsing" not in repr(project.dataset("nc11_en2de").view("words", split="train"))
 
 
 def test_a_data_set_without_treebank_is_said(folder: Path):
     child(folder, "bare", splits={"treebank_demo": None})
     with pytest.raises(UserError, match="needs a treebank on the source side, but the data set names none"):
         Project.load(folder).run("bare", "depparse_gold", "smoke", 1)
+
+
+def test_a_split_does_not_depend_on_others(folder: Path):
+    gold = {"format": "conllu", "files": {"source": {"name": "x.conllu", "url": "https://example.org/x"}}}
+    child(folder, "with_gold", corpora={"bank": gold}, splits={"gold_bank": "bank"})
+    child(folder, "other", filters=["empty"], main_test="dev")
+    project = Project.load(folder)
+    demo = project.dataset("demo_en2de")
+    for name in ("with_gold", "other"):
+        found = replace(project.dataset(name), name="demo_en2de")
+        for split in ("train", "dev", "test"):
+            assert found.view("words", "max_bad_lines", split=split) == demo.view("words", "max_bad_lines", split=split)
+    assert demo.view("words", split="dev") != demo.view("words", split="test")
+    assert demo.view("filters", split="train") != replace(project.dataset("other"), name="demo_en2de").view(
+        "filters", split="train"
+    )
 
 
 def test_a_child_can_drop_a_split(folder: Path):

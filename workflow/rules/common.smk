@@ -90,5 +90,5 @@ def dataset_of(wildcards):
 
 
 def dataset_param(*keys):
-    """A params function: what of the data set a stage depends on, in a list so that Snakemake sees its changes."""
-    return lambda wildcards: [dataset_of(wildcards).view(*keys)]
+    """A params function: what of the data set a split depends on, in a list so that Snakemake sees its changes."""
+    return lambda wildcards: [dataset_of(wildcards).view(*keys, split=wildcards.split)]
