@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -21,10 +23,33 @@ CLUSTER = [
     *("--slurm-init-seconds-before-status-checks", "6", "--seconds-between-status-checks", "2"),
 ]
 CONFIGURATION = Path("/etc/slurm/slurm.conf")
+MUNGE = Path("/run/munge")
 
 
 def ask(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def daemon(file):
+    """The number of the daemon that wrote `file`, if it still runs: another process may have its number by now."""
+    try:
+        number = int(file.read_text())
+        return number if Path(f"/proc/{number}/comm").read_text().strip() == file.stem else None
+    except (OSError, ValueError):
+        return None
+
+
+def sweep(state):
+    """Take away what a cluster left that was killed: a socket nobody listens to, old jobs, its daemons."""
+    for file in (state / "slurmd.pid", state / "slurmctld.pid"):
+        if number := daemon(file):
+            os.kill(number, signal.SIGTERM)
+            while daemon(file) == number:
+                time.sleep(0.1)
+    shutil.rmtree(state, ignore_errors=True)
+    if daemon(MUNGE / "munged.pid") is None:
+        for name in ("munge.socket.2", "munged.pid"):
+            (MUNGE / name).unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +62,15 @@ def cluster(shared):
         missing("starting a Slurm cluster takes root")
     if CONFIGURATION.exists() and "ClusterName=test\n" not in CONFIGURATION.read_text():
         missing("this machine belongs to a Slurm cluster, which a test must not touch")
-    started = subprocess.run([shared / "slurm/up.sh"], capture_output=True, text=True)
+    state = Path(tempfile.gettempdir(), "slurm-test")
+    sweep(state)
+    started = subprocess.run([shared / "slurm/up.sh", state], capture_output=True, text=True)
     try:
         if started.returncode:
             missing(f"the cluster did not start: {started.stderr}")
         yield
     finally:
-        subprocess.run([shared / "slurm/down.sh"], check=True)
+        subprocess.run([shared / "slurm/down.sh", state], check=True)
 
 
 def training_jobs():
