@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -116,6 +117,12 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
         help="of a tree; as many as the trees of the model's data set have by default",
     )
     command.add_argument("--argmax", action="store_true", help="each word's likeliest head by itself: perhaps no tree")
+    command.add_argument(
+        "--attention",
+        type=_layer_and_head,
+        metavar="LAYER.HEAD",
+        help="read trees off this head of the encoder (both from 0), whether or not it was trained to parse",
+    )
 
 
 def _parse(chosen: argparse.Namespace) -> None:
@@ -124,13 +131,22 @@ def _parse(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.conllu import parse_text, parse_treebank
     from nmtcore.inference.parse import WAYS
 
-    bundle = load_bundle(chosen.model, _device(chosen.device))
+    device, parser = _device(chosen.device), None
+    if chosen.attention is None:
+        bundle = load_bundle(chosen.model, device)
+    else:
+        from nmtcore.inference.attention import load_observed
+        from nmtcore.inference.induced import attention_parser
+
+        bundle = load_observed(chosen.model, device)
+        layer, head = chosen.attention
+        parser = attention_parser(bundle, layer=layer, head=head)
     way = "argmax" if chosen.argmax else WAYS[chosen.roots or bundle.run.evaluation.roots]
     if chosen.conllu is None:
         chunk = 1 if sys.stdin.isatty() else CHUNK
-        _write(parse_text(bundle, sys.stdin.buffer, way=way, chunk=chunk, model_folders=chosen.models))
+        _write(parse_text(bundle, sys.stdin.buffer, way=way, parser=parser, chunk=chunk, model_folders=chosen.models))
         return
-    found = list(parse_treebank(bundle, chosen.conllu, way=way, model_folders=chosen.models))
+    found = list(parse_treebank(bundle, chosen.conllu, way=way, parser=parser, model_folders=chosen.models))
     _write(sentence.block for sentence in found)
     told = told_attachment(*zip(*((s.heads, s.gold, s.words, s.upos) for s in found), strict=True))
     print(f"{chosen.conllu}: {told}", file=sys.stderr)
@@ -167,6 +183,13 @@ def _device(name: str) -> str:
     import torch
 
     return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
+
+
+def _layer_and_head(text: str) -> tuple[int, int]:
+    if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"{text} is not LAYER.HEAD, as in 0.3")
+    layer, head = text.split(".")
+    return int(layer), int(head)
 
 
 def _positive(text: str) -> int:

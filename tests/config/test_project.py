@@ -237,6 +237,28 @@ def test_a_system_of_ones_own_in_one_file(folder: Path):
     assert run.training.label_smoothing == 0.2
 
 
+@pytest.mark.parametrize(
+    ("special", "sentence"),
+    [
+        ("{components: {depprase: {layer: 2}}}", "components: unknown component 'depprase'. Did you mean depparse?"),
+        ("{components: {pascal: {heads: 2}}}", "components: unknown component 'pascal'"),
+        ("{components: [{name: depparse}]}", "components must be a mapping, not"),
+        ("{components: {depparse: 2}}", "components: depparse must be a mapping of its settings, not 2"),
+        ("{trainig: {}}", "unknown key 'trainig'"),
+        ("{training: 5}", "training must be a mapping, not 5"),
+    ],
+)
+def test_mistakes_in_what_a_system_says_of_a_data_set(folder: Path, special: str, sentence: str):
+    (folder / "systems" / "mine.yaml").write_text(
+        f"mine: {{extends: transformer_base, components: [{{name: depparse, layer: 1}}], per_dataset: "
+        f"{{demo_en2de: {special}}}}}\n"
+    )
+    with pytest.raises(UserError) as error:
+        Project.load(folder).run("demo_en2de", "mine", "smoke", 1)
+    assert str(error.value).startswith(f"{folder / 'systems' / 'mine.yaml'}: mine: per_dataset: demo_en2de")
+    assert sentence in str(error.value)
+
+
 def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: Path):
     child(folder, "twin")
     (folder / "datasets" / "twin_of_twin.yaml").write_text("extends: twin\n")

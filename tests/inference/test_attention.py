@@ -117,6 +117,6 @@ def test_batches_hold_neighbours_within_bounds(monkeypatch):
     monkeypatch.setattr(attention, "SENTENCES", 4)
     monkeypatch.setattr(attention, "CELLS", 50)
     lengths = np.array([1, 2, 3, 1, 1, 9, 5, 5, 1, 4])
-    batches = [rows.tolist() for rows in attention._consecutive(lengths)]
+    batches = [rows.tolist() for rows in attention.bounded_batches(lengths)]
     assert batches == [[0, 1, 2, 3], [4], [5], [6, 7], [8, 9]]
-    assert list(attention._consecutive(np.array([], dtype=int))) == []
+    assert list(attention.bounded_batches(np.array([], dtype=int))) == []

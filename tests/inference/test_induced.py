@@ -3,9 +3,17 @@
 import itertools
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from inference.tiny import run_settings, write_bundle
 
-from nmtcore.inference.induced import induced_heads
+from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.errors import UserError
+from nmtcore.inference import attention
+from nmtcore.inference.attention import load_observed, write_attention
+from nmtcore.inference.conllu import parse_text
+from nmtcore.inference.induced import attention_parser, induced_heads
 from nmtcore.syntax.annotation import tree_fault
 
 
@@ -31,3 +39,46 @@ def test_is_the_best_tree_with_one_root(n, heads):
     for _ in range(20):
         scores = random.normal(size=(n, n))
         assert tuple(induced_heads(scores, heads=heads)) == best_by_hand(scores, heads)
+
+
+LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]
+
+
+@pytest.mark.parametrize("cells", [attention.CELLS, 1])
+@pytest.mark.parametrize("components", [[], [DepParse(layer=1)]], ids=["plain", "prefix"])
+@pytest.mark.parametrize("parsing", [False, True])
+def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch, components, parsing, cells):
+    """Summed word by word in loops; tags around the text, `<ROOT>` and `</s>` take no part."""
+    monkeypatch.setattr(attention, "CELLS", cells)
+    segmentation = SegmentationSettings(kind="bpe", size=6, joint=True, parsing=parsing)
+    bundle = load_observed(write_bundle(tmp_path / "model", run_settings(*components, segmentation=segmentation)))
+    write_attention(tmp_path / "maps.parquet", bundle, LINES)
+    maps = {(row["id"], row["layer"], row["head"]): row for row in pq.read_table(tmp_path / "maps.parquet").to_pylist()}
+    parser = attention_parser(bundle, layer=1, head=0)
+    for way in ("argmax", "one_root"):
+        blocks = list(parse_text(bundle, LINES, way=way, parser=parser))
+        for number, (line, block) in enumerate(zip(LINES, blocks, strict=True)):
+            words = line.split()
+            heads = [int(row.split("\t")[6]) for row in block.splitlines() if row and not row.startswith("#")]
+            if not words:
+                assert heads == []
+                continue
+            row, scores = maps[number, 1, 0], np.zeros((len(words), len(words)))
+            assert set(row["key_words"]) == {-1, *range(len(words))}
+            for query, a in enumerate(row["key_words"]):
+                for key, b in enumerate(row["key_words"]):
+                    if a >= 0 and b >= 0:
+                        scores[a, b] += row["weights"][query][key]
+            if way == "argmax":
+                assert heads == [0 if b == a else b + 1 for a, b in enumerate(scores.argmax(axis=1).tolist())]
+            else:
+                assert tuple(heads) == best_by_hand(scores, "columns")
+
+
+def test_a_head_that_is_not_there_is_a_sentence(tmp_path):
+    bundle = load_observed(write_bundle(tmp_path / "model"))
+    for layer, head in [(2, 0), (0, 2)]:
+        with pytest.raises(
+            UserError, match=rf"no head {layer}\.{head}: its layers are 0 to 1, the heads of each 0 to 1"
+        ):
+            attention_parser(bundle, layer=layer, head=head)

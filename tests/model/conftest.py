@@ -123,6 +123,25 @@ def draw() -> Callable[..., Examples]:
 
 
 @pytest.fixture(scope="session")
+def redraw() -> Callable[..., Examples]:
+    """redraw(examples, seed): the same pairs, with another annotation of the first source sentence."""
+
+    def redrawn(examples: Examples, seed: int) -> Examples:
+        side = examples.source
+        pieces = [
+            np.bincount(words) for words in np.split(side.word_of_subword.values, side.word_of_subword.offsets[1:-1])
+        ]
+        syntax = {}
+        for name, other in _syntax(np.random.default_rng(seed), pieces).items():
+            own = side.syntax[name]
+            first = own.offsets[1]
+            syntax[name] = Ragged(np.concatenate([other.values[:first], own.values[first:]]), own.offsets)
+        return dataclasses.replace(examples, source=dataclasses.replace(side, syntax=syntax))
+
+    return redrawn
+
+
+@pytest.fixture(scope="session")
 def labels() -> dict:
     """The labels of what `draw` draws, as `build_components` takes them."""
     return LABELS

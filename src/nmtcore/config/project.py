@@ -251,8 +251,14 @@ class Project:
         values = _extended(name, entries.__getitem__, entries, what="system")
         values["description"] = entries[name][1].get("description", "")  # A parent's would be of another system.
         system = build(SystemSettings, values, where=f"{path}: {name}")
-        for dataset in system.per_dataset:
-            choose(dataset, self.dataset_files, what="data set", where=f"{path}: {name}: per_dataset")
+        for dataset, special in system.per_dataset.items():
+            at = f"{path}: {name}: per_dataset"
+            choose(dataset, self.dataset_files, what="data set", where=at)
+            _check_special(special, where=f"{at}: {dataset}")
+        own = {entry.get("name") for entry in system.components}
+        for dataset, special in (entries[name][1].get("per_dataset") or {}).items():
+            for component in special.get("components", {}):
+                choose(component, own, what="component", where=f"{path}: {name}: per_dataset: {dataset}: components")
         return system
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
@@ -272,7 +278,6 @@ class Project:
         where = f"{self.system_entries[system][0]}: {system} on {dataset} at scale {scale}"
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
         special = next((parts.per_dataset[name] for name in self._line(dataset) if name in parts.per_dataset), {})
-        _check_keys(special, where=where)
 
         def layered(cls: type, section: str, last: Mapping[str, Any] | None = None) -> Any:
             values = [getattr(layer, section) for layer in (recipe, data, parts)]
@@ -373,9 +378,17 @@ def _extended(
     return merge(_extended(parent, entry, names, what=what, children=(*children, name)), values)
 
 
-def _check_keys(special: Mapping[str, Any], *, where: str) -> None:
-    for key in special:
-        choose(key, ("components", "model", "training", "decoding"), what="key", where=f"{where}: per_dataset")
+def _check_special(special: Mapping[str, Any], *, where: str) -> None:
+    """Check one entry of `per_dataset` as far as its sections go."""
+    for section, values in special.items():
+        choose(section, ("components", "model", "training", "decoding"), what="key", where=where)
+        if not isinstance(values, dict):
+            raise UserError(f"{where}: {section} must be a mapping, not {values!r}.")
+        for component, settings in values.items() if section == "components" else ():
+            if not isinstance(settings, dict):
+                raise UserError(
+                    f"{where}: components: {component} must be a mapping of its settings, not {settings!r}."
+                )
 
 
 def _for_tasks(

@@ -4,13 +4,14 @@ B sentences of a batch, H heads, Q query tokens, S source tokens.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import torch
+from torch import Tensor
 
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -18,8 +19,10 @@ from nmtcore.inference.batches import device_of, over_batches
 from nmtcore.inference.beam import beam_search, length_limits
 from nmtcore.inference.bundle import CHUNK, Bundle, load_bundle
 from nmtcore.inference.raw import chunks, clean_lines
-from nmtcore.model.batch import make_batch
+from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
+from nmtcore.model.components.base import Stack
+from nmtcore.model.pooling import NO_WORD
 from nmtcore.model.transformer import Encoded
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
@@ -83,7 +86,7 @@ def _observed(bundle: Bundle, examples: Examples, *, cross: bool) -> Iterator[pa
     def observed(rows: np.ndarray) -> pa.RecordBatch:
         return _watch(bundle, examples.take(rows), parts[rows], cross=cross)
 
-    for some in chunks(_consecutive(examples.source.ids.lengths), TOGETHER):
+    for some in chunks(bounded_batches(examples.source.ids.lengths), TOGETHER):
         yield from over_batches(bundle.model, some, observed)
 
 
@@ -93,7 +96,7 @@ def _parts(ids: np.ndarray) -> np.ndarray:
     return np.arange(len(ids)) - np.repeat(starts, np.diff(starts, append=len(ids)))
 
 
-def _consecutive(lengths: np.ndarray) -> Iterator[np.ndarray]:
+def bounded_batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
     """Cut rows, in order, into batches within `SENTENCES` and `CELLS`; one row at least."""
     start, longest = 0, 0
     for row, length in enumerate(lengths.tolist()):
@@ -106,15 +109,48 @@ def _consecutive(lengths: np.ndarray) -> Iterator[np.ndarray]:
         yield np.arange(start, len(lengths))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """An encoded batch and what its heads looked at."""
+
+    batch: Batch
+    encoded: Encoded
+    observer: AttentionMaps
+
+    @property
+    def maps(self) -> dict[tuple[Stack, int], Tensor]:
+        """The weights (B, H, Q, S) up to now, by kind of attention and layer."""
+        return self.observer.maps(self.encoded.context)
+
+    @property
+    def words_BS(self) -> Tensor:
+        """The word (from 0) of every column, `NO_WORD` for none."""
+        return self.observer.words_BS(self.encoded.context)
+
+
+def observe(bundle: Bundle, examples: Examples) -> Observed:
+    """Encode all examples as one batch with a model of `load_observed`."""
+    model = bundle.model
+    (observer,) = (c for c in model.components if isinstance(c, AttentionMaps))
+    batch = make_batch(examples, np.arange(len(examples)), tuple(model.components), device_of(model))
+    return Observed(batch=batch, encoded=model.encode(batch), observer=observer)
+
+
+def text_words(words_BS: Tensor, bundle: Bundle) -> Tensor:
+    """Number the words of the text alone: the tags that name a sentence's task, around it, are none."""
+    if not bundle.run.segmentation.parsing:
+        return words_BS
+    last_B1 = words_BS.max(1, keepdim=True).values
+    return torch.where((words_BS > 0) & (words_BS < last_B1), words_BS - 1, NO_WORD)
+
+
 def _watch(bundle: Bundle, examples: Examples, parts: np.ndarray, *, cross: bool) -> pa.RecordBatch:
     """Run the model over one batch and lay out what its heads looked at."""
-    model, device = bundle.model, device_of(bundle.model)
-    (observer,) = (c for c in model.components if isinstance(c, AttentionMaps))
-    batch = make_batch(examples, np.arange(len(examples)), tuple(model.components), device)
-    encoded = model.encode(batch)
-    written = _translate(bundle, examples, encoded) if cross else [[]] * len(examples)
-    words = observer.words_BS(encoded.context).tolist()
-    maps = {place: weights.float().cpu().numpy() for place, weights in observer.maps(encoded.context).items()}
+    seen = observe(bundle, examples)
+    batch = seen.batch
+    written = _translate(bundle, examples, seen.encoded) if cross else [[]] * len(examples)
+    words = text_words(seen.words_BS, bundle).tolist()
+    maps = {place: weights.float().cpu().numpy() for place, weights in seen.maps.items()}
     rows = []
     for i, (source, real) in enumerate(zip(batch.source_BS, batch.source_mask, strict=True)):
         keys = bundle.source_vocabulary.tokens(source[real].tolist())

@@ -1,18 +1,23 @@
 """The trees that a model sees in raw text, or in the words of a treebank, as CoNLL-U."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
 from nmtcore.errors import LineError, UserError
+from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import CHUNK, Bundle
-from nmtcore.inference.parse import Way, parse_examples
+from nmtcore.inference.parse import Parse, Way, parse_examples
 from nmtcore.inference.raw import Part, Reader, chunks, clean_lines
 from nmtcore.syntax.annotation import ROOT, Annotation
 from nmtcore.syntax.conllu import conllu_sentence
+
+Parser = Callable[[Examples], list[Parse]]
+"""Gives the parse of every example, in order."""
 
 _HEAD = 6
 """The column of the head in CoNLL-U, from 0."""
@@ -23,6 +28,7 @@ def parse_text(
     lines: Iterable[str | bytes],
     *,
     way: Way,
+    parser: Parser | None = None,
     chunk: int = CHUNK,
     where: str = "standard input",
     model_folders: Sequence[Path] = (),
@@ -30,16 +36,17 @@ def parse_text(
     """Yield a block of CoNLL-U for each line of raw text, in order: its number (from 1), its text and its words.
 
     The block of a line without words is its comments alone. A line of more than `raw.LONGEST` subwords is parsed in
-    parts, each with a root of its own, and standard error says so. Raises as `Bundle.translate_n_best`, and `UserError`
-    where the model does not parse, or knows no root that a tree could hang from.
+    parts, each with a root of its own, and standard error says so. `parser` is the head that the model was trained to
+    parse with, or another. Raises as `Bundle.translate_n_best`, and `UserError` where there is no `parser` and the
+    model does not parse, or knows no root that a tree could hang from.
     """
-    _check(bundle, way)
+    parser = parser or _trained(bundle, way)
     with bundle.reader(model_folders) as reader:
         first = 1
         for texts in chunks(clean_lines(lines, where=where), chunk):
             words = [reader.split(text) for text in texts]
             places = [f"{where}, line {number}" for number in range(first, first + len(texts))]
-            found = _heads(bundle, reader, words, way=way, places=places)
+            found = _heads(parser, reader, words, way=way, places=places)
             for number, (text, its_words, heads) in enumerate(zip(texts, words, found, strict=True), start=first):
                 yield conllu_sentence(its_words, Annotation(head=heads), sent_id=number, text=text)
             first += len(texts)
@@ -57,43 +64,44 @@ class ParsedSentence(NamedTuple):
 
 
 def parse_treebank(
-    bundle: Bundle, path: Path, *, way: Way, model_folders: Sequence[Path] = ()
+    bundle: Bundle, path: Path, *, way: Way, parser: Parser | None = None, model_folders: Sequence[Path] = ()
 ) -> Iterator[ParsedSentence]:
     """Parse the syntactic words of a CoNLL-U file as they stand there, sentence by sentence.
 
     What is no CoNLL-U, or no tree, is a `LineError`, a file without sentences a `UserError`; for the rest see
     `parse_text`.
     """
-    _check(bundle, way)
+    parser = parser or _trained(bundle, way)
     empty = True
     with bundle.reader(model_folders) as reader:
         for pieces in chunks(sentences(Input(path, None)), CHUNK):
             empty = False
             gold = [_gold(piece) for piece in pieces]
             places = [f"{path}, line {piece.line}" for piece in pieces]
-            found = _heads(bundle, reader, [words for words, _ in gold], way=way, places=places)
+            found = _heads(parser, reader, [words for words, _ in gold], way=way, places=places)
             for piece, (words, tree), heads in zip(pieces, gold, found, strict=True):
                 yield ParsedSentence(_with_heads(decode(piece), heads), words, heads, tree.head, tree.upos)
     if empty:
         raise UserError(f"{path} holds no sentence.")
 
 
-def _check(bundle: Bundle, way: Way) -> None:
+def _trained(bundle: Bundle, way: Way) -> Parser:
     if not bundle.model.parses:
         raise UserError(
             f"The system {bundle.run.system} gives no trees: none of its heads is trained to parse. Take a model of "
-            "depparse_l1, say."
+            "depparse_l1, say, or name a head whose attention to read as trees: --attention 0.0."
         )
     if way != "argmax" and not bundle.model.parses_to_root:
         raise UserError(f"The system {bundle.run.system} knows no root, so its heads make no trees: add --argmax.")
+    return partial(parse_examples, bundle.model)
 
 
 def _heads(
-    bundle: Bundle, reader: Reader, lines: Sequence[Sequence[str]], *, way: Way, places: Sequence[str]
+    parser: Parser, reader: Reader, lines: Sequence[Sequence[str]], *, way: Way, places: Sequence[str]
 ) -> list[list[int]]:
     """Give the heads of every line's words; `places` says where each line stands."""
     parts = reader.parts(lines)
-    parses = parse_examples(bundle.model, reader.examples_of(parts))
+    parses = parser(reader.examples_of(parts))
     of_line: list[list[tuple[Part, Sequence[int]]]] = [[] for _ in lines]
     for part, parse in zip(parts, parses, strict=True):
         of_line[part.line].append((part, getattr(parse, way).tolist()))

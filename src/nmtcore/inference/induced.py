@@ -1,9 +1,20 @@
-"""Trees read off scores between words that nobody trained to be a parse (tran2018, section 5)."""
+"""Trees read off scores between words that nobody trained to be a parse (tran2018, section 5).
 
+W words.
+"""
+
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
+from nmtcore.errors import UserError
+from nmtcore.features.examples import Examples
+from nmtcore.inference.attention import bounded_batches, observe, text_words
+from nmtcore.inference.batches import over_batches
+from nmtcore.inference.bundle import Bundle
+from nmtcore.inference.parse import Parse, parse_of
+from nmtcore.model.pooling import pool_words
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 
 
@@ -15,5 +26,36 @@ def induced_heads(scores_WW: np.ndarray, *, heads: Literal["rows", "columns"]) -
     """
     if not len(scores_WW):
         return np.zeros(0, dtype=np.int64)
-    of_dependents_WW = scores_WW.T if heads == "rows" else scores_WW
-    return maximum_spanning_tree(np.column_stack([np.diagonal(scores_WW), of_dependents_WW]), single_root=True)
+    return maximum_spanning_tree(_with_root(scores_WW.T if heads == "rows" else scores_WW), single_root=True)
+
+
+def _with_root(scores_WW: np.ndarray) -> np.ndarray:
+    """Take a dependent's (row's) score of itself for that of being a root: (W, 1 + W)."""
+    return np.column_stack([np.diagonal(scores_WW), scores_WW])
+
+
+def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Callable[[Examples], list[Parse]]:
+    """Make a parser of one head of the encoder (from 0), its weights summed within words (`pool_words`).
+
+    A word's head is the word it looks at; what it looks at itself is its score as a root. `bundle` is one of
+    `load_observed`. A head that the encoder lacks is a `UserError`.
+    """
+    model = bundle.model.settings
+    if not (0 <= layer < model.encoder_layers and 0 <= head < model.heads):
+        raise UserError(
+            f"The encoder has no head {layer}.{head}: its layers are 0 to {model.encoder_layers - 1}, "
+            f"the heads of each 0 to {model.heads - 1}."
+        )
+
+    def parse(examples: Examples) -> list[Parse]:
+        def parsed(rows: np.ndarray) -> list[Parse]:
+            seen = observe(bundle, examples.take(rows))
+            words_BS = text_words(seen.words_BS, bundle)
+            counts = (words_BS.max(1).values + 1).tolist()
+            scores_BWW = pool_words(seen.maps["encoder", layer][:, head], words_BS, count=max(counts)).cpu().numpy()
+            return [parse_of(_with_root(s[:n, :n]), to_root=True) for s, n in zip(scores_BWW, counts, strict=True)]
+
+        batches = bounded_batches(examples.source.ids.lengths)
+        return [parse for parses in over_batches(bundle.model, list(batches), parsed) for parse in parses]
+
+    return parse

@@ -62,7 +62,8 @@ class PairLabels(Component):
         return AttentionHooks(bias=bias, mixed=partial(self._add_values, self.values[stack][layer], stack))
 
     def _labels(self, heads: Heads, stack: Stack) -> Tensor:
-        notes, key = heads.context.notes, f"{self.name}.{stack}"
+        sizes = (heads.queries_BHQK.size(2), heads.keys_BHSK.size(2))
+        notes, key = heads.context.notes, f"{self.name}.{stack}.{sizes}"
         if key not in notes:
             notes[key] = self.pair_labels(heads, stack)
         return notes[key].unsqueeze(1)

@@ -36,6 +36,14 @@ class Sisa(ParserHead):
         self.keys = nn.Linear(model.width, width)
         self.biaffine = nn.Linear(width, width)
 
+    def initialise(self, kind: str, uniform_range: float) -> None:
+        """Start at scores of about a plain head's size; else nothing divides them, and the head is one-hot at first.
+
+        Assumed: neither paper says how U starts, and the code of bugliarello2020 leaves it as its memory was.
+        """
+        if kind == "xavier":
+            nn.init.xavier_uniform_(self.biaffine.weight, gain=self.biaffine.in_features**-0.5)
+
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Replace one head's comparison in one layer of the encoder, and watch it."""
         chosen = stack == "encoder" and layer == self.settings.layer
