@@ -111,12 +111,13 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help="parse the words of this treebank, and tell how many heads are right",
     )
-    command.add_argument(
+    way = command.add_mutually_exclusive_group()
+    way.add_argument(
         "--roots",
         choices=["one", "many"],
         help="of a tree; as many as the trees of the model's data set have by default",
     )
-    command.add_argument("--argmax", action="store_true", help="each word's likeliest head by itself: perhaps no tree")
+    way.add_argument("--argmax", action="store_true", help="each word's likeliest head by itself: perhaps no tree")
     command.add_argument(
         "--attention",
         type=_layer_and_head,
@@ -173,8 +174,10 @@ def _add_attention(commands: argparse._SubParsersAction) -> None:
 
 
 def _attention(chosen: argparse.Namespace) -> None:
+    from nmtcore.files import check_place
     from nmtcore.inference.attention import load_observed, write_attention
 
+    check_place(chosen.output)
     bundle = load_observed(chosen.model, _device(chosen.device))
     write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=chosen.models)
 

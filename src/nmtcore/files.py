@@ -14,9 +14,11 @@ from nmtcore.errors import UserError, explained
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it there when the block ends well, else delete it.
 
-    The parent folder is made when it is missing. A full disk or an unwritable folder is a `UserError`.
+    The parent folder is made when it is missing; of a link, what it leads to is written. A full disk, an unwritable
+    folder, or a folder or a device where the file should be is a `UserError`.
     """
-    path = Path(path)
+    check_place(path)
+    path = Path(path).resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -27,6 +29,15 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def check_place(path: str | Path) -> None:
+    """Refuse a path at which something else than a file stands: it would be replaced."""
+    path = Path(path)
+    with explained(path):
+        if path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "no ordinary file"
+            raise UserError(f"{path} is {what}: name a file to write.")
 
 
 def _to_disk(path: Path) -> None:

@@ -567,3 +567,28 @@ def test_targets_that_cannot_be(project: Project, target, words):
 )
 def test_targets_that_can_be(project: Project, target):
     check_target(project, target)
+
+
+def test_what_the_command_line_hands_over_as_texts(folder: Path):
+    project = Project([folder], {"seeds": ["1", "2"], "systems": ["depparse_l?", "transformer_base"], "datasets": []})
+    assert project.settings.seeds == (1, 2)
+    assert project.settings.systems[-1] == "transformer_base"
+    assert {"depparse_l0", "depparse_l5"} <= set(project.settings.systems)
+    with pytest.raises(UserError, match=r"seeds\[0\]: expected a whole number, found 'x'"):
+        Project([folder], {"seeds": ["x"]})
+    with pytest.raises(UserError, match=r"systems: unknown system 'depprase\*'"):
+        Project([folder], {"systems": ["depprase*"]})
+
+
+@pytest.mark.parametrize("name", ["My System", "corpus", "a__b"])
+def test_a_name_that_no_system_can_have(folder: Path, name: str):
+    (folder / "systems" / "mine.yaml").write_text(f"{name}: {{extends: transformer_base}}\n")
+    with pytest.raises(UserError, match=rf"'{name}' cannot be a system's name: it has small letters"):
+        Project.load(folder).run("demo_en2de", "transformer_base", "smoke", 1)
+
+
+def test_one_parser_alone_puts_its_root_before_the_source(folder: Path):
+    two = "[{name: depparse, layer: 0}, {name: depparse, layer: 1}]"
+    (folder / "systems" / "mine.yaml").write_text(f"two: {{extends: transformer_base, components: {two}}}\n")
+    with pytest.raises(UserError, match="depparse and depparse both put <ROOT> before the source: keep one"):
+        Project.load(folder).run("demo_en2de", "two", "smoke", 1)

@@ -70,6 +70,8 @@ def test_a_number_that_yaml_reads_as_text_is_a_number():
         ({"name": "x", "items": [{"sise": 3}]}, ["f.yaml: items[0]", "'sise'", "size"]),
         ({"name": "x", "table": {"k": {"size": "big"}}}, ["f.yaml: table.k: size", "a whole number"]),
         ({"name": None}, ["f.yaml: name", "a text", "nothing"]),
+        ({"name": "x", "rate": float("inf")}, ["f.yaml: rate", "a finite number", "inf"]),
+        ({"name": "x", "rate": "nan"}, ["f.yaml: rate", "a finite number", "nan"]),
     ],
 )
 def test_a_mistake_is_a_sentence(values, words):

@@ -23,7 +23,7 @@ LINES = [
     "a" * 80,
     "the dog . " * 30,
     "dog\r",
-    "\ufeffthe cat \u0085 dog",
+    "the \ufeffcat \u0085 dog",
 ]
 
 

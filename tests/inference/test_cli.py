@@ -68,6 +68,21 @@ def test_no_model_is_said_in_one_line(tmp_path):
     output, errors = nmtcore("translate", tmp_path / "no", code=2)
     assert output == ""
     assert errors == f"nmtcore translate: {tmp_path / 'no'} is no model: there is no such folder.\n"
+    (tmp_path / "file").touch()
+    _, errors = nmtcore("translate", tmp_path / "file", code=2)
+    assert errors == f"nmtcore translate: {tmp_path / 'file'} is no model: it is a file, and a model is a folder.\n"
+    (tmp_path / "run" / "seed1" / "model").mkdir(parents=True)
+    (tmp_path / "run" / "seed1" / "model" / "bundle.json").touch()
+    for above in (tmp_path / "run", tmp_path / "run" / "seed1"):
+        _, errors = nmtcore("translate", above, code=2)
+        assert errors == f"nmtcore translate: {above} is no model, but holds one: {tmp_path / 'run/seed1/model'}.\n"
+
+
+def test_what_stands_where_a_file_is_wanted_stays(model, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    _, errors = nmtcore("attention", model, "-o", tmp_path / "pipe", code=2)
+    assert errors == f"nmtcore attention: {tmp_path / 'pipe'} is no ordinary file: name a file to write.\n"
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_nobody_reading_on_leaves_no_trace(model):

@@ -72,6 +72,36 @@ def test_every_line_has_its_block(bundle, way):
             assert heads.count(0) == 1
 
 
+def test_a_byte_order_mark_is_no_word(bundle):
+    with_it = list(parse_text(bundle, ["\ufeffthe cat".encode(), b"the dog"], way="one_root"))
+    assert with_it == list(parse_text(bundle, ["the cat", "the dog"], way="one_root"))
+
+
+def test_a_user_reads_trees_off_any_head(tmp_path):
+    folder = write_bundle(tmp_path / "model")
+    command = [sys.executable, "-m", "nmtcore", "parse", str(folder)]
+    text = b"the cat dog\n\nthe\n"
+
+    def run(*arguments):
+        return subprocess.run([*command, *arguments], input=text, capture_output=True, env=ENVIRONMENT, check=False)
+
+    done = run("--attention", "1.0")
+    assert (done.returncode, done.stderr) == (0, b"")
+    blocks = [read(block + "\n\n") for block in done.stdout.decode().split("\n\n")[:-1]]
+    assert [words for _, words, _ in blocks] == [["the", "cat", "dog"], [], ["the"]]
+    assert tree_fault(blocks[0][2]) is None
+    for arguments, sentence in [
+        ([], b"none of its heads is trained to parse. Take a model of depparse_l1, say, or name a head"),
+        (["--attention", "7.0"], b"The encoder has no head 7.0: its layers are 0 to 1"),
+        (["--attention", "1"], b"1 is not LAYER.HEAD, as in 0.3"),
+        (["--attention", "0.0", "--argmax", "--roots", "one"], b"not allowed with argument"),
+    ]:
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert sentence in done.stderr
+        assert b"Traceback" not in done.stderr
+
+
 def test_parts_of_a_long_line_make_one_forest(bundle, monkeypatch, capsys):
     monkeypatch.setattr(raw, "LONGEST", 3)
     line = "the cab the cab abcdegh the dog"

@@ -143,7 +143,7 @@ def test_each_kind_is_made_by_its_annotator(tmp_path, monkeypatch):
 
 
 def test_trees_that_only_a_corpus_has_are_said_to_be_missing(tmp_path):
-    with pytest.raises(UserError, match="name a parser"), reader(tmp_path, ReadsTrees(), **SYNTAX):
+    with pytest.raises(UserError, match="Name a parser"), reader(tmp_path, ReadsTrees(), **SYNTAX):
         pass
 
 

@@ -37,7 +37,8 @@ def open_annotator(settings: AnnotatorSettings, task: Task) -> Existing:
     """Open the raw pairs of the task; text from outside a corpus has no trees, which is a `UserError`."""
     if task.raw is None:
         raise UserError(
-            "The annotator 'existing' only hands on trees that came with a corpus: for new text, name a parser "
-            "(such as {tool: spacy, model: ...}) for this side."
+            f"The model reads the {task.side} side's syntax and was trained on trees that came with its corpus (the "
+            "annotator 'existing'), so it cannot read new text. Name a parser, such as {tool: spacy, model: ...}, "
+            "under `annotators` and `syntax` in the data set's file, and train it again."
         )
     return Existing(task.raw, task.side)

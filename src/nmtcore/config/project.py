@@ -118,23 +118,15 @@ class Project:
 
     def __init__(self, folders: Sequence[Path], settings: Mapping[str, Any], *, where: str = "config.yaml") -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
-        self.settings = build(ProjectSettings, settings, where=where)
+        self.settings = build(ProjectSettings, {**settings, **_seeds(settings)}, where=where)
         choose(self.settings.scale, self.scale_names, what="scale", where=where)
-        self.settings = replace(self.settings, datasets=tuple(self._named_datasets(f"{where}: datasets")))
-        for name in self.settings.systems:
-            choose(name, self.system_entries, what="system", where=f"{where}: systems")
+        datasets = _matching(self.settings.datasets, self.dataset_files, what="data set", where=f"{where}: datasets")
+        systems = _matching(self.settings.systems, self.system_entries, what="system", where=f"{where}: systems")
+        self.settings = replace(self.settings, datasets=datasets, systems=systems)
         self._runs: dict[tuple, RunSettings] = {}
         self._datasets: dict[str, DatasetSettings] = {}
         self._parents: dict[str, str | None] = {}
         self._layers: dict[Path, RecipeSettings] = {}
-
-    def _named_datasets(self, where: str) -> list[str]:
-        """Give the names of `datasets`, each perhaps a pattern (rehearsal_*) that stands for several."""
-        found: list[str] = []
-        for name in self.settings.datasets:
-            matching = [known for known in self.dataset_files if fnmatchcase(known, name)]
-            found += matching or [choose(name, self.dataset_files, what="data set", where=where)]
-        return list(dict.fromkeys(found))
 
     @classmethod
     def load(cls, folder: Path, **overrides: Any) -> "Project":
@@ -186,7 +178,10 @@ class Project:
         for path in self._files("systems").values():
             for name, entry in read_yaml(path).items():
                 if not re.fullmatch(NAME, str(name)) or name in STAGES:
-                    raise UserError(f"{path}: '{name}' cannot be a system's name (stages are {', '.join(STAGES)}).")
+                    raise UserError(
+                        f"{path}: '{name}' cannot be a system's name: it has small letters, digits and single "
+                        f"underscores, begins with a letter, and is none of {', '.join(STAGES)}."
+                    )
                 if name in entries:
                     raise UserError(f"{path}: the system '{name}' stands in {entries[name][0]} too.")
                 if not isinstance(entry, Mapping):
@@ -255,7 +250,7 @@ class Project:
             at = f"{path}: {name}: per_dataset"
             choose(dataset, self.dataset_files, what="data set", where=at)
             _check_special(special, where=f"{at}: {dataset}")
-        own = {entry.get("name") for entry in system.components}
+        own = {str(entry.get("name")) for entry in system.components}
         for dataset, special in (entries[name][1].get("per_dataset") or {}).items():
             for component in special.get("components", {}):
                 choose(component, own, what="component", where=f"{path}: {name}: per_dataset: {dataset}: components")
@@ -286,7 +281,7 @@ class Project:
 
         model = layered(TransformerSettings, "model")
         components = tuple(
-            component_settings(merge(entry, special.get("components", {}).get(entry.get("name"), {})), where=where)
+            component_settings(merge(entry, special.get("components", {}).get(str(entry.get("name")), {})), where=where)
             for entry in parts.components
         )
         check_composition(components, model, where=where)
@@ -376,6 +371,22 @@ def _extended(
     if parent in (*children, name):
         raise UserError(f"{path}: {' extends '.join([*children, name, parent])}: a circle.")
     return merge(_extended(parent, entry, names, what=what, children=(*children, name)), values)
+
+
+def _seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Take seeds as numbers: Snakemake hands over what stands in a list on the command line as texts."""
+    seeds = settings.get("seeds")
+    if not isinstance(seeds, list):
+        return {}
+    return {"seeds": [int(s) if isinstance(s, str) and s.isdecimal() else s for s in seeds]}
+
+
+def _matching(names: Iterable[str], known: Iterable[str], *, what: str, where: str) -> tuple[str, ...]:
+    """Give the names that stand there, each perhaps a pattern (rehearsal_*) for several of the `known`."""
+    found: list[str] = []
+    for name in names:
+        found += [one for one in known if fnmatchcase(one, name)] or [choose(name, known, what=what, where=where)]
+    return tuple(dict.fromkeys(found))
 
 
 def _check_special(special: Mapping[str, Any], *, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Settings of training and decoding: what a recipe holds (systems.md, section 9)."""
+"""Settings of training and decoding: what a recipe holds."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,8 +1,10 @@
 """From plain mappings (YAML, JSON) to frozen, typed settings, and back; every mistake is a sentence."""
 
+import contextlib
 import dataclasses
 import difflib
 import functools
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -105,12 +107,12 @@ def _convert_tuple(value: Any, arguments: tuple, where: str) -> tuple:
 def _convert_plain(value: Any, hint: type, where: str) -> Any:
     if hint is float and isinstance(value, str):
         # YAML reads 1e-9 (without a point) as a string.
-        try:
-            return float(value)
-        except ValueError:
-            pass
+        with contextlib.suppress(ValueError):
+            value = float(value)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        value = float(value)
+    if hint is float and isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"{where}: expected a finite number, found {_shown(value)}.")
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
         raise UserError(f"{where}: expected {_NAMES.get(hint, hint.__name__)}, found {_shown(value)}.")
     return value

@@ -31,17 +31,21 @@ def _loader() -> type:
     import yaml
 
     class StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """A safe loader that refuses a key that stands twice in one mapping."""
+        """A safe loader that takes keys as texts (YAML 1.1 takes `on` for true), and none twice in one mapping."""
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict:
             seen = set()
             for key_node, _ in node.value:
                 key = key_node.value
+                if not isinstance(key_node, yaml.ScalarNode):
+                    raise yaml.MarkedYAMLError(problem="a key must be a text", problem_mark=key_node.start_mark)
                 if key_node.tag != "tag:yaml.org,2002:merge" and key in seen:
                     raise yaml.MarkedYAMLError(
                         problem=f"the key '{key}' stands twice", problem_mark=key_node.start_mark
                     )
                 seen.add(key)
+                if key_node.tag != "tag:yaml.org,2002:merge":
+                    key_node.tag = "tag:yaml.org,2002:str"
             return super().construct_mapping(node, deep)
 
     return StrictLoader

@@ -218,8 +218,14 @@ def _segmentation_files(run: RunSettings) -> list[str]:
 def _checked_files(folder: Path) -> set[str]:
     """Compare every file with its sum, and give their names."""
     if not folder.is_dir():
-        raise UserError(f"{folder} is no model: there is no such folder.")
+        is_not = "it is a file, and a model is a folder" if folder.exists() else "there is no such folder"
+        raise UserError(f"{folder} is no model: {is_not}.")
     if not (folder / "bundle.json").is_file():
+        inside = sorted(
+            path.parent for path in [*folder.glob("model/bundle.json"), *folder.glob("*/model/bundle.json")]
+        )
+        if inside:
+            raise UserError(f"{folder} is no model, but holds one: {inside[0]}.")
         raise UserError(f"{folder} is no whole model: it lacks bundle.json. Copy it again, or train it again.")
     listed = read_json(folder / "bundle.json")
     if not isinstance(listed, dict) or listed.get("format") != FORMAT or not isinstance(listed.get("files"), dict):

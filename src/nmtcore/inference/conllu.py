@@ -1,8 +1,8 @@
 """The trees that a model sees in raw text, or in the words of a treebank, as CoNLL-U."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,8 +16,8 @@ from nmtcore.inference.raw import Part, Reader, chunks, clean_lines
 from nmtcore.syntax.annotation import ROOT, Annotation
 from nmtcore.syntax.conllu import conllu_sentence
 
-Parser = Callable[[Examples], list[Parse]]
-"""Gives the parse of every example, in order."""
+Parser = Callable[[Examples, Sequence[Way]], list[Parse]]
+"""Gives the parse of every example, in order, in these ways at least."""
 
 _HEAD = 6
 """The column of the head in CoNLL-U, from 0."""
@@ -93,7 +93,7 @@ def _trained(bundle: Bundle, way: Way) -> Parser:
         )
     if way != "argmax" and not bundle.model.parses_to_root:
         raise UserError(f"The system {bundle.run.system} knows no root, so its heads make no trees: add --argmax.")
-    return partial(parse_examples, bundle.model)
+    return lambda examples, ways: parse_examples(bundle.model, examples, ways=ways)
 
 
 def _heads(
@@ -101,13 +101,12 @@ def _heads(
 ) -> list[list[int]]:
     """Give the heads of every line's words; `places` says where each line stands."""
     parts = reader.parts(lines)
-    parses = parser(reader.examples_of(parts))
+    for line, count in Counter(part.line for part in parts).items():
+        if count > 1:
+            print(f"{places[line]}: very long, parsed in {count} parts, each with its root.", file=sys.stderr)
     of_line: list[list[tuple[Part, Sequence[int]]]] = [[] for _ in lines]
-    for part, parse in zip(parts, parses, strict=True):
+    for part, parse in zip(parts, parser(reader.examples_of(parts), [way]), strict=True):
         of_line[part.line].append((part, getattr(parse, way).tolist()))
-    for its_parts, place in zip(of_line, places, strict=True):
-        if len(its_parts) > 1:
-            print(f"{place}: very long, parsed in {len(its_parts)} parts.", file=sys.stderr)
     return [_joined(its_parts) for its_parts in of_line]
 
 

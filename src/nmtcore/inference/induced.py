@@ -3,7 +3,7 @@
 W words.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,7 +13,8 @@ from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import bounded_batches, observe, text_words
 from nmtcore.inference.batches import over_batches
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.parse import Parse, parse_of
+from nmtcore.inference.conllu import Parser
+from nmtcore.inference.parse import Parse, Way, parse_of
 from nmtcore.model.pooling import pool_words
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 
@@ -34,7 +35,7 @@ def _with_root(scores_WW: np.ndarray) -> np.ndarray:
     return np.column_stack([np.diagonal(scores_WW), scores_WW])
 
 
-def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Callable[[Examples], list[Parse]]:
+def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
     """Make a parser of one head of the encoder (from 0), its weights summed within words (`pool_words`).
 
     A word's head is the word it looks at; what it looks at itself is its score as a root. `bundle` is one of
@@ -47,13 +48,14 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Callable[[Exam
             f"the heads of each 0 to {model.heads - 1}."
         )
 
-    def parse(examples: Examples) -> list[Parse]:
+    def parse(examples: Examples, ways: Sequence[Way]) -> list[Parse]:
         def parsed(rows: np.ndarray) -> list[Parse]:
             seen = observe(bundle, examples.take(rows))
             words_BS = text_words(seen.words_BS, bundle)
             counts = (words_BS.max(1).values + 1).tolist()
             scores_BWW = pool_words(seen.maps["encoder", layer][:, head], words_BS, count=max(counts)).cpu().numpy()
-            return [parse_of(_with_root(s[:n, :n]), to_root=True) for s, n in zip(scores_BWW, counts, strict=True)]
+            cut_WW = [scores[:count, :count] for scores, count in zip(scores_BWW, counts, strict=True)]
+            return [parse_of(_with_root(scores_WW), to_root=True, ways=ways) for scores_WW in cut_WW]
 
         batches = bounded_batches(examples.source.ids.lengths)
         return [parse for parses in over_batches(bundle.model, list(batches), parsed) for parse in parses]

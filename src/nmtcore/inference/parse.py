@@ -1,9 +1,9 @@
 """What a model that parses says about the trees of source sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,8 @@ class Parse:
     argmax: np.ndarray
     """Each word's likeliest head by itself: perhaps no tree, perhaps the word itself."""
     one_root: np.ndarray | None = None
-    """The maximum spanning tree with exactly one root. None where the model knows no root (`diagonalparse`)."""
+    """The maximum spanning tree with exactly one root. None where the model knows no root (`diagonalparse`), or where
+    nobody asked for it."""
     many_roots: np.ndarray | None = None
     """The same with one root or more."""
 
@@ -40,8 +41,14 @@ PARSE_SCHEMA = pa.schema(
 """`parses/{split}.parquet`, a row a sentence in the split's order."""
 
 
-def parse_of(scores: np.ndarray, *, to_root: bool) -> Parse:
-    """Read heads off scores: (W, 1 + W) with the root in column 0 where `to_root`, else (W, W)."""
+EVERY_WAY: tuple[Way, ...] = get_args(Way)
+
+
+def parse_of(scores: np.ndarray, *, to_root: bool, ways: Collection[Way] = EVERY_WAY) -> Parse:
+    """Read heads off scores: (W, 1 + W) with the root in column 0 where `to_root`, else (W, W).
+
+    Trees are searched for where `ways` names them.
+    """
     if not len(scores):
         none = np.zeros(0, dtype=np.int64)
         return Parse(argmax=none, one_root=none, many_roots=none) if to_root else Parse(argmax=none)
@@ -49,23 +56,25 @@ def parse_of(scores: np.ndarray, *, to_root: bool) -> Parse:
         return Parse(argmax=scores.argmax(axis=1) + 1)
     return Parse(
         argmax=scores.argmax(axis=1),
-        one_root=maximum_spanning_tree(scores, single_root=True),
-        many_roots=maximum_spanning_tree(scores, single_root=False),
+        one_root=maximum_spanning_tree(scores, single_root=True) if "one_root" in ways else None,
+        many_roots=maximum_spanning_tree(scores, single_root=False) if "many_roots" in ways else None,
     )
 
 
-def parses_of(model: Transformer, encoded: Encoded) -> list[Parse]:
+def parses_of(model: Transformer, encoded: Encoded, ways: Collection[Way] = EVERY_WAY) -> list[Parse]:
     """Give the parse of every sentence of an encoded batch."""
-    return [parse_of(scores, to_root=model.parses_to_root) for scores in model.parse_scores(encoded)]
+    return [parse_of(scores, to_root=model.parses_to_root, ways=ways) for scores in model.parse_scores(encoded)]
 
 
-def parse_examples(model: Transformer, examples: Examples, *, batch_sentences: int = 64) -> list[Parse]:
+def parse_examples(
+    model: Transformer, examples: Examples, *, ways: Collection[Way] = EVERY_WAY, batch_sentences: int = 64
+) -> list[Parse]:
     """Parse the source sentences, in order. A model that does not parse is a `ValueError`."""
     batches = batches_by_length(examples.source.ids.lengths, sentences=batch_sentences)
     components, device = tuple(model.components), device_of(model)
 
     def parsed(rows: np.ndarray) -> list[Parse]:
-        return parses_of(model, model.encode(make_batch(examples, rows, components, device)))
+        return parses_of(model, model.encode(make_batch(examples, rows, components, device)), ways)
 
     parses: list = [None] * len(examples)
     for rows, found in zip(batches, over_batches(model, batches, parsed), strict=True):

@@ -30,7 +30,10 @@ LONGEST = 1000
 
 
 def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
-    """Decode lines and take their ends off; one that is not UTF-8 or holds a NUL is a `LineError`."""
+    """Decode lines; take their ends off, and a byte order mark before the first.
+
+    A line that is not UTF-8 or holds a NUL is a `LineError`.
+    """
     for number, line in enumerate(lines, start=1):
         if isinstance(line, bytes):
             try:
@@ -38,6 +41,8 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
             except UnicodeDecodeError as error:
                 what = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
                 raise LineError(where, number, what) from error
+        if number == 1:
+            line = line.removeprefix("\ufeff")
         if "\0" in line:
             raise LineError(where, number, "it holds a NUL character; this is no text.")
         yield line.rstrip("\r\n")

@@ -43,7 +43,13 @@ def maximum_spanning_tree(scores: np.ndarray, *, single_root: bool) -> np.ndarra
         Heads (n,), 1-based, 0 = root. Exact; of equally good trees always the same one. O(n^3) at worst, and
         usually near O(n^2).
     """
-    weights = _weights(np.asarray(scores, dtype=np.float64), single_root=single_root)
+    scores = np.asarray(scores, dtype=np.float64)
+    if single_root:
+        # Keeping roots few costs a contraction after another; most often the best tree has one anyway.
+        heads = maximum_spanning_tree(scores, single_root=False)
+        if np.count_nonzero(heads == 0) == 1:
+            return heads
+    weights = _weights(scores, single_root=single_root)
     contractions: list[_Contraction] = []
     heads = _best_heads(weights)
     while cycles := _cycles(heads):
