@@ -377,7 +377,11 @@ def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
         assert data.kinds_of("existing", "source", split) == ("dependencies",)
         assert data.kinds_of("spacy_en", "source", split) == data.kinds_of("spacy_en", "source")
     assert data.kinds_of("existing", "source") == data.kinds_of("existing", "source", "dev") == ()
-    assert project.dataset("demo_en2de").kinds_of("existing", "source", "treebank_demo") == ("dependencies", "tags")
+    assert project.dataset("demo_en2de").kinds_of("existing", "source", "treebank_demo") == (
+        "dependencies",
+        "tags",
+        "constituency",
+    )
 
 
 def test_systems_that_are_trained_on_treebanks(project: Project):

@@ -6,8 +6,11 @@ import pytest
 from ccg_oracle import derives, parse_category
 
 from nmtcore.corpus.demo import generate
+from nmtcore.corpus.demo.phrases import constituents
+from nmtcore.corpus.demo.trees import Word
 from nmtcore.corpus.pairs import Pair, Side
 from nmtcore.syntax.annotation import annotation_fault
+from nmtcore.syntax.constituents import Constituent, leaves, parse_constituents
 
 SAMPLE = 4000
 
@@ -398,3 +401,62 @@ def test_the_oracle_agrees_with_the_parallel_meaning_bank(shared):
             total += 1
             derived += derives(categories)
     assert derived / total > 0.9
+
+
+def _spans(tree: Constituent) -> dict[tuple[int, int], list[str]]:
+    """Return the labels of the phrases by the words (from 0) that they begin before and end before."""
+    spans: dict[tuple[int, int], list[str]] = {}
+
+    def walk(node: Constituent, start: int) -> int:
+        if node.preterminal:
+            return start + 1
+        end = start
+        for child in node.children:
+            end = walk(child, end)
+        spans.setdefault((start, end), []).append(node.label)
+        return end
+
+    walk(tree, 0)
+    return spans
+
+
+def test_english_constituents_are_of_the_words_and_hold_whole_subtrees(english, german):
+    assert all(side.annotation.constituency is None for side in german)
+    for side in english:
+        tree = parse_constituents(side.annotation.constituency)
+        assert leaves(tree) == side.words
+        spans, children = _spans(tree), _children(side)
+        assert spans[0, len(side.words)][-1] == "ROOT"
+        for at, below in enumerate(children):
+            words = _subtree(children, at)
+            phrase = spans.get((min(words), max(words) + 1))
+            assert phrase or not below, side.text
+            if _relation(side, at) in {"obj", "iobj"}:
+                assert phrase in (["NP"], ["NP", "NP"]), side.text
+            if _relation(side, at) == "obl" and any(_relation(side, child) == "case" for child in below):
+                assert phrase[0] == "PP" or any(_relation(side, child) == "conj" for child in below), side.text
+            if any(_relation(side, child).startswith("nsubj") for child in below):
+                assert {"S", "SBAR"} & set(phrase), side.text
+
+
+def test_words_of_a_phrase_that_do_not_stand_together_are_refused():
+    words = [Word(form=form, lemma=form, upos="NOUN", xpos="NN") for form in "abcd"]
+    for dependent, head in [(0, 2), (1, 3), (3, 2)]:
+        words[dependent].head, words[dependent].deprel = words[head], "nmod"
+    with pytest.raises(ValueError, match="do not stand together"):
+        constituents(words)
+
+
+def test_phrases_of_one_head_lie_inside_one_another():
+    the, dog, has, not_, seen, it, stop = (
+        Word(form=form, lemma=form, upos=upos, xpos=tag)
+        for form, upos, tag in [
+            ("the", "DET", "DT"), ("dog", "NOUN", "NN"), ("has", "AUX", "VBZ"), ("not", "PART", "RB"),
+            ("seen", "VERB", "VBN"), ("it", "PRON", "PRP"), (".", "PUNCT", "."),
+        ]
+    )  # fmt: skip
+    relations = [(the, dog, "det"), (dog, seen, "nsubj"), (has, seen, "aux"), (not_, seen, "advmod"), (it, seen, "obj")]
+    for word, head, relation in [*relations, (stop, seen, "punct")]:
+        word.head, word.deprel = head, relation
+    wanted = "(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ has) (VP (RB not) (VBN seen) (NP (PRP it)))) (. .)))"
+    assert constituents([the, dog, has, not_, seen, it, stop]) == wanted

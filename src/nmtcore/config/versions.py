@@ -6,7 +6,7 @@ a script reruns nothing.
 
 VERSIONS = {
     "download": 2,
-    "corpus": 2,
+    "corpus": 3,
     "annotation": 2,
     "segmentation": 2,
     "features": 2,

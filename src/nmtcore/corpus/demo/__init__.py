@@ -14,6 +14,7 @@ from nmtcore.corpus.demo.combinations import combinations, held_out
 from nmtcore.corpus.demo.composing.sentences import compose
 from nmtcore.corpus.demo.english.clauses import English
 from nmtcore.corpus.demo.german.clauses import German
+from nmtcore.corpus.demo.phrases import constituents
 from nmtcore.corpus.demo.trees import lay_out
 from nmtcore.corpus.pairs import Pair
 
@@ -61,7 +62,7 @@ def _pair(split: str, seed: int, attempt: int, *, origin: str) -> Pair | None:
     english = English().sentence(sentence)
     if len(english) > _LONGEST:
         return None
-    source, target = lay_out(english, ccg=True), lay_out(German().sentence(sentence), ccg=False)
+    source, target = lay_out(english, ccg=True, bracketed=constituents), lay_out(German().sentence(sentence), ccg=False)
     if split != "train":
         half = ("dev", "test")[crc32(source.text.encode()) % 2]
         words, other_words = _vocabulary(seed)

@@ -3,7 +3,7 @@
 A head is another word, never a position, so that a realiser can put words wherever the language wants them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -74,12 +74,15 @@ def _settle_commas(words: list[Word]) -> list[Word]:
     ]
 
 
-def lay_out(words: list[Word], *, ccg: bool) -> Side:
-    """Number the words, capitalise the first one, and return the side of the pair that they make."""
+def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], str] | None = None) -> Side:
+    """Number the words, capitalise the first one, and return the side of the pair that they make.
+
+    `bracketed` writes the constituents of the words in brackets.
+    """
     words = _settle_commas(words)
     position = {id(word): index for index, word in enumerate(words, start=1)}
+    words[0].form = words[0].form[0].upper() + words[0].form[1:]
     forms = [word.form for word in words]
-    forms[0] = forms[0][0].upper() + forms[0][1:]
     annotation = Annotation(
         lemma=[word.lemma for word in words],
         upos=[word.upos for word in words],
@@ -88,5 +91,6 @@ def lay_out(words: list[Word], *, ccg: bool) -> Side:
         head=[0 if word.head is None else position[id(word.head)] for word in words],
         deprel=[word.deprel for word in words],
         ccg=[word.ccg for word in words] if ccg else None,
+        constituency=bracketed(words) if bracketed else None,
     )
     return Side(text=detokenise(forms), words=forms, annotation=annotation)
