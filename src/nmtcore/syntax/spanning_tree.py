@@ -1,5 +1,10 @@
-"""The best dependency tree for a matrix of scores: Chu and Liu 1965, Edmonds 1967."""
+"""The best dependency tree for a matrix of scores: Chu and Liu 1965, Edmonds 1967.
 
+Cycles are found and contracted one at a time, along a path of best heads (Gabow et al. 1986). A step looks at one row,
+a contraction at the rows and columns of its cycle alone: O(n^2) together.
+"""
+
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,19 +23,6 @@ class _Weights(NamedTuple):
     score: np.ndarray
 
 
-class _Contraction(NamedTuple):
-    """How a graph became one in which every cycle is a single node."""
-
-    group: np.ndarray
-    """(nodes,) the new node of every old one."""
-    heads: np.ndarray
-    """(nodes,) each old node's best head."""
-    head_in: np.ndarray
-    """(old nodes, new nodes) which old node of the new one is the best head for the old one."""
-    entry: np.ndarray
-    """(new nodes, new nodes) at which of its old nodes the new node (row) is best entered from another (column)."""
-
-
 def maximum_spanning_tree(scores: np.ndarray, *, single_root: bool) -> np.ndarray:
     """Give every word the head that makes the sum of scores largest among all (also non-projective) trees.
 
@@ -40,25 +32,13 @@ def maximum_spanning_tree(scores: np.ndarray, *, single_root: bool) -> np.ndarra
         single_root: exactly one word hangs from the root (UD); otherwise one or more do (CzEng, PDT).
 
     Returns:
-        Heads (n,), 1-based, 0 = root. Exact; of equally good trees always the same one. O(n^3) at worst, and
-        usually near O(n^2).
+        Heads (n,), 1-based, 0 = root. Exact; of equally good trees always the same one. O(n^2).
     """
-    scores = np.asarray(scores, dtype=np.float64)
-    if single_root:
-        # Keeping roots few costs a contraction after another; most often the best tree has one anyway.
-        heads = maximum_spanning_tree(scores, single_root=False)
-        if np.count_nonzero(heads == 0) == 1:
-            return heads
-    weights = _weights(scores, single_root=single_root)
-    contractions: list[_Contraction] = []
-    heads = _best_heads(weights)
-    while cycles := _cycles(heads):
-        contraction, weights = _contract(weights, heads, cycles)
-        contractions.append(contraction)
-        heads = _best_heads(weights)
-    for contraction in reversed(contractions):
-        heads = _expand(contraction, heads)
-    return heads[1:]
+    weights = _weights(np.asarray(scores, dtype=np.float64), single_root=single_root)
+    graph = _Graph(weights)
+    for place in range(1, len(weights.level)):
+        graph.settle(place)
+    return graph.heads()
 
 
 def _weights(scores: np.ndarray, *, single_root: bool) -> _Weights:
@@ -78,77 +58,88 @@ def _weights(scores: np.ndarray, *, single_root: bool) -> _Weights:
     return _Weights(level, score)
 
 
+class _Graph:
+    """Words in their places; a cycle that was contracted stands in the place of one of its nodes.
+
+    Nodes are the words and then the contracted cycles, numbered as they come.
+    """
+
+    def __init__(self, weights: _Weights) -> None:
+        self._level, self._score = weights
+        size = len(self._level)
+        self._words = size
+        # The words that an edge between two places is of: (size, size).
+        self._dependent = np.repeat(np.arange(size)[:, None], size, axis=1)
+        self._head = np.repeat(np.arange(size)[None, :], size, axis=0)
+        self._node = list(range(size))  # of each place
+        self._inside = [-1] * size  # the cycle that each node is in
+        self._edge = [(0, 0)] * size  # the dependent and the head of the best edge into each node
+        self._settled = [True] + [False] * (size - 1)  # places whose heads lead to the root, or that are no more
+
+    def settle(self, place: int) -> None:
+        """Follow best heads from a place to what is settled; cycles on the way become nodes."""
+        path: list[int] = []
+        heads: dict[int, int] = {}
+        while not self._settled[place]:
+            if place in heads:
+                start = path.index(place)
+                place = self._contract(path[start:], [heads[member] for member in path[start:]])
+                for member in path[start:]:
+                    del heads[member]
+                del path[start:]
+            head = self._best_head(place)
+            heads[place] = head
+            path.append(place)
+            place = head
+        for place in path:
+            self._settled[place] = True
+
+    def _best_head(self, place: int) -> int:
+        level = self._level[place]
+        head = int(np.where(level == level.max(), self._score[place], -np.inf).argmax())
+        self._edge[self._node[place]] = int(self._dependent[place, head]), int(self._head[place, head])
+        return head
+
+    def _contract(self, cycle: Sequence[int], heads: Sequence[int]) -> int:
+        """Make one node of a cycle, in the place of its first; `heads` are its nodes' heads in it."""
+        place, node = cycle[0], len(self._inside)
+        for member in cycle:
+            self._inside[self._node[member]] = node
+            self._settled[member] = member != place
+        self._inside.append(-1)
+        self._edge.append((0, 0))
+        self._node[place] = node
+        columns = np.arange(self._words)
+        # Entering the cycle at a node costs that node its head in it.
+        level = self._level[cycle] - self._level[cycle, heads][:, None]
+        score = self._score[cycle] - self._score[cycle, heads][:, None]
+        into = _best(_Weights(level, score), axis=0)
+        entered = np.asarray(cycle)[into]
+        row = (
+            level[into, columns],
+            score[into, columns],
+            self._dependent[entered, columns],
+            self._head[entered, columns],
+        )
+        out = np.asarray(cycle)[_best(_Weights(self._level[:, cycle], self._score[:, cycle]), axis=1)]
+        for matrix, values in zip((self._level, self._score, self._dependent, self._head), row, strict=True):
+            matrix[:, place] = matrix[columns, out]
+            matrix[place] = values
+        self._level[:, cycle[1:]] = _NEVER
+        self._level[place, cycle] = _NEVER
+        return place
+
+    def heads(self) -> np.ndarray:
+        """Take the cycles apart, the last first: each is broken where its best edge enters it."""
+        for node in range(len(self._inside) - 1, self._words - 1, -1):
+            entered = self._edge[node][0]
+            while self._inside[entered] != node:
+                entered = self._inside[entered]
+            self._edge[entered] = self._edge[node]
+        return np.array([head for _, head in self._edge[1 : self._words]], dtype=np.int64)
+
+
 def _best(weights: _Weights, *, axis: int) -> np.ndarray:
     """Find where the largest weight along `axis` is (the first, where several are)."""
     largest = weights.level.max(axis=axis, keepdims=True)
     return np.where(weights.level == largest, weights.score, -np.inf).argmax(axis=axis)
-
-
-def _best_heads(weights: _Weights) -> np.ndarray:
-    """Give each node (nodes,) its best head; node 0 has none and gets 0."""
-    heads = _best(weights, axis=1)
-    heads[0] = 0
-    return heads
-
-
-def _cycles(heads: np.ndarray) -> list[np.ndarray]:
-    """Find the cycles among `heads`, each as the indices of its nodes."""
-    cycles: list[np.ndarray] = []
-    heads = heads.tolist()
-    seen = [-1] * len(heads)
-    seen[0] = 0
-    for start in range(1, len(heads)):
-        node = start
-        while seen[node] < 0:
-            seen[node] = start
-            node = heads[node]
-        if node != 0 and seen[node] == start:
-            cycle = [node]
-            while heads[cycle[-1]] != node:
-                cycle.append(heads[cycle[-1]])
-            cycles.append(np.array(sorted(cycle)))
-    return cycles
-
-
-def _contract(weights: _Weights, heads: np.ndarray, cycles: list[np.ndarray]) -> tuple[_Contraction, _Weights]:
-    nodes = np.arange(len(heads))
-    level, score = (w.copy() for w in weights)
-    outside = np.ones(len(heads), bool)
-    for cycle in cycles:
-        outside[cycle] = False
-        # Entering the cycle at a node costs that node its head in the cycle.
-        level[cycle] -= level[cycle, heads[cycle]][:, None]
-        score[cycle] -= score[cycle, heads[cycle]][:, None]
-    members = [*nodes[outside][:, None], *cycles]
-    group = np.empty(len(heads), np.int64)
-    for new, old in enumerate(members):
-        group[old] = new
-    head_in = _choose(_Weights(level, score), members, axis=1)
-    narrow = _Weights(*(w[nodes[:, None], head_in] for w in (level, score)))
-    entry = _choose(narrow, members, axis=0)
-    columns = np.arange(len(members))
-    level, score = (w[entry, columns] for w in narrow)
-    level[columns, columns] = _NEVER
-    score[columns, columns] = 0
-    return _Contraction(group, heads, head_in, entry), _Weights(level, score)
-
-
-def _choose(weights: _Weights, members: list[np.ndarray], *, axis: int) -> np.ndarray:
-    """Find, for each new node, its old node of largest weight: the result has a new node where `axis` had old ones."""
-    chosen = []
-    for old in members:
-        if len(old) == 1:
-            chosen.append(np.full(weights.level.shape[1 - axis], old[0]))
-        else:
-            part = _Weights(*(w.take(old, axis=axis) for w in weights))
-            chosen.append(old[_best(part, axis=axis)])
-    return np.stack(chosen, axis=axis)
-
-
-def _expand(contraction: _Contraction, heads: np.ndarray) -> np.ndarray:
-    """Turn heads of new nodes into heads of old ones: every cycle is broken where it is entered."""
-    expanded = contraction.heads.copy()
-    new = np.arange(1, len(heads))
-    entered = contraction.entry[new, heads[new]]
-    expanded[entered] = contraction.head_in[entered, heads[new]]
-    return expanded
