@@ -2,7 +2,7 @@
 
     python benchmarks/trees.py [--sentences 200]
 
-Scores are log-softmaxes of normal draws (standard deviation 1 and 5): flat, as of a model that knows nothing, or peaked.
+Scores are log-softmaxes of normal draws (standard deviation 1 and 5): flat (a model that knows nothing) or peaked.
 """
 
 import argparse
