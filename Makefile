@@ -13,7 +13,7 @@ test: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check .
 	$(BIN)/snakemake --lint
-	$(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist loadfile
+	$(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .venv/installed: requirements.lock pyproject.toml
 	python3 -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'

@@ -49,6 +49,12 @@ def tiny_stanza(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that hold slow tests: processes that share the files then end at about the same time."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def missing(what: str) -> None:
     """Skip a test that lacks something on a user's machine; fail it in CI, which must have everything."""
     if os.environ.get("CI") == "true":

@@ -111,7 +111,7 @@ def test_every_registered_tool_has_its_module(tool):
 
 
 def test_new_text_has_no_existing_trees():
-    with pytest.raises(UserError, match="name a parser"):
+    with pytest.raises(UserError, match="Name a parser"):
         list(annotate_words(Existing(), [["a"]], Task(side="source", language="en")))
 
 

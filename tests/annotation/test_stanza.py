@@ -16,6 +16,8 @@ from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import failed, tree_fault
 from nmtcore.syntax.constituents import parse_constituents, same_words
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("stanza")
 

@@ -14,6 +14,8 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import make_batch
 
+pytestmark = pytest.mark.slow
+
 WORDS = 12
 FIRST = 5
 """The id of the first word."""

@@ -6,6 +6,8 @@ import pyarrow.parquet as parquet
 import pytest
 from workflow.calling import little
 
+pytestmark = pytest.mark.slow
+
 CONLLU = """1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
 2\tdog\tdog\tNOUN\tNN\t_\t3\tnsubj\t_\t_
 3\tsleeps\tsleep\tVERB\tVBZ\t_\t0\troot\t_\t_

@@ -7,10 +7,13 @@ import shutil
 import signal
 import time
 
+import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
 from workflow.calling import UPDATES
+
+pytestmark = pytest.mark.slow
 
 MODEL = "results/long/little/transformer_base/seed1/model"
 

@@ -5,6 +5,8 @@ import json
 import pyarrow.parquet as parquet
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCORES = [f"results/smoke/czeng_sample_cs2en/depparse_l4.{score}" for score in ("bleu", "uas")]
 
 

@@ -105,7 +105,7 @@ def finished(cluster, root, shared, tmp_path_factory):
     profile = ["--workflow-profile", str(root / "profiles/slurm")]
     process = place.start(*profile, TARGET, *CLUSTER)
     seen = watch(process, place.folder)
-    output, _ = process.communicate(timeout=400)
+    output, _ = process.communicate(timeout=1800)
     assert process.returncode == 0, output
     return place, output, seen
 

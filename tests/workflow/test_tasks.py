@@ -9,6 +9,8 @@ from workflow.calling import little, make_workplace, write_little
 
 from nmtcore.parquet import read_rows
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, root, shared):

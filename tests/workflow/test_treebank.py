@@ -8,6 +8,8 @@ import pytest
 from safetensors.torch import load_file
 from workflow.calling import little, make_workplace, write_little
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = ["depparse_gold", "depparse_gold_only"]
 CHAIN = {"format": "conllu", "options": {"target_format": "plain"}}
 
