@@ -594,5 +594,7 @@ def test_a_name_that_no_system_can_have(folder: Path, name: str):
 def test_one_parser_alone_puts_its_root_before_the_source(folder: Path):
     two = "[{name: depparse, layer: 0}, {name: depparse, layer: 1}]"
     (folder / "systems" / "mine.yaml").write_text(f"two: {{extends: transformer_base, components: {two}}}\n")
-    with pytest.raises(UserError, match="depparse and depparse both put <ROOT> before the source: keep one"):
+    with pytest.raises(
+        UserError, match=r"depparse and depparse both claim source.prefix \(where <ROOT> stands\); only one"
+    ):
         Project.load(folder).run("demo_en2de", "two", "smoke", 1)

@@ -294,3 +294,14 @@ def test_mistakes_in_settings(entry, words):
     with pytest.raises(UserError) as error:
         component_settings(entry, where="test")
     assert words in str(error.value)
+
+
+def test_targets_of_other_lengths_can_be_scored_with_one_encoding(make, draw):
+    model = make(RelativePositions(maximum=3))
+    batch = make_batch(draw(3, seed=4), np.arange(3), model.components)
+    tokens = batch.target_input_BT
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        for length in (1, tokens.size(1), 2):
+            fresh = model.decode(tokens[:, :length], model.encode(batch))
+            torch.testing.assert_close(model.decode(tokens[:, :length], encoded), fresh)

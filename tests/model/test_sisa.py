@@ -161,3 +161,14 @@ def test_the_loss_trains_the_head_to_parse(make, draw):
     parse = parse_of(model.parse_scores(model.encode(batch))[0], to_root=True)
     assert parse.argmax.tolist() == governors
     assert parse.many_roots.tolist() == governors
+
+
+def test_the_head_starts_at_the_scores_of_a_plain_one(make, draw):
+    """In the parser's loss: neither flat nor one-hot, which would cost several nats a word."""
+    model = make(Sisa(), width=256, heads=4, encoder_layers=1)
+    batch = make_batch(draw(40, seed=3, longest=30), np.arange(40), model.components)
+    with torch.no_grad():
+        parser = model.loss(batch).parts[1]
+    flat = np.log(batch.source_mask.sum(1).double().mean().item())
+    assert parser.name == "sisa"
+    assert abs(parser.sum.item() / parser.count - flat) < 1

@@ -36,16 +36,15 @@ def _loader() -> type:
         def construct_mapping(self, node: Any, deep: bool = False) -> dict:
             seen = set()
             for key_node, _ in node.value:
-                key = key_node.value
+                if key_node.tag == "tag:yaml.org,2002:merge":
+                    continue
+                key, mark = key_node.value, key_node.start_mark
                 if not isinstance(key_node, yaml.ScalarNode):
-                    raise yaml.MarkedYAMLError(problem="a key must be a text", problem_mark=key_node.start_mark)
-                if key_node.tag != "tag:yaml.org,2002:merge" and key in seen:
-                    raise yaml.MarkedYAMLError(
-                        problem=f"the key '{key}' stands twice", problem_mark=key_node.start_mark
-                    )
+                    raise yaml.MarkedYAMLError(problem="a key must be a text", problem_mark=mark)
+                if key in seen:
+                    raise yaml.MarkedYAMLError(problem=f"the key '{key}' stands twice", problem_mark=mark)
                 seen.add(key)
-                if key_node.tag != "tag:yaml.org,2002:merge":
-                    key_node.tag = "tag:yaml.org,2002:str"
+                key_node.tag = "tag:yaml.org,2002:str"
             return super().construct_mapping(node, deep)
 
     return StrictLoader

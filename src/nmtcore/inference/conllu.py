@@ -2,22 +2,18 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
 from nmtcore.errors import LineError, UserError
-from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import CHUNK, Bundle
-from nmtcore.inference.parse import Parse, Way, parse_examples
+from nmtcore.inference.parse import Parser, Way, parse_examples
 from nmtcore.inference.raw import Part, Reader, chunks, clean_lines
 from nmtcore.syntax.annotation import ROOT, Annotation
 from nmtcore.syntax.conllu import conllu_sentence
-
-Parser = Callable[[Examples, Sequence[Way]], list[Parse]]
-"""Gives the parse of every example, in order, in these ways at least."""
 
 _HEAD = 6
 """The column of the head in CoNLL-U, from 0."""

@@ -13,8 +13,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import bounded_batches, observe, text_words
 from nmtcore.inference.batches import over_batches
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.conllu import Parser
-from nmtcore.inference.parse import Parse, Way, parse_of
+from nmtcore.inference.parse import Parse, Parser, Way, parse_of
 from nmtcore.model.pooling import pool_words
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 

@@ -1,6 +1,6 @@
 """What a model that parses says about the trees of source sentences."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -35,13 +35,15 @@ Way = Literal["argmax", "one_root", "many_roots"]
 WAYS: dict[str, Way] = {"one": "one_root", "many": "many_roots"}
 """The way to trees with so many roots."""
 
+EVERY_WAY: tuple[Way, ...] = get_args(Way)
+
+Parser = Callable[[Examples, Sequence[Way]], list[Parse]]
+"""Gives the parse of every example, in order, in these ways at least."""
+
 PARSE_SCHEMA = pa.schema(
     [("id", pa.int64()), *((name, pa.list_(pa.int32())) for name in ("argmax", "one_root", "many_roots"))]
 )
 """`parses/{split}.parquet`, a row a sentence in the split's order."""
-
-
-EVERY_WAY: tuple[Way, ...] = get_args(Way)
 
 
 def parse_of(scores: np.ndarray, *, to_root: bool, ways: Collection[Way] = EVERY_WAY) -> Parse:

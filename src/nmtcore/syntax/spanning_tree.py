@@ -79,18 +79,16 @@ class _Graph:
     def settle(self, place: int) -> None:
         """Follow best heads from a place to what is settled; cycles on the way become nodes."""
         path: list[int] = []
-        heads: dict[int, int] = {}
+        passed: set[int] = set()
         while not self._settled[place]:
-            if place in heads:
-                start = path.index(place)
-                place = self._contract(path[start:], [heads[member] for member in path[start:]])
-                for member in path[start:]:
-                    del heads[member]
-                del path[start:]
-            head = self._best_head(place)
-            heads[place] = head
+            if place in passed:
+                cycle = path[path.index(place) :]
+                del path[-len(cycle) :]
+                passed.difference_update(cycle)
+                place = self._contract(cycle)
             path.append(place)
-            place = head
+            passed.add(place)
+            place = self._best_head(place)
         for place in path:
             self._settled[place] = True
 
@@ -100,9 +98,9 @@ class _Graph:
         self._edge[self._node[place]] = int(self._dependent[place, head]), int(self._head[place, head])
         return head
 
-    def _contract(self, cycle: Sequence[int], heads: Sequence[int]) -> int:
-        """Make one node of a cycle, in the place of its first; `heads` are its nodes' heads in it."""
-        place, node = cycle[0], len(self._inside)
+    def _contract(self, cycle: Sequence[int]) -> int:
+        """Make one node of a cycle, of which each place has its best head in the next, in the place of its first."""
+        place, node, heads = cycle[0], len(self._inside), [*cycle[1:], cycle[0]]
         for member in cycle:
             self._inside[self._node[member]] = node
             self._settled[member] = member != place

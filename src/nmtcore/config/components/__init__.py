@@ -56,8 +56,6 @@ def check_composition(components: tuple[ComponentSettings, ...], model: Transfor
         except ValueError as error:
             raise UserError(f"{where}: {name}: {error}.") from error
         for place in claims:
-            if place == "source.prefix" and place in owner:
-                raise UserError(f"{where}: {owner[place]} and {name} both put <ROOT> before the source: keep one.")
             if place in owner:
                 raise UserError(f"{where}: {owner[place]} and {name} both claim {place}; only one can have it.")
             owner[place] = name

@@ -40,7 +40,7 @@ class DepParse(ParserHead):
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the head and the place before the source."""
-        return (*super().claims(model), "source.prefix")
+        return (*super().claims(model), "source.prefix (where <ROOT> stands)")
 
 
 @dataclass(frozen=True, kw_only=True)
