@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nmtcore.config.annotators import annotator_entry, annotator_settings
+from nmtcore.config.command_line import as_typed
 from nmtcore.config.components import ComponentSettings, check_composition, component_name, component_settings
 from nmtcore.config.datasets import GOLD, SIDES, TREEBANK, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
@@ -71,6 +72,11 @@ class ProjectSettings:
             raise ValueError("threads and gpus must be at least 1")
 
 
+def project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
+    """Read config.yaml's settings, with what the command line changed; the one way for plans and for jobs."""
+    return build(ProjectSettings, as_typed(ProjectSettings, values), where=where)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecipeSettings:
     """One paper's way of training: what it changes in the defaults of the model, of training and of decoding."""
@@ -118,7 +124,7 @@ class Project:
 
     def __init__(self, folders: Sequence[Path], settings: Mapping[str, Any], *, where: str = "config.yaml") -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
-        self.settings = build(ProjectSettings, {**settings, **_seeds(settings)}, where=where)
+        self.settings = project_settings(settings, where=where)
         choose(self.settings.scale, self.scale_names, what="scale", where=where)
         datasets = _matching(self.settings.datasets, self.dataset_files, what="data set", where=f"{where}: datasets")
         systems = _matching(self.settings.systems, self.system_entries, what="system", where=f"{where}: systems")
@@ -371,14 +377,6 @@ def _extended(
     if parent in (*children, name):
         raise UserError(f"{path}: {' extends '.join([*children, name, parent])}: a circle.")
     return merge(_extended(parent, entry, names, what=what, children=(*children, name)), values)
-
-
-def _seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Take seeds as numbers: Snakemake hands over what stands in a list on the command line as texts."""
-    seeds = settings.get("seeds")
-    if not isinstance(seeds, list):
-        return {}
-    return {"seeds": [int(s) if isinstance(s, str) and s.isdecimal() else s for s in seeds]}
 
 
 def _matching(names: Iterable[str], known: Iterable[str], *, what: str, where: str) -> tuple[str, ...]:
