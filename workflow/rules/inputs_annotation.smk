@@ -1,4 +1,5 @@
 # What annotation and features read: models of parsers, selections, labels, shards.
+from nmtcore.config.annotators import annotator_tool
 from nmtcore.config.models import model_at_hand
 from nmtcore.config.project import SELECTION
 from nmtcore.config.typed import choose
@@ -26,10 +27,12 @@ def annotator_models(wildcards):
 
 def missing_models(settings):
     """The models of an annotator that are not at hand and that the workflow can download."""
+    tool = annotator_tool(settings)
     return [
         name
         for name in settings.models
-        if name in PROJECT.model_files and not model_at_hand(name, SETTINGS.models)
+        if name in PROJECT.model_files
+        and not model_at_hand(name, SETTINGS.models, tool=tool)
     ]
 
 

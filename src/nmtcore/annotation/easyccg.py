@@ -25,7 +25,7 @@ from nmtcore.config.annotators import EasyCcg as EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
-JAR = "easyccg.jar"
+JAR = EasyCcgSettings.model_holds
 FAILURE = "(<L NP NN NN fail N>)"
 
 _CUTS = re.compile("[\x00-\x20\ud800-\udfff]")
