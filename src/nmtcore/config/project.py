@@ -70,6 +70,11 @@ class ProjectSettings:
         if self.threads < 1 or self.gpus < 1:
             raise ValueError("threads and gpus must be at least 1")
 
+    @property
+    def model_folders(self) -> tuple[str, ...]:
+        """Where parsers' models are looked for: the user's folders, then among the files fetched by hand."""
+        return (*self.models, f"{self.paths.manual.rstrip('/')}/models")
+
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeSettings:
