@@ -32,7 +32,7 @@ def models_to_fetch(settings):
         name
         for name in settings.models
         if name in PROJECT.model_files
-        and not model_at_hand(name, SETTINGS.model_folders, tool=tool)
+        and not model_at_hand(name, SETTINGS.own_model_folders, tool=tool)
     ]
 
 

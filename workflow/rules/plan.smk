@@ -86,9 +86,7 @@ def lacking_models(jobs):
             annotators.items(), key=itemgetter(0)
         )
         for sentence in missing_models(
-            settings,
-            [*SETTINGS.model_folders, f"{DOWNLOADS}/models"],
-            fetched=PROJECT.model_files,
+            settings, SETTINGS.model_folders, fetched=PROJECT.model_files
         )
     ]
 

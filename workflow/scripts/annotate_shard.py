@@ -15,5 +15,5 @@ with job(snakemake):
         shard=int(snakemake.wildcards.shard),
         shards=int(snakemake.wildcards.shards),
         output=Path(snakemake.output[0]),
-        model_folders=[*map(Path, project.model_folders), Path(project.paths.downloads) / "models"],
+        model_folders=project.model_folders,
     )

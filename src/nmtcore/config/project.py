@@ -38,6 +38,12 @@ NAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 """What data sets, systems, recipes and scales may be called."""
 
 
+def check_folders(folders: Iterable[str], *, what: str = "") -> None:
+    """Raise a `ValueError` at an empty entry, which would stand for the working directory without saying so."""
+    if not all(folder.strip() for folder in folders):
+        raise ValueError(f"{what}an empty text is no folder (the working directory is '.')")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PathsSettings:
     """Folders, relative to the working directory."""
@@ -45,6 +51,9 @@ class PathsSettings:
     results: str = "results"
     downloads: str = "downloads"
     manual: str = "manual"
+
+    def __post_init__(self) -> None:
+        check_folders((self.results, self.downloads, self.manual))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +78,17 @@ class ProjectSettings:
             raise ValueError("seeds must be a list of different numbers, at least one")
         if self.threads < 1 or self.gpus < 1:
             raise ValueError("threads and gpus must be at least 1")
+        check_folders(self.models, what="models: ")
 
     @property
-    def model_folders(self) -> tuple[str, ...]:
-        """Where parsers' models are looked for: the user's folders, then among the files fetched by hand."""
-        return (*self.models, f"{self.paths.manual.rstrip('/')}/models")
+    def own_model_folders(self) -> tuple[Path, ...]:
+        """Where the user keeps annotators' models: folders of hers, and what she fetched by hand."""
+        return (*map(Path, self.models), Path(self.paths.manual) / "models")
+
+    @property
+    def model_folders(self) -> tuple[Path, ...]:
+        """Where annotators' models are looked for: the user's folders, then the workflow's own downloads."""
+        return (*self.own_model_folders, Path(self.paths.downloads) / "models")
 
 
 @dataclass(frozen=True, kw_only=True)
