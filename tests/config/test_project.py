@@ -279,19 +279,41 @@ def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: 
     assert found("twin", "other") == found("twin_of_twin", "other") == (before[0], 0.4)
 
 
+def test_models_are_looked_for_in_the_users_folders_and_the_downloads(folder: Path):
+    settings = Project.load(folder, models=["mine", "/others"], paths={"downloads": "kept"}).settings
+    assert settings.model_folders == (Path("mine"), Path("/others"), Path("kept/models"))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"models": [""]}, {"models": ["mine", " "]}, {"paths": {"downloads": ""}}, {"paths": {"results": ""}}]
+)
+def test_an_empty_text_is_no_folder(folder: Path, settings):
+    with pytest.raises(UserError, match=r"an empty text is no folder \(the working directory is '\.'\)"):
+        Project.load(folder, **settings)
+
+
+@pytest.mark.parametrize("device", ["gpu", "GPU", "gpu:0", "cuda:0", "CUDA"])
+def test_a_gpu_is_called_cuda(folder: Path, device):
+    with pytest.raises(UserError, match=rf"device: '{device}' is not valid. Did you mean cuda\?"):
+        Project.load(folder, device=device)
+
+
 def test_clashes_are_planning_errors(folder: Path):
     (folder / "systems" / "mine.yaml").write_text(
         "clash:\n  extends: transformer_base\n"
         "  components: [{name: depparse, layer: 1}, {name: diagonalparse, layer: 1}]\n"
         "deep: {extends: transformer_base, components: [{name: depparse, layer: 6}]}\n"
+        "last: {extends: transformer_base, components: [{name: depparse, layer: 5, head: 8}]}\n"
         "wide: {extends: transformer_base, components: [{name: pascal, heads: 9}]}\n"
         "high: {extends: transformer_base, components: [{name: pascal, heads: 1, layers: [0, 6]}]}\n"
         "full: {extends: transformer_base, components: [{name: pascal, heads: 8}, {name: depparse, layer: 0}]}\n"
         "first: {extends: transformer_base, components: [{name: sisa}, {name: pascal, heads: 1}]}\n"
         "free: {extends: transformer_base, components: [{name: pascal, heads: 7}, {name: depparse, layer: 0}]}\n"
     )
-    assert "both claim encoder.1.head.7" in fault(folder, system="clash")
-    assert "layer 6 is not in an encoder of 6 layers" in fault(folder, system="deep")
+    counted = "both claim encoder.1.head.7; only one can have it. Layers and heads count from 0."
+    assert counted in fault(folder, system="clash")
+    assert "layer 6 is not in an encoder of 6 layers, which count from 0" in fault(folder, system="deep")
+    assert "head 8 is not among 8 heads, which count from 0" in fault(folder, system="last")
     assert "pascal: 9 heads are more than the 8 of a layer" in fault(folder, system="wide")
     assert "pascal: layer 6 is not in an encoder of 6 layers" in fault(folder, system="high")
     assert "pascal and depparse both claim encoder.0.head.7" in fault(folder, system="full")

@@ -82,9 +82,9 @@ def test_no_name_in_a_bundle_leads_to_a_model(tmp_path, mark, monkeypatch, capsy
     monkeypatch.syspath_prepend(str(here))  # as `python -m` does
     for command in COMMANDS:
         sentence = refused(monkeypatch, capsys, command, model)
+        assert not mark.exists()
         assert "--models" in sentence
         assert "There is no " in sentence if name == "parser" else "run.json: annotators.parser: " in sentence
-    assert not mark.exists()
 
 
 @pytest.mark.parametrize("tool", TOOLS)
