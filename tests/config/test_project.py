@@ -397,7 +397,7 @@ def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
     assert data.gold_annotator == "existing"
     for split in ("gold_pud_english", "treebank_ewt"):
         assert data.kinds_of("existing", "source", split) == ("dependencies",)
-        assert data.kinds_of("spacy_en", "source", split) == data.kinds_of("spacy_en", "source")
+        assert data.kinds_of("stanza_en", "source", split) == data.kinds_of("stanza_en", "source")
     assert data.kinds_of("existing", "source") == data.kinds_of("existing", "source", "dev") == ()
     assert project.dataset("demo_en2de").kinds_of("existing", "source", "treebank_demo") == (
         "dependencies",

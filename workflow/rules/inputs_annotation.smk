@@ -25,21 +25,21 @@ def annotator_models(wildcards):
     return model_files(annotator_of(wildcards))
 
 
-def missing_models(settings):
-    """The models of an annotator that are not at hand and that the workflow can download."""
+def models_to_fetch(settings):
+    """The models of an annotator that are not at hand and that the workflow can fetch."""
     tool = annotator_tool(settings)
     return [
         name
         for name in settings.models
         if name in PROJECT.model_files
-        and not model_at_hand(name, SETTINGS.models, tool=tool)
+        and not model_at_hand(name, SETTINGS.own_model_folders, tool=tool)
     ]
 
 
 def model_files(settings):
     return [
         f"{DOWNLOADS}/{file.name}"
-        for name in missing_models(settings)
+        for name in models_to_fetch(settings)
         for file in PROJECT.annotator_model(name).files
     ]
 

@@ -1,14 +1,10 @@
 # What the corpus stage reads: files of data sets and models, other splits, truecasing models.
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-
-from snakemake.logging import logger
 
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.filters import filter_name
 from nmtcore.config.typed import choose
-from nmtcore.corpus.download import missing_manual
 from nmtcore.errors import UserError
 
 
@@ -52,12 +48,9 @@ def without_member(file):
     return replace(file, member=None, mirrors=mirrors)
 
 
-TOLD = set()
-
-
 @explained
 def split_files(wildcards):
-    """The downloaded files of a split; says at once which of them must be fetched by hand and are not there."""
+    """The downloaded files of a split."""
     dataset = dataset_of(wildcards)
     choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
     names = []
@@ -67,21 +60,7 @@ def split_files(wildcards):
         for files in dataset.corpora[corpus].files.values():
             for file in files:
                 names.append(f"{DOWNLOADS}/{file.name}")
-                warn_missing(file)
     return list(dict.fromkeys(names))
-
-
-def warn_missing(file):
-    sentence = missing_manual(
-        file, manual_folder=Path(MANUAL), mirror_roots=SETTINGS.mirrors
-    )
-    if (
-        sentence
-        and file.name not in TOLD
-        and not os.path.exists(f"{DOWNLOADS}/{file.name}")
-    ):
-        TOLD.add(file.name)
-        logger.warning(sentence)
 
 
 def other_splits(wildcards):

@@ -1,9 +1,10 @@
 """Where the model of an annotator lies on this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
-from nmtcore.config.models import model_places, place_of_model
+from nmtcore.config.annotators import AnnotatorSettings, annotator_tool
+from nmtcore.config.models import model_at_hand, model_places, place_of_model
 from nmtcore.errors import UserError
 
 
@@ -23,10 +24,36 @@ def find_model(name: str, folders: Sequence[Path], *, what: str, holds: str = ""
         raise UserError(f"{what}: {error}.") from error
     if found := place_of_model(name, folders, holds=holds):
         return found
-    wanted = f"a folder that holds {holds}" if holds else "a file"
-    looked = f"looked for it at {', '.join(map(str, places))}" if places else "no folder to look for it in was given"
     raise ModelMissing(
-        f"There is no {what} '{name}' ({wanted}): {looked}. Add the folder that holds it to `models` in "
+        f"There is no {what} {_looked(name, places, holds)}. Add the folder that holds it to `models` in "
         "config/config.yaml (nmtcore takes it as --models FOLDER, too), or name a model of config/models, which the "
         "workflow fetches."
     )
+
+
+def missing_models(
+    settings: AnnotatorSettings, folders: Sequence[str | Path], *, fetched: Container[str] = ()
+) -> list[str]:
+    """Say of each model of an annotator that is not on this machine where it was looked for, and what to do.
+
+    Those in `fetched` are passed over: the workflow will fetch them.
+    """
+    tool = annotator_tool(settings)
+    return [
+        f"there is no {tool} model {_looked(name, model_places(name, folders), settings.model_holds)}. Add the folder "
+        "that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."
+        + (f" {installing(name)}" if tool == "spacy" else "")
+        for name in settings.models
+        if name not in fetched and not model_at_hand(name, folders, tool=tool)
+    ]
+
+
+def installing(pipeline: str) -> str:
+    """Say how one of spaCy's own pipelines is installed."""
+    return f"Or install it as a package: python -m spacy download {pipeline}."
+
+
+def _looked(name: str, places: Sequence[Path], holds: str) -> str:
+    wanted = f"a folder that holds {holds}" if holds else "a file"
+    looked = f"looked for it at {', '.join(map(str, places))}" if places else "no folder to look for it in was given"
+    return f"'{name}' ({wanted}): {looked}"

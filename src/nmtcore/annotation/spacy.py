@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from nmtcore.annotation.base import Annotator, Sentence, Task
-from nmtcore.annotation.models import ModelMissing, find_model
+from nmtcore.annotation.models import ModelMissing, find_model, installing
 from nmtcore.config.annotators import Spacy as SpacySettings
 from nmtcore.config.models import installed_pipeline
 from nmtcore.errors import UserError
@@ -107,7 +107,7 @@ def _find(model: str, model_folders: Sequence[Path]) -> Path:
     except ModelMissing as error:
         if package := installed_pipeline(model):
             return package
-        raise UserError(f"{error} Or install it as a package: python -m spacy download {model}.") from error
+        raise UserError(f"{error} {installing(model)}") from error
 
 
 def _load_installed(package: Path) -> "Language":

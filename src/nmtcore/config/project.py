@@ -82,9 +82,14 @@ class ProjectSettings:
         check_folders(self.models, what="models: ")
 
     @property
+    def own_model_folders(self) -> tuple[Path, ...]:
+        """Where the user keeps annotators' models: folders of hers, and what she fetched by hand."""
+        return (*map(Path, self.models), Path(self.paths.manual) / "models")
+
+    @property
     def model_folders(self) -> tuple[Path, ...]:
         """Where annotators' models are looked for: the user's folders, then the workflow's own downloads."""
-        return (*map(Path, self.models), Path(self.paths.downloads) / "models")
+        return (*self.own_model_folders, Path(self.paths.downloads) / "models")
 
 
 def project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
