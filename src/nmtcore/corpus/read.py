@@ -37,8 +37,9 @@ def read_split(
     """Read one split of a data set into `output` (RAW_SCHEMA) and say in `report` (JSON) what was found.
 
     A pair that cannot be read stops everything with a `LineError`, until `dataset.max_bad_lines` allows to leave it
-    out, on both sides, and to count it by its reason. A row that is left out keeps its id, so ids and rows of a corpus
-    mean the same whatever was left out. `processes` (None: as many as there are cores) does not change the result.
+    out, on both sides, and to count it by its reason. Ids count the split's lines, those left out too, so a pair's id
+    does not depend on what was left out, and may be larger than its row in `output`. `processes` (None: as many as
+    there are cores) does not change the result.
     """
     processes = available_cores() if processes is None else processes
     tally = _Tally(dataset.max_bad_lines)
