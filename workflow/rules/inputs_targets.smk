@@ -8,7 +8,7 @@ from nmtcore.config.datasets import GOLD
 from nmtcore.config.kinds import FEATURES
 from nmtcore.config.project import SELECTION
 from nmtcore.config.typed import plain
-from nmtcore.corpus.download import planned_downloads
+from nmtcore.corpus.download import planned_downloads, without_member
 from nmtcore.errors import UserError
 
 ANNOUNCED = set()
@@ -25,6 +25,8 @@ def announce(datasets):
         for corpus in used_corpora(dataset):
             licence = corpus.licence or dataset.licence
             for file in (file for files in corpus.files.values() for file in files):
+                if file.path is not None:
+                    continue
                 files.setdefault(file.name, (without_member(file), licence))
         for settings in dataset.annotators.values():
             for name in missing_models(settings):

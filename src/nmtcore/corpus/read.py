@@ -10,7 +10,7 @@ import pyarrow as pa
 from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
-from nmtcore.corpus.download import member_of
+from nmtcore.corpus.download import check_own_file, member_of
 from nmtcore.corpus.formats.rows import Input, Inputs, Purpose, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, chunks, ordered_map
@@ -81,7 +81,10 @@ def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[C
 def _part_rows(
     reader: Reader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows and their numbers in the corpus."""
+    """Yield a part's rows and their numbers in the corpus; own files must be those that the data set pins, if any."""
+    for file in (file for files in corpus.files.values() for file in files):
+        if file.path is not None:
+            check_own_file(file)
     inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
     if part.sample is None:
         return _range_rows(reader, inputs, part, where=where)
@@ -126,6 +129,8 @@ def _sampled_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: 
 
 
 def _input(file: FileSettings, downloads: Path) -> Input:
+    if file.path is not None:
+        return Input(Path(file.path), file.member)
     return Input(downloads / file.name, member_of(file, downloads))
 
 
