@@ -1,22 +1,23 @@
 # What the corpus stage reads: files of data sets and models, other splits, truecasing models.
-from dataclasses import replace
 from functools import cache
 
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.filters import filter_name
+from nmtcore.config.own_files import check_own_files, own_file_states
 from nmtcore.config.typed import choose
+from nmtcore.corpus.download import without_member
 from nmtcore.errors import UserError
 
 
 @cache
 @explained
 def named_files():
-    """Every file that a data set or a model names: its settings by who names it."""
+    """Every file to download that a data set or a model names: its settings by who names it."""
     named = {}
     for dataset in PROJECT.dataset_files:
         for corpus, settings in PROJECT.dataset(dataset).corpora.items():
             for files in settings.files.values():
-                for file in files:
+                for file in (file for file in files if file.path is None):
                     named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
     for model in PROJECT.model_files:
         for file in PROJECT.annotator_model(model).files:
@@ -42,25 +43,28 @@ def file_settings(name):
     return next(iter(owners.values()))
 
 
-def without_member(file):
-    """Which member is read does not matter for fetching a file."""
-    mirrors = tuple(replace(mirror, member=None) for mirror in file.mirrors)
-    return replace(file, member=None, mirrors=mirrors)
-
-
 @explained
 def split_files(wildcards):
-    """The downloaded files of a split."""
+    """The files of a split, downloaded or the user's own; says at once which of the latter are missing."""
     dataset = dataset_of(wildcards)
     choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
+    check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
     names = []
     for corpus in dict.fromkeys(
         part.corpus for part in dataset.splits[wildcards.split]
     ):
         for files in dataset.corpora[corpus].files.values():
             for file in files:
+                if file.path is not None:
+                    names.append(file.path)
+                    continue
                 names.append(f"{DOWNLOADS}/{file.name}")
     return list(dict.fromkeys(names))
+
+
+def own_files_of(wildcards):
+    """A params function: size and time of a split's own files, as one may be replaced by an older one."""
+    return own_file_states(dataset_of(wildcards), wildcards.split)
 
 
 def other_splits(wildcards):

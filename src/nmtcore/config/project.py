@@ -20,10 +20,11 @@ from nmtcore.config.formats import check_roles, format_options
 from nmtcore.config.kinds import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.models import ModelSettings
+from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, choose, merge
-from nmtcore.config.yaml_files import read_yaml
+from nmtcore.config.yaml_files import config_file, read_yaml, yaml_files
 from nmtcore.errors import UserError
 
 STAGES = ("corpus", "annotation", "segmentation", "features")
@@ -157,13 +158,13 @@ class Project:
     @classmethod
     def load(cls, folder: Path, **overrides: Any) -> "Project":
         """Read `folder`/config.yaml; keyword arguments override its keys."""
-        path = Path(folder) / "config.yaml"
+        path = config_file(folder)
         return cls([folder], merge(read_yaml(path), overrides), where=str(path))
 
     def _files(self, kind: str) -> dict[str, Path]:
         files: dict[str, Path] = {}
         for folder in reversed(self.folders):
-            for path in sorted((folder / kind).glob("*.yaml")):
+            for path in yaml_files(folder / kind).values():
                 if not re.fullmatch(NAME, path.stem):
                     raise UserError(
                         f"{path}: a name has small letters, digits and single underscores, and begins with a letter."
@@ -235,7 +236,7 @@ class Project:
         if name not in self._datasets:
             choose(name, self.dataset_files, what="data set", where=where)
             files = self.dataset_files
-            values = _extended(name, lambda n: (files[n], read_yaml(files[n])), files, what="data set")
+            values = _extended(name, lambda n: (files[n], read_with_paths(files[n])), files, what="data set")
             self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(self.dataset_files[name]))
             _check_names(self._datasets[name], files, where=str(self.dataset_files[name]))
         return self._datasets[name]
@@ -506,7 +507,7 @@ def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
 def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
     """Read the corpora of the splits that `corpora` does not define and that data sets share."""
     named = [part.get("corpus") for parts in values["splits"].values() for part in parts if isinstance(part, Mapping)]
-    return {name: read_yaml(shared[name]) for name in named if name not in values["corpora"] and name in shared}
+    return {name: read_with_paths(shared[name]) for name in named if name not in values["corpora"] and name in shared}
 
 
 def _words(words: Any) -> Any:
