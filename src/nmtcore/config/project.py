@@ -330,7 +330,8 @@ class Project:
 
 def _shape(run: RunSettings) -> tuple[str, TransformerSettings]:
     """Give what decides the shape of a model's weights."""
-    return run.base, replace(run.model, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
+    dropouts = ("dropout", "embedding_dropout", "attention_dropout", "activation_dropout")
+    return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))
 
 
 def _with_treebanks(
