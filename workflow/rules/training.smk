@@ -3,9 +3,7 @@
 
 rule train_model:
     input:
-        features=lambda wildcards: feature_files(
-            run_of(wildcards), run_of(wildcards).training_splits
-        ),
+        features=training_features,
         start=lambda wildcards: start_model(run_of(wildcards)),
         labels=lambda wildcards: [
             path
