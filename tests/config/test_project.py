@@ -280,8 +280,10 @@ def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: 
 
 
 def test_models_are_looked_for_in_the_users_folders_and_the_downloads(folder: Path):
-    settings = Project.load(folder, models=["mine", "/others"], paths={"downloads": "kept"}).settings
-    assert settings.model_folders == (Path("mine"), Path("/others"), Path("kept/models"))
+    paths = {"downloads": "kept", "manual": "by_hand"}
+    settings = Project.load(folder, models=["mine", "/others"], paths=paths).settings
+    assert settings.own_model_folders == (Path("mine"), Path("/others"), Path("by_hand/models"))
+    assert settings.model_folders == (*settings.own_model_folders, Path("kept/models"))
 
 
 @pytest.mark.parametrize(
