@@ -279,9 +279,11 @@ def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: 
     assert found("twin", "other") == found("twin_of_twin", "other") == (before[0], 0.4)
 
 
-def test_models_are_looked_for_in_the_users_folders_among_files_fetched_by_hand_and_in_the_downloads(folder: Path):
-    settings = Project.load(folder, models=["mine", "/others"], paths={"downloads": "kept", "manual": "own"}).settings
-    assert settings.model_folders == (Path("mine"), Path("/others"), Path("own/models"), Path("kept/models"))
+def test_models_are_looked_for_in_the_users_folders_and_the_downloads(folder: Path):
+    paths = {"downloads": "kept", "manual": "by_hand"}
+    settings = Project.load(folder, models=["mine", "/others"], paths=paths).settings
+    assert settings.own_model_folders == (Path("mine"), Path("/others"), Path("by_hand/models"))
+    assert settings.model_folders == (*settings.own_model_folders, Path("kept/models"))
 
 
 @pytest.mark.parametrize(
