@@ -31,6 +31,7 @@ include: "workflow/rules/training.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/reporting.smk"
+include: "workflow/rules/targets.smk"
 
 
 localrules:
@@ -44,7 +45,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        configured_scores(),
+        configured_scores,
 
 
 rule data:
@@ -64,4 +65,7 @@ rule models:
 
 rule train:
     input:
-        configured_models(),
+        configured_models,
+
+
+check_targets()

@@ -1,28 +1,43 @@
 # What the corpus stage reads: files of data sets and models, other splits, truecasing models.
+from dataclasses import replace
 from functools import cache
 
+from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.filters import filter_name
 from nmtcore.config.own_files import check_own_files, own_file_states
-from nmtcore.config.typed import choose
+from nmtcore.config.typed import choose, nearest, plain
 from nmtcore.corpus.download import without_member
 from nmtcore.errors import UserError
 
+UNREAD = []
+
 
 @cache
-@explained
 def named_files():
-    """Every file to download that a data set or a model names: its settings by who names it."""
+    """Every file to download that a data set or a model names: its settings by who names it.
+
+    `UNREAD` gets a sentence for each data set or model that cannot be read.
+    """
     named = {}
     for dataset in PROJECT.dataset_files:
-        for corpus, settings in PROJECT.dataset(dataset).corpora.items():
+        for corpus, settings in readable(PROJECT.dataset, dataset, "corpora").items():
             for files in settings.files.values():
                 for file in (file for file in files if file.path is None):
                     named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
     for model in PROJECT.model_files:
-        for file in PROJECT.annotator_model(model).files:
+        for file in readable(PROJECT.annotator_model, model, "files"):
             named.setdefault(file.name, {})[f"model {model}"] = file
     return named
+
+
+def readable(read, name, what):
+    """One thing of a data set or model; nothing where it cannot be read, which may not matter."""
+    try:
+        return getattr(read(name), what)
+    except UserError as error:
+        UNREAD.append(str(error))
+        return {}
 
 
 @explained
@@ -33,14 +48,21 @@ def file_settings(name):
         for owner, file in named_files().get(name, {}).items()
     }
     if not owners:
+        unread = " ".join(["Not read:", *dict.fromkeys(UNREAD)] if UNREAD else [])
         raise UserError(
-            f"{DOWNLOADS}/{name}: neither a data set nor a model names this file."
+            f"{DOWNLOADS}/{name}: no data set or model names this file. {unread or nearest(name, named_files())}"
         )
     if len(set(owners.values())) > 1:
         raise UserError(
             f"{', '.join(owners)} describe {name} differently: make them agree."
         )
     return next(iter(owners.values()))
+
+
+def file_param(wildcards):
+    """A params function: a file's settings, without about how much it is, which says nothing of what it is."""
+    values = plain(replace(file_settings(wildcards.file), megabytes=None))
+    return Tracked(values, values)
 
 
 @explained
