@@ -168,6 +168,9 @@ def load_bundle(
     files = _checked_files(folder)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
     source, target = (Vocabulary.load(folder / f"{side}.vocab") for side in SIDES)
+    for name in (f"{side}.labels.json" for side in SIDES if labels_of(run.syntax.get(side, {}))):
+        if name not in files:
+            raise UserError(f"{folder} is no whole model: it lacks {name}. Copy it again, or train it again.")
     labels = {
         side: read_labels(folder / f"{side}.labels.json", kinds=labels_of(run.syntax.get(side, {})))
         for side in SIDES
