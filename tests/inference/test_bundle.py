@@ -220,7 +220,6 @@ def test_settings_may_be_changed(bundle):
 
 
 def test_text_is_detokenised_as_the_words_were_made(tmp_path):
-    pytest.importorskip("sacremoses")
     bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(words="moses")))
     tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])
     assert bundle.words(tokens) == ["the", "cat", "."]
