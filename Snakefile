@@ -22,6 +22,7 @@ include: "workflow/rules/inputs_corpus.smk"
 include: "workflow/rules/inputs_annotation.smk"
 include: "workflow/rules/inputs_runs.smk"
 include: "workflow/rules/inputs_targets.smk"
+include: "workflow/rules/plan.smk"
 include: "workflow/rules/corpus.smk"
 include: "workflow/rules/annotation.smk"
 include: "workflow/rules/segmentation.smk"
@@ -30,6 +31,7 @@ include: "workflow/rules/training.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/reporting.smk"
+include: "workflow/rules/targets.smk"
 
 
 localrules:
@@ -43,7 +45,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        configured_scores(),
+        configured_scores,
 
 
 rule data:
@@ -63,4 +65,7 @@ rule models:
 
 rule train:
     input:
-        configured_models(),
+        configured_models,
+
+
+check_targets()

@@ -128,7 +128,7 @@ def stanza(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
         )
         nlp([list(words) for words in sentences])
 
-    return [Race("stanza", bare, Stanza(model=str(model)), "en")]
+    return [Race("stanza", bare, Stanza(model=model.name), "en")]
 
 
 TOOLS = {"corenlp": corenlp, "spacy": spacy, "udpipe": udpipe, "stanza": stanza}
@@ -179,7 +179,7 @@ def run(race: Race, sentences: list[Words], work: Path, folder: Path, rounds: in
             shard=0,
             shards=1,
             output=work / "annotation.parquet",
-            model_folders=(folder, folder / "models"),
+            model_folders=(folder, folder / "models", work),
         )
 
     wall: tuple[list[float], list[float]] = ([], [])

@@ -6,9 +6,13 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmtcore import __version__
 from nmtcore.errors import UserError
+
+if TYPE_CHECKING:
+    from nmtcore.inference.bundle import Bundle
 
 # Heavy packages are imported by the commands that use them: help and mistakes answer at once.
 
@@ -49,7 +53,14 @@ def _command(
     command.add_argument("model", metavar="MODEL", type=Path, help="the folder model/ of a run")
     command.add_argument("--device", default="auto", help="cpu, cuda, cuda:1...; auto: a GPU where there is one")
     command.add_argument(
-        "--models", type=Path, action="append", default=[], metavar="FOLDER", help="where parsers' models are"
+        "--models",
+        type=_folder,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="where parsers' models lie, each under its name (may be repeated); without it, `models` and downloads of "
+        "config/config.yaml in the working directory, if there is one. Some models are programs: name, and stand in, "
+        "folders that you trust",
     )
     return command
 
@@ -87,7 +98,7 @@ def _translate(chosen: argparse.Namespace) -> None:
         settings,
         n_best=chosen.n_best or 1,
         chunk=1 if sys.stdin.isatty() else CHUNK,
-        model_folders=chosen.models,
+        model_folders=_model_folders(chosen, bundle),
     )
     output = sys.stdout.buffer
     for number, texts in enumerate(found):
@@ -143,11 +154,12 @@ def _parse(chosen: argparse.Namespace) -> None:
         layer, head = chosen.attention
         parser = attention_parser(bundle, layer=layer, head=head)
     way = "argmax" if chosen.argmax else WAYS[chosen.roots or bundle.run.evaluation.roots]
+    folders = _model_folders(chosen, bundle)
     if chosen.conllu is None:
         chunk = 1 if sys.stdin.isatty() else CHUNK
-        _write(parse_text(bundle, sys.stdin.buffer, way=way, parser=parser, chunk=chunk, model_folders=chosen.models))
+        _write(parse_text(bundle, sys.stdin.buffer, way=way, parser=parser, chunk=chunk, model_folders=folders))
         return
-    found = list(parse_treebank(bundle, chosen.conllu, way=way, parser=parser, model_folders=chosen.models))
+    found = list(parse_treebank(bundle, chosen.conllu, way=way, parser=parser, model_folders=folders))
     _write(sentence.block for sentence in found)
     told = told_attachment(*zip(*((s.heads, s.gold, s.words, s.upos) for s in found), strict=True))
     print(f"{chosen.conllu}: {told}", file=sys.stderr)
@@ -179,7 +191,8 @@ def _attention(chosen: argparse.Namespace) -> None:
 
     check_place(chosen.output)
     bundle = load_observed(chosen.model, _device(chosen.device))
-    write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=chosen.models)
+    folders = _model_folders(chosen, bundle)
+    write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=folders)
 
 
 def _device(name: str) -> str:
@@ -188,9 +201,23 @@ def _device(name: str) -> str:
     return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
 
 
+def _model_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:
+    if chosen.models or not bundle.run.inference_syntax["source"]:
+        return chosen.models
+    from nmtcore.config.working import project_model_folders
+
+    return project_model_folders(chosen.model)
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty text is no folder (the working directory is '.')")
+    return Path(text)
+
+
 def _layer_and_head(text: str) -> tuple[int, int]:
     if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"{text} is not LAYER.HEAD, as in 0.3")
+        raise argparse.ArgumentTypeError(f"{text} is not LAYER.HEAD, as in 0.3; both count from 0")
     layer, head = text.split(".")
     return int(layer), int(head)
 
@@ -203,4 +230,7 @@ def _positive(text: str) -> int:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        # As in __main__.py.
+        del sys.path[0]
     main()

@@ -1,7 +1,10 @@
+import json
+
 import pytest
 
 from nmtcore.annotation.models import find_model
-from nmtcore.config.models import model_at_hand
+from nmtcore.config.annotators import annotator_settings
+from nmtcore.config.models import installed_pipeline, model_at_hand
 from nmtcore.errors import UserError
 
 
@@ -13,7 +16,6 @@ def test_the_first_folder_that_has_it_wins(tmp_path):
     folders = [tmp_path / name for name in ("first", "second", "third")]
     found = find_model("parser", folders, what="parser", holds="*.pt")
     assert found == (tmp_path / "second" / "parser").resolve()
-    assert find_model(str(tmp_path / "third" / "parser"), [], what="parser", holds="*.pt").parent.name == "third"
 
 
 def test_a_file_is_found_by_its_name_or_alone_in_a_folder(tmp_path):
@@ -30,17 +32,110 @@ def test_a_file_is_found_by_its_name_or_alone_in_a_folder(tmp_path):
 
 def test_an_environment_variable_may_name_the_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("CORENLP_HOME", raising=False)
-    assert not model_at_hand("corenlp", [tmp_path])
+    assert not model_at_hand("corenlp", [tmp_path], tool="corenlp")
     (tmp_path / "corenlp").mkdir()
-    assert not model_at_hand("corenlp", [tmp_path]), "an empty folder is no model"
-    (tmp_path / "x.jar").write_text("")
+    assert not model_at_hand("corenlp", [tmp_path], tool="corenlp"), "an empty folder is no model"
+    (tmp_path / "stanford-corenlp-4.jar").write_text("")
     monkeypatch.setenv("CORENLP_HOME", str(tmp_path))
-    assert model_at_hand("corenlp", [])
+    assert model_at_hand("corenlp", [], tool="corenlp")
     assert find_model("corenlp", [], what="CoreNLP", holds="*.jar") == tmp_path.resolve()
+    monkeypatch.setenv("CORENLP_HOME", "")
+    assert not model_at_hand("corenlp", [], tool="corenlp")
 
 
 def test_a_missing_model_names_every_place(tmp_path):
     with pytest.raises(UserError) as error:
         find_model("parser", [tmp_path / "p", tmp_path / "q"], what="spaCy pipeline", holds="meta.json")
-    for part in ("'parser'", str(tmp_path / "p" / "parser"), str(tmp_path / "q" / "parser"), "config/models"):
+    for part in (
+        "'parser'",
+        str(tmp_path / "p" / "parser"),
+        str(tmp_path / "q" / "parser"),
+        "config/models",
+        "--models",
+    ):
         assert part in str(error.value)
+    with pytest.raises(UserError, match="no folder to look for it in was given"):
+        find_model("parser", [], what="UDPipe model")
+
+
+@pytest.mark.parametrize(
+    ("tool", "file"),
+    [
+        ("corenlp", "stanford-corenlp-4.5.10.jar"),
+        ("easyccg", "easyccg.jar"),
+        ("stanza", "depparse.pt"),
+        ("spacy", "meta.json"),
+        ("udpipe", "any.udpipe"),
+    ],
+)
+def test_a_model_is_at_hand_in_the_users_folders_alone(tmp_path, monkeypatch, tool, file):
+    monkeypatch.delenv("CORENLP_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path / "corenlp", tmp_path / "models" / "corenlp"):
+        folder.mkdir(parents=True)
+        (folder / file).write_text("")
+    assert not model_at_hand("corenlp", [], tool=tool), "the working directory is no place for models"
+    assert model_at_hand("corenlp", ["models"], tool=tool)
+    assert not model_at_hand("other", ["models"], tool=tool)
+    (tmp_path / "models" / "corenlp" / file).rename(tmp_path / "models" / "corenlp" / ".hidden")
+    assert not model_at_hand("corenlp", ["models"], tool=tool), "a folder without the model's file is no model"
+
+
+PATHS = [
+    "/models/parser",
+    "models/parser",
+    "./parser",
+    "../parser",
+    ".",
+    "..",
+    "",
+    "a\\b",
+    "par ser",
+    "a\n",
+    "parser/",
+    "~",
+]
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("tool", ["corenlp", "easyccg", "stanza", "spacy", "udpipe"])
+def test_a_path_is_no_models_name(tmp_path, tool, name):
+    with pytest.raises(UserError, match=r"^here: .*a model is a plain name .*`models` in config/config.yaml"):
+        annotator_settings({"tool": tool, "model": name}, where="here")
+    with pytest.raises(ValueError, match="a model is a plain name"):
+        model_at_hand(name, [tmp_path], tool=tool)
+    with pytest.raises(UserError, match="parser: a model is a plain name"):
+        find_model(name, [tmp_path], what="parser")
+
+
+def package(folder, name, meta):
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text("raise RuntimeError('imported')")
+    if meta is not None:
+        (folder / name / "meta.json").write_text(meta)
+    (folder / f"{name}-1.0.dist-info").mkdir()
+    (folder / f"{name}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+
+
+def test_an_installed_pipeline_is_at_hand_for_spacy(tmp_path, monkeypatch):
+    monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path / "site")])
+    package(tmp_path / "site", "xx_pipeline", json.dumps({"lang": "xx", "name": "pipeline", "pipeline": ["parser"]}))
+    assert installed_pipeline("xx_pipeline") == tmp_path / "site" / "xx_pipeline"
+    assert model_at_hand("xx_pipeline", [], tool="spacy")
+    assert not model_at_hand("xx_pipeline", [], tool="stanza")
+
+
+@pytest.mark.parametrize(
+    "meta", [None, "", "{", "[]", '{"name": "x"}', '{"lang": "xx"}', '"lang pipeline"', b"\xff".decode("latin-1")]
+)
+def test_another_package_is_no_pipeline(tmp_path, monkeypatch, meta):
+    monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path)])
+    package(tmp_path, "has_load", meta)
+    assert not model_at_hand("has_load", [], tool="spacy")
+
+
+def test_a_pipeline_in_the_working_directory_is_not_installed(tmp_path, monkeypatch):
+    package(tmp_path, "xx_pipeline", json.dumps({"lang": "xx", "name": "pipeline", "pipeline": ["parser"]}))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert not model_at_hand("xx_pipeline", [], tool="spacy")

@@ -1,3 +1,6 @@
+import json
+import shutil
+import sys
 from itertools import islice
 
 import pytest
@@ -100,10 +103,24 @@ def gold(path):
             yield [c[1] for c in cells], [int(c[6]) for c in cells], [c[3] for c in cells]
 
 
-def test_a_pipeline_by_path(shared, models):
+def test_an_installed_pipeline_is_loaded_with_its_own_code(tmp_path, shared, models, monkeypatch):
+    monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path / "site")])
+    meta = json.loads((models / "cs_ud" / "meta.json").read_text(encoding="utf-8"))
+    package = tmp_path / "site" / "cs_installed"
+    shutil.copytree(models / "cs_ud", package / f"{meta['lang']}_{meta['name']}-{meta['version']}")
+    shutil.copy(models / "cs_ud" / "meta.json", package)
+    code = "from spacy.util import load_model_from_init_py\n\n\ndef load(**overrides):\n"
+    (package / "__init__.py").write_text(f"{code}    return load_model_from_init_py(__file__, **overrides)\n")
+    # A namesake that Python would import instead lies in the working directory, and that comes first on its path.
+    (tmp_path / "here" / "cs_installed").mkdir(parents=True)
+    (tmp_path / "here" / "cs_installed" / "__init__.py").write_text("raise RuntimeError('the wrong one')")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.syspath_prepend(str(tmp_path / "here"))
+    monkeypatch.delitem(sys.modules, "cs_installed", raising=False)
     sentences = multi30k(shared, 3)
-    by_path = annotate(sentences, model=str(models / "cs_ud"), models=models / "nowhere")
-    assert by_path == annotate(sentences, model="cs_ud", models=models)
+    installed = annotate(sentences, model="cs_installed", models=tmp_path / "nowhere")
+    monkeypatch.delitem(sys.modules, "cs_installed")
+    assert installed == annotate(sentences, model="cs_ud", models=models)
 
 
 def test_what_the_pipeline_does_not_give_is_null(models):
@@ -119,7 +136,7 @@ def test_other_components_are_switched_off(tmp_path, models):
         nlp.add_pipe(name)
     nlp.get_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "two words"}])
     nlp.to_disk(tmp_path / "pipeline")
-    loaded = spacy_annotator.load_pipeline(str(tmp_path / "pipeline"), [])
+    loaded = spacy_annotator.load_pipeline("pipeline", [tmp_path])
     assert set(loaded.pipe_names) == {"tok2vec", "morphologizer", "tagger", "parser"}
     (annotation,) = annotate([["I", "see", "two", "words", ".", "Yes", "."]], model="pipeline", models=tmp_path)
     assert len(annotation.head) == 7

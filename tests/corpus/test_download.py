@@ -252,6 +252,13 @@ def test_all_places_that_failed_are_listed(fetch, target, tmp_path):
         assert part in str(caught.value)
 
 
+def test_a_parsers_model_that_cannot_be_fetched_may_lie_in_a_folder_of_models(fetch):
+    wanted = FileSettings(name="models/stanza_xx/pos.pt", url="http://example.org/x")
+    with pytest.raises(UserError, match=r"a folder or file stanza_xx, to `models` in config/config\.yaml\.$") as caught:
+        fetch(wanted)
+    assert "mirrors" not in str(caught.value)
+
+
 def test_no_place_at_all_is_said(fetch):
     with pytest.raises(UserError, match="nowhere: it has no URL, and no mirror root is set"):
         fetch(settings())

@@ -50,6 +50,8 @@ def test_n_best_lines_are_numbered_and_scored(model):
         (["--batch", "1"], b"the\n\xff\n", "standard input, line 2: byte 1 is not UTF-8"),
         (["--n-best", "9"], b"the\n", "widen it"),
         (["--device", "abacus"], b"the\n", "'abacus' cannot be used"),
+        (["--device", "gpu"], b"the\n", "'gpu' cannot be used: torch calls a GPU cuda. Try cuda, or cpu."),
+        (["--device", "GPU:1"], b"the\n", "'GPU:1' cannot be used: torch calls a GPU cuda. Try cuda:1, or cpu."),
         (["--beam", "0"], b"the\n", "0 is not at least 1"),
     ],
 )
@@ -62,6 +64,19 @@ def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, argu
     assert output == ""
     assert sentence in errors
     assert errors.splitlines()[-1].startswith("nmtcore translate: ")
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ("2.0", "The encoder has no head 2.0: its layers are 0 to 1, the heads of each 0 to 1 (both count from 0)."),
+        ("one", "one is not LAYER.HEAD, as in 0.3; both count from 0"),
+    ],
+)
+def test_layers_and_heads_count_from_0(model, capsys, place, sentence):
+    with pytest.raises(SystemExit):
+        main(["parse", str(model), "--attention", place])
+    assert sentence in capsys.readouterr().err
 
 
 def test_no_model_is_said_in_one_line(tmp_path):

@@ -170,5 +170,5 @@ def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
 
 def test_the_annotator_settings_of_a_bundle_are_checked():
     broken = run_settings(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
-    with pytest.raises(UserError, match=r"run\.json: annotators: unknown tool 'nothing'"):
+    with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
         Reader(broken, Vocabulary.of([]), Segmenter())

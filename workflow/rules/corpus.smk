@@ -18,7 +18,7 @@ rule download:
         runtime=240,
     params:
         version=VERSIONS["download"],
-        file=lambda wildcards: plain(file_settings(wildcards.file)),
+        file=file_param,
     script:
         "../scripts/download.py"
 

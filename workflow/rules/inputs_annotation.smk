@@ -1,4 +1,6 @@
 # What annotation and features read: models of parsers, selections, labels, shards.
+from nmtcore.config.annotators import annotator_entry, annotator_tool
+from nmtcore.config.changes import Tracked
 from nmtcore.config.models import model_at_hand
 from nmtcore.config.project import SELECTION
 from nmtcore.config.typed import choose
@@ -13,6 +15,12 @@ def annotator_of(wildcards):
     return annotators[wildcards.annotator]
 
 
+def annotator_param(wildcards):
+    """A params function: an annotator's settings."""
+    entry = annotator_entry(annotator_of(wildcards))
+    return Tracked(entry, {"annotators": {wildcards.annotator: entry}})
+
+
 def annotator_memory(wildcards):
     """Megabytes: what Java may take, and what stands around it."""
     return max(6000, getattr(annotator_of(wildcards), "memory_mb", 0) + 2000)
@@ -24,19 +32,21 @@ def annotator_models(wildcards):
     return model_files(annotator_of(wildcards))
 
 
-def missing_models(settings):
-    """The models of an annotator that are not at hand and that the workflow can download."""
+def models_to_fetch(settings):
+    """The models of an annotator that are not at hand and that the workflow can fetch."""
+    tool = annotator_tool(settings)
     return [
         name
         for name in settings.models
-        if name in PROJECT.model_files and not model_at_hand(name, SETTINGS.models)
+        if name in PROJECT.model_files
+        and not model_at_hand(name, SETTINGS.own_model_folders, tool=tool)
     ]
 
 
 def model_files(settings):
     return [
         f"{DOWNLOADS}/{file.name}"
-        for name in missing_models(settings)
+        for name in models_to_fetch(settings)
         for file in PROJECT.annotator_model(name).files
     ]
 

@@ -1,32 +1,43 @@
 # What the corpus stage reads: files of data sets and models, other splits, truecasing models.
-import os
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
-from snakemake.logging import logger
-
+from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.filters import filter_name
 from nmtcore.config.own_files import check_own_files, own_file_states
-from nmtcore.config.typed import choose
-from nmtcore.corpus.download import missing_manual, without_member
+from nmtcore.config.typed import choose, nearest, plain
+from nmtcore.corpus.download import without_member
 from nmtcore.errors import UserError
+
+UNREAD = []
 
 
 @cache
-@explained
 def named_files():
-    """Every file to download that a data set or a model names: its settings by who names it."""
+    """Every file to download that a data set or a model names: its settings by who names it.
+
+    `UNREAD` gets a sentence for each data set or model that cannot be read.
+    """
     named = {}
     for dataset in PROJECT.dataset_files:
-        for corpus, settings in PROJECT.dataset(dataset).corpora.items():
+        for corpus, settings in readable(PROJECT.dataset, dataset, "corpora").items():
             for files in settings.files.values():
                 for file in (file for file in files if file.path is None):
                     named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
     for model in PROJECT.model_files:
-        for file in PROJECT.annotator_model(model).files:
+        for file in readable(PROJECT.annotator_model, model, "files"):
             named.setdefault(file.name, {})[f"model {model}"] = file
     return named
+
+
+def readable(read, name, what):
+    """One thing of a data set or model; nothing where it cannot be read, which may not matter."""
+    try:
+        return getattr(read(name), what)
+    except UserError as error:
+        UNREAD.append(str(error))
+        return {}
 
 
 @explained
@@ -37,8 +48,9 @@ def file_settings(name):
         for owner, file in named_files().get(name, {}).items()
     }
     if not owners:
+        unread = " ".join(["Not read:", *dict.fromkeys(UNREAD)] if UNREAD else [])
         raise UserError(
-            f"{DOWNLOADS}/{name}: neither a data set nor a model names this file."
+            f"{DOWNLOADS}/{name}: no data set or model names this file. {unread or nearest(name, named_files())}"
         )
     if len(set(owners.values())) > 1:
         raise UserError(
@@ -47,12 +59,15 @@ def file_settings(name):
     return next(iter(owners.values()))
 
 
-TOLD = set()
+def file_param(wildcards):
+    """A params function: a file's settings, without about how much it is, which says nothing of what it is."""
+    values = plain(replace(file_settings(wildcards.file), megabytes=None))
+    return Tracked(values, values)
 
 
 @explained
 def split_files(wildcards):
-    """The files of a split, downloaded or the user's own; says at once which are missing and cannot be downloaded."""
+    """The files of a split, downloaded or the user's own; says at once which of the latter are missing."""
     dataset = dataset_of(wildcards)
     choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
     check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
@@ -66,26 +81,12 @@ def split_files(wildcards):
                     names.append(file.path)
                     continue
                 names.append(f"{DOWNLOADS}/{file.name}")
-                warn_missing(file)
     return list(dict.fromkeys(names))
 
 
 def own_files_of(wildcards):
     """A params function: size and time of a split's own files, as one may be replaced by an older one."""
     return own_file_states(dataset_of(wildcards), wildcards.split)
-
-
-def warn_missing(file):
-    sentence = missing_manual(
-        file, manual_folder=Path(MANUAL), mirror_roots=SETTINGS.mirrors
-    )
-    if (
-        sentence
-        and file.name not in TOLD
-        and not os.path.exists(f"{DOWNLOADS}/{file.name}")
-    ):
-        TOLD.add(file.name)
-        logger.warning(sentence)
 
 
 def other_splits(wildcards):

@@ -1,8 +1,32 @@
 # What a run reads and leaves: features, trees, labels, first weights, scores.
+from functools import cache
 from pathlib import Path
 
+from snakemake.logging import logger
+
+from nmtcore.config.configured import configured_runs as runs_of_project
 from nmtcore.config.targets import scale_prefix
 from nmtcore.errors import UserError
+
+OVERRIDDEN = set()
+
+
+def say_overridden(run):
+    """Say once which settings of a system its scale overrides; the processes of jobs say nothing."""
+    if not workflow.is_main_process:
+        return
+    for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
+        if str(setting) not in OVERRIDDEN:
+            OVERRIDDEN.add(str(setting))
+            logger.info(str(setting))
+
+
+@explained
+def training_features(wildcards):
+    """The features that training reads; a run that is trained for a target says what its scale overrides."""
+    run = run_of(wildcards)
+    say_overridden(run)
+    return feature_files(run, run.training_splits)
 
 
 def feature_files(run, splits):
@@ -47,18 +71,16 @@ def segmentation_folder(dataset, name):
     return f"{RESULTS}/{owner}/segmentation/{name}"
 
 
+@cache
 def configured_runs():
-    """Every run that config.yaml asks for."""
-    return [
-        PROJECT.run(dataset, system, SETTINGS.scale, seed)
-        for dataset in SETTINGS.datasets
-        for system in SETTINGS.systems
-        for seed in SETTINGS.seeds
-    ]
+    """Every run that config.yaml asks for; says what its patterns leave out."""
+    runs, left_out = runs_of_project(PROJECT)
+    warn(left_out)
+    return runs
 
 
 @explained
-def configured_scores():
+def configured_scores(wildcards=None):
     return [
         f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}.{ending}"
         for run in configured_runs()
@@ -95,7 +117,7 @@ def configured_histories(wildcards):
 
 
 @explained
-def configured_models():
+def configured_models(wildcards):
     return [
         f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}/seed{run.seed}/model"
         for run in configured_runs()

@@ -1,58 +1,9 @@
-# What the target rules and tables ask for, and what must be downloaded for it.
-from pathlib import Path
-
-from snakemake.logging import logger
-
+# What the target rules and tables ask for.
 from nmtcore.config.annotators import annotator_entry
 from nmtcore.config.datasets import GOLD
 from nmtcore.config.kinds import FEATURES
 from nmtcore.config.project import SELECTION
-from nmtcore.config.typed import plain
-from nmtcore.corpus.download import planned_downloads, without_member
 from nmtcore.errors import UserError
-
-ANNOUNCED = set()
-
-
-def announce(datasets):
-    """Say what must be downloaded for data sets, how much it is and under which licence, before anything starts."""
-    names = tuple(dataset.name for dataset in datasets)
-    if names in ANNOUNCED:
-        return
-    ANNOUNCED.add(names)
-    files = {}
-    for dataset in datasets:
-        for corpus in used_corpora(dataset):
-            licence = corpus.licence or dataset.licence
-            for file in (file for files in corpus.files.values() for file in files):
-                if file.path is not None:
-                    continue
-                files.setdefault(file.name, (without_member(file), licence))
-        for settings in dataset.annotators.values():
-            for name in missing_models(settings):
-                model = PROJECT.annotator_model(name)
-                files |= {file.name: (file, model.licence) for file in model.files}
-    for sentence in planned_downloads(
-        files.values(),
-        downloads=Path(DOWNLOADS),
-        mirror_roots=SETTINGS.mirrors,
-        manual_folder=Path(MANUAL),
-        ask=None if workflow.dryrun else ask_length,
-    ):
-        logger.info(sentence)
-
-
-def ask_length(url):
-    """Ask a server for a file's length; a dry run works without a network."""
-    from nmtcore.corpus.remote import asked_length
-
-    return asked_length(url, SETTINGS.http_hosts)
-
-
-def used_corpora(dataset):
-    """The corpora of a data set's splits."""
-    names = [part.corpus for parts in dataset.splits.values() for part in parts]
-    return [dataset.corpora[name] for name in dict.fromkeys(names)]
 
 
 def configured_datasets():
@@ -62,7 +13,6 @@ def configured_datasets():
 @explained
 def configured_data(wildcards):
     """The token features of every split of the configured data sets, at the configured scale."""
-    announce(configured_datasets())
     return [
         file for dataset in configured_datasets() for file in token_features(dataset)
     ]
@@ -81,7 +31,6 @@ def token_features(dataset):
 @explained
 def configured_annotation(wildcards):
     """Annotation and syntax features of every split by every annotator that the configured data sets use."""
-    announce(configured_datasets())
     return [
         file
         for dataset in configured_datasets()
@@ -150,7 +99,6 @@ def configured_comparisons(wildcards):
 @explained
 def configured_annotator_models(wildcards):
     """The models that the annotators of the configured data sets read and that must be downloaded."""
-    announce(configured_datasets())
     return [
         file
         for dataset in configured_datasets()

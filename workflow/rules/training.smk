@@ -3,9 +3,7 @@
 
 rule train_model:
     input:
-        features=lambda wildcards: feature_files(
-            run_of(wildcards), run_of(wildcards).training_splits
-        ),
+        features=training_features,
         start=lambda wildcards: start_model(run_of(wildcards)),
         labels=lambda wildcards: [
             path
@@ -35,7 +33,7 @@ rule train_model:
         slurm_extra="--signal=USR1@300",
     params:
         version=VERSIONS["training"],
-        run=lambda wildcards: run_to_json(run_of(wildcards)),
+        run=run_param(training_settings),
         labels=lambda wildcards: label_files(run_of(wildcards)),
         checkpoints=f"{RUN}/checkpoints",
     script:

@@ -21,7 +21,6 @@ from nmtcore.config.annotators import CoreNlp as CoreNlpSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
-JAR = "stanford-corenlp-*.jar"
 MODELS = "edu/stanford/nlp/models"
 
 SPLITS = re.compile("[\t-\r\x1e\x1f \x85\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000\ud800-\udfff]")
@@ -70,7 +69,8 @@ class CoreNlp(JavaAnnotator):
     def __enter__(self) -> Self:
         """Find Java and the jars; without them there is a `UserError`."""
         super().__enter__()
-        self._home = find_model(self._settings.model, self._model_folders, what="Stanford CoreNLP", holds=JAR)
+        name, holds = self._settings.model, self._settings.model_holds
+        self._home = find_model(name, self._model_folders, what="Stanford CoreNLP", holds=holds)
         return self
 
     def refuses(self, words: Words) -> str | None:

@@ -1,7 +1,8 @@
 r"""EasyCCG (Lewis and Steedman 2014) by its jar: the supertags of the best derivation of each sentence.
 
-The jar could not be run where this was written, since its model is given to browsers alone. Commands and formats are
-those of its README and of its source at https://github.com/mikelewis0/easyccg, and tested on files written after them.
+Its published model was not run where this was written, since it is given to browsers alone. Commands and formats are
+those of its README and of its source at https://github.com/mikelewis0/easyccg; tests use a stand-in written after them,
+and its own classes, with a small model trained for the purpose, did the same.
 What it does there, and what is done about it:
 
 - It takes one sentence a line, words between spaces, in the system's encoding (hence `file.encoding`).
@@ -25,7 +26,7 @@ from nmtcore.config.annotators import EasyCcg as EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
-JAR = "easyccg.jar"
+JAR = EasyCcgSettings.model_holds
 FAILURE = "(<L NP NN NN fail N>)"
 
 _CUTS = re.compile("[\x00-\x20\ud800-\udfff]")

@@ -1,37 +1,59 @@
 """Where the model of an annotator lies on this machine."""
 
-import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
-from nmtcore.config.models import HOMES
+from nmtcore.config.annotators import AnnotatorSettings, annotator_tool
+from nmtcore.config.models import model_at_hand, model_places, place_of_model
 from nmtcore.errors import UserError
 
 
-def find_model(name: str, folders: Sequence[Path], *, what: str, holds: str = "") -> Path:
-    """Find a model by its path, or by its name in one of `folders` (or where its environment variable says).
+class ModelMissing(UserError):
+    """A model that lies in none of the places where it was looked for."""
 
-    `what` names it in messages ("Stanza model"). `holds` is a glob that must match inside a folder; without it the
-    model is a file, or a folder with one file. A model that is not there is a `UserError` that lists where it was
-    looked for.
+
+def find_model(name: str, folders: Sequence[Path], *, what: str, holds: str = "") -> Path:
+    """Find a model by its name in one of `folders`, or where its environment variable says; never by a path.
+
+    `what` names it in messages ("Stanza model"); `holds` is as for `place_of_model`. A name that is none, or a model
+    that is not there (`ModelMissing`), is a `UserError`; the latter lists where it was looked for.
     """
-    places = [Path(name), *(Path(folder) / name for folder in folders)]
-    if home := os.environ.get(HOMES.get(name, "")):
-        places.append(Path(home))
-    for place in places:
-        if holds and place.is_dir() and any(place.glob(holds)):
-            return place.resolve()
-        if not holds and (found := _file(place)):
-            return found.resolve()
-    wanted = f"a folder that holds {holds}" if holds else "a file"
-    raise UserError(
-        f"There is no {what} '{name}' ({wanted}): looked for it at {', '.join(map(str, places))}. Add the folder that "
-        "holds it to `models` in config/config.yaml, or name a model of config/models, which the workflow fetches."
+    try:
+        places = model_places(name, folders)
+    except ValueError as error:
+        raise UserError(f"{what}: {error}.") from error
+    if found := place_of_model(name, folders, holds=holds):
+        return found
+    raise ModelMissing(
+        f"There is no {what} {_looked(name, places, holds)}. Add the folder that holds it to `models` in "
+        "config/config.yaml (nmtcore takes it as --models FOLDER, too), or name a model of config/models, which the "
+        "workflow fetches."
     )
 
 
-def _file(place: Path) -> Path | None:
-    if place.is_file():
-        return place
-    inside = [path for path in place.glob("[!.]*") if path.is_file() and path.suffix != ".json"]
-    return inside[0] if len(inside) == 1 else None
+def missing_models(
+    settings: AnnotatorSettings, folders: Sequence[str | Path], *, fetched: Container[str] = ()
+) -> list[str]:
+    """Say of each model of an annotator that is not on this machine where it was looked for, and what to do.
+
+    Those in `fetched` are passed over: the workflow will fetch them.
+    """
+    tool = annotator_tool(settings)
+    return [
+        f"there is no {tool} model {_looked(name, model_places(name, folders), settings.model_holds)}. Add the folder "
+        "that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."
+        + (f" {installing(name)}" if tool == "spacy" else "")
+        for name in settings.models
+        if name not in fetched and not model_at_hand(name, folders, tool=tool)
+    ]
+
+
+def installing(pipeline: str) -> str:
+    """Say how one of spaCy's own pipelines is installed."""
+    return f"Or install it as a package: python -m spacy download {pipeline}."
+
+
+def _looked(name: str, places: Sequence[Path], holds: str) -> str:
+    wanted = f"a folder that holds {holds}" if holds else "a file"
+    looked = f"looked for it at {', '.join(map(str, places))}" if places else "no folder to look for it in was given"
+    return f"'{name}' ({wanted}): {looked}"

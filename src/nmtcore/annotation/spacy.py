@@ -1,14 +1,18 @@
 """Dependency trees, tags and lemmas by any spaCy pipeline that has a parser; or CCG supertags by one that tags them."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from nmtcore.annotation.base import Annotator, Sentence, Task
-from nmtcore.annotation.models import find_model
+from nmtcore.annotation.models import ModelMissing, find_model, installing
 from nmtcore.config.annotators import Spacy as SpacySettings
+from nmtcore.config.models import installed_pipeline
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -68,7 +72,7 @@ def open_annotator(settings: SpacySettings, task: Task) -> Spacy:
 
 
 def load_pipeline(model: str, model_folders: Sequence[Path], *, supertags: bool = False) -> "Language":
-    """Load a pipeline by path, by its name in one of `model_folders`, or as an installed package.
+    """Load a pipeline by its name in one of `model_folders`, or that of an installed one.
 
     Only what an annotation needs is left switched on: for `supertags`, what tags need. A model that is not there,
     cannot be loaded, or has no parser (no tagger) is a `UserError`.
@@ -78,9 +82,9 @@ def load_pipeline(model: str, model_folders: Sequence[Path], *, supertags: bool 
         os.environ.setdefault(variable, "1")
     import spacy
 
-    place = _find(model, model_folders, spacy.util.is_package)
+    place = _find(model, model_folders)
     try:
-        nlp = spacy.load(place)
+        nlp = _load_installed(place) if place == installed_pipeline(model) else spacy.load(place)
     except (OSError, ValueError, ImportError) as error:
         raise UserError(f"The spaCy pipeline {place} cannot be loaded: {_first_line(error)}") from error
     needed, what = ("token.tag", "tagger") if supertags else ("token.head", "parser")
@@ -97,13 +101,21 @@ def load_pipeline(model: str, model_folders: Sequence[Path], *, supertags: bool 
     return nlp
 
 
-def _find(model: str, model_folders: Sequence[Path], is_package: Callable[[str], bool]) -> str | Path:
+def _find(model: str, model_folders: Sequence[Path]) -> Path:
     try:
-        return find_model(model, model_folders, what="spaCy pipeline", holds="meta.json")
-    except UserError as error:
-        if is_package(model):
-            return model
-        raise UserError(f"{error} Or install it as a package: python -m spacy download {model}.") from error
+        return find_model(model, model_folders, what="spaCy pipeline", holds=SpacySettings.model_holds)
+    except ModelMissing as error:
+        if package := installed_pipeline(model):
+            return package
+        raise UserError(f"{error} {installing(model)}") from error
+
+
+def _load_installed(package: Path) -> "Language":
+    """Load an installed pipeline from where it was found: by its name, Python might import another folder's."""
+    found = PathFinder.find_spec(package.name, [str(package.parent)])
+    sys.modules[package.name] = module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module.load()
 
 
 _Reader = Callable[["Doc", "_Names"], Annotation]

@@ -74,7 +74,7 @@ def load_pipeline(model: str, model_folders: Sequence[Path], *, language: str, c
         import torch
     except ImportError as error:
         raise UserError("Stanza needs the package stanza: pip install stanza.") from error
-    folder = find_model(model, model_folders, what="Stanza model", holds="depparse.pt")
+    folder = find_model(model, model_folders, what="Stanza model", holds=StanzaSettings.model_holds)
     paths = _model_paths(folder, constituency=constituency)
     with tempfile.TemporaryDirectory() as name:
         # Stanza insists on a list of its models: an empty one makes it take the paths that it is given.

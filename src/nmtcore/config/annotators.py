@@ -3,17 +3,33 @@
 To add one: its settings here, a line in `ANNOTATORS`, its code in `annotation/{tool}.py`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from nmtcore.config.kinds import ANNOTATIONS
 from nmtcore.config.typed import build_entry, plain, registered_name
+
+MODEL_NAME = r"(?!\.{1,2}$)[A-Za-z0-9._-]+"
+"""What a parser's model may be called: a name, never a path."""
+
+
+def check_model_name(name: str) -> None:
+    """Raise a `ValueError` at a path: models are looked for in the user's folders alone, since they can run code."""
+    if not re.fullmatch(MODEL_NAME, name):
+        raise ValueError(
+            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {name!r}: add the folder it lies in to "
+            "`models` in config/config.yaml (or give it as --models), and name the model itself"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorSettings:
     """What all annotators share."""
+
+    model_holds: ClassVar[str] = ""
+    """A glob that matches inside the folder of a model; without one, a model is a file (alone in its folder)."""
 
     shards: int = 1
     """Jobs that share the training split; a development or test set is one job."""
@@ -23,6 +39,8 @@ class AnnotatorSettings:
     def __post_init__(self) -> None:
         if self.shards < 1:
             raise ValueError("shards must be at least 1")
+        for name in self.models:
+            check_model_name(name)
 
     @property
     def gives(self) -> tuple[str, ...]:
@@ -31,9 +49,9 @@ class AnnotatorSettings:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that it reads, by the names of `config/models` or of folders in `models` of config.yaml."""
+        """The models that it reads, by the names of `config/models` or of what lies in `models` of config.yaml."""
         model = getattr(self, "model", None)
-        return (model,) if model else ()
+        return () if model is None else (model,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +68,9 @@ class Existing(AnnotatorSettings):
 class Spacy(AnnotatorSettings):
     """Any spaCy pipeline with a parser, or with a tagger whose tags are CCG categories."""
 
+    model_holds = "meta.json"
     model: str
-    """A folder, the name of one in the folders of `models` in config.yaml, or an installed spaCy package."""
+    """The name of a folder in one of `models` of config.yaml, or of an installed spaCy pipeline."""
     batch_size: int = 128
     tags: Literal["xpos", "ccg"] = "xpos"
     """What the pipeline's `tag_` is: ccg makes it a supertagger, which needs no parser."""
@@ -66,8 +85,9 @@ class Spacy(AnnotatorSettings):
 class Stanza(AnnotatorSettings):
     """A Stanza pipeline on words that are cut already: tags, lemmas, trees, and constituents where it has them."""
 
+    model_holds = "depparse.pt"
     model: str
-    """A folder with {pos,lemma,depparse,constituency...}.pt (config/models/stanza_*.yaml)."""
+    """The name of a folder with {pos,lemma,depparse,constituency...}.pt (config/models/stanza_*.yaml)."""
     constituency: bool = False
     batch_size: int = 64
     """Sentences that are given to the pipeline at once."""
@@ -82,8 +102,9 @@ class Stanza(AnnotatorSettings):
 class CoreNlp(AnnotatorSettings):
     """Stanford CoreNLP, by its command line; needs Java. English and German."""
 
+    model_holds = "stanford-corenlp-*.jar"
     model: str = "corenlp"
-    """A folder with its jars, which is what others call CORENLP_HOME."""
+    """The name of a folder with its jars; `corenlp` may also be named by CORENLP_HOME."""
     analysis: Literal["dependencies", "constituents"] = "dependencies"
     """Constituents: English by the shift-reduce parser, German by the PCFG."""
     memory_mb: int = 3000
@@ -103,15 +124,16 @@ class UdPipe(AnnotatorSettings):
     """UDPipe 1 (`ufal.udpipe`): tagger, lemmatiser and parser of one model file."""
 
     model: str
-    """A .udpipe file: its path, its name in the folders of `models`, or a model of config/models."""
+    """The name of a .udpipe file, or of a folder with one, in one of `models`; or a model of config/models."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EasyCcg(AnnotatorSettings):
     """EasyCCG (Lewis and Steedman 2014), by its jar; needs Java. Supertags of its best derivation."""
 
+    model_holds = "easyccg.jar"
     model: str = "easyccg"
-    """A folder with easyccg.jar and the unpacked model (config/models/easyccg.yaml)."""
+    """The name of a folder with easyccg.jar and the unpacked model (config/models/easyccg.yaml)."""
     memory_mb: int = 3000
     batch_size: int = 50_000
     """Sentences that one run of Java gets, which takes long to load its model."""

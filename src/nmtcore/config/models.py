@@ -1,10 +1,18 @@
-"""Where the models of annotators come from: `config/models/NAME.yaml`, one file a model."""
+"""Where annotators' models come from (`config/models/NAME.yaml`, one file a model), and where they are looked for.
 
+A parser's model can run code: CoreNLP's and EasyCCG's are Java programs. So a model has a plain name, and is looked for
+in the user's folders alone; neither the working directory nor a trained model's folder is a place for it.
+"""
+
+import json
 import os
+import site
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmtcore.config.annotators import ANNOTATORS, check_model_name
 from nmtcore.config.datasets import FileSettings
 
 
@@ -32,12 +40,59 @@ HOMES = {"corenlp": "CORENLP_HOME"}
 """Models that an environment variable may name the folder of."""
 
 
-def model_at_hand(name: str, folders: Sequence[str | Path]) -> bool:
-    """Say whether a model is a path, lies in one of `folders`, or is where its environment variable says.
+def model_at_hand(name: str, folders: Sequence[str | Path], *, tool: str) -> bool:
+    """Say whether the model that an annotator's `tool` (a key of `ANNOTATORS`) is to read is on this machine.
 
-    An empty folder is no model.
+    It is where it lies in one of `folders`, where its environment variable says, or, for spaCy, is an installed
+    pipeline. No package is imported to find out.
     """
-    places = [Path(name), *(Path(folder) / name for folder in folders)]
+    if tool == "spacy" and installed_pipeline(name) is not None:
+        return True
+    return place_of_model(name, folders, holds=ANNOTATORS[tool].model_holds) is not None
+
+
+def model_places(name: str, folders: Sequence[str | Path]) -> list[Path]:
+    """List where a model is looked for, in order; a name that is none (a path, say) is a `ValueError`."""
+    check_model_name(name)
+    places = [Path(folder) / name for folder in folders]
     if home := os.environ.get(HOMES.get(name, "")):
         places.append(Path(home))
-    return any(place.is_file() or (place.is_dir() and any(place.iterdir())) for place in places)
+    return places
+
+
+def place_of_model(name: str, folders: Sequence[str | Path], *, holds: str = "") -> Path | None:
+    """Find a model: the first of its places that has it, as an absolute path.
+
+    `holds` is a glob that must match inside a folder; without it the model is a file, or a folder with one file.
+    """
+    for place in model_places(name, folders):
+        if holds and place.is_dir() and any(place.glob(holds)):
+            return place.resolve()
+        if not holds and (found := _file(place)):
+            return found.resolve()
+    return None
+
+
+def _file(place: Path) -> Path | None:
+    if place.is_file():
+        return place
+    inside = [path for path in place.glob("[!.]*") if path.is_file() and path.suffix != ".json"]
+    return inside[0] if len(inside) == 1 else None
+
+
+def installed_pipeline(name: str) -> Path | None:
+    """Find the package of an installed spaCy pipeline, without importing it.
+
+    It lies where this Python's packages are installed (the working directory is no such place, though Python may import
+    from it), and the meta.json beside its code names a language and a pipeline, which no other package's does.
+    """
+    check_model_name(name)
+    places = site.getsitepackages() + ([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])
+    return next((place for folder in places if _is_pipeline(place := Path(folder) / name)), None)
+
+
+def _is_pipeline(package: Path) -> bool:
+    with suppress(OSError, ValueError):
+        meta = json.loads((package / "meta.json").read_text(encoding="utf-8"))
+        return (package / "__init__.py").is_file() and isinstance(meta, dict) and {"lang", "pipeline"} <= meta.keys()
+    return False

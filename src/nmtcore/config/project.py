@@ -7,20 +7,24 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
 from nmtcore.config.annotators import annotator_entry, annotator_settings
+from nmtcore.config.command_line import as_typed
 from nmtcore.config.components import ComponentSettings, check_composition, component_name, component_settings
+from nmtcore.config.configured import Lacking
 from nmtcore.config.datasets import GOLD, SIDES, TREEBANK, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.config.kinds import FEATURES
+from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, laid_over, overridden
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.models import ModelSettings
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.runs import RunSettings, SentencesSettings
+from nmtcore.config.system_files import SystemEntries, read_systems
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, choose, merge
 from nmtcore.config.yaml_files import config_file, read_yaml, yaml_files
@@ -39,6 +43,12 @@ NAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 """What data sets, systems, recipes and scales may be called."""
 
 
+def check_folders(folders: Iterable[str], *, what: str = "") -> None:
+    """Raise a `ValueError` at an empty entry, which would stand for the working directory without saying so."""
+    if not all(folder.strip() for folder in folders):
+        raise ValueError(f"{what}an empty text is no folder (the working directory is '.')")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PathsSettings:
     """Folders, relative to the working directory."""
@@ -46,6 +56,9 @@ class PathsSettings:
     results: str = "results"
     downloads: str = "downloads"
     manual: str = "manual"
+
+    def __post_init__(self) -> None:
+        check_folders((self.results, self.downloads, self.manual))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +83,22 @@ class ProjectSettings:
             raise ValueError("seeds must be a list of different numbers, at least one")
         if self.threads < 1 or self.gpus < 1:
             raise ValueError("threads and gpus must be at least 1")
+        check_folders(self.models, what="models: ")
+
+    @property
+    def own_model_folders(self) -> tuple[Path, ...]:
+        """Where the user keeps annotators' models: folders of hers, and what she fetched by hand."""
+        return (*map(Path, self.models), Path(self.paths.manual) / "models")
+
+    @property
+    def model_folders(self) -> tuple[Path, ...]:
+        """Where annotators' models are looked for: the user's folders, then the workflow's own downloads."""
+        return (*self.own_model_folders, Path(self.paths.downloads) / "models")
+
+
+def project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
+    """Read config.yaml's settings, with what the command line changed; the one way for plans and for jobs."""
+    return build(ProjectSettings, as_typed(ProjectSettings, values), where=where)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +113,12 @@ class RecipeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleSettings(RecipeSettings):
-    """What shrinks: changes like a recipe's, laid over all others, and less data."""
+    """What shrinks: changes like a recipe's, laid over recipe and data set (as far as `DECIDED_BY_SCALE` goes, over the
+    system too), and less data."""
 
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
     fine_tuning: dict[str, Any] = field(default_factory=dict)
-    """Changes of `training` for systems that start from another one's model, laid over its own `training`."""
+    """Changes of `training` for systems that start from another one's model, laid over the scale's own `training`."""
     segmentation_size: int | None = None
     """A data set's segmentation is cut down to at most this many merges or words."""
 
@@ -119,10 +149,15 @@ class Project:
 
     def __init__(self, folders: Sequence[Path], settings: Mapping[str, Any], *, where: str = "config.yaml") -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
-        self.settings = build(ProjectSettings, {**settings, **_seeds(settings)}, where=where)
+        self.settings = project_settings(settings, where=where)
         choose(self.settings.scale, self.scale_names, what="scale", where=where)
         datasets = _matching(self.settings.datasets, self.dataset_files, what="data set", where=f"{where}: datasets")
-        systems = _matching(self.settings.systems, self.system_entries, what="system", where=f"{where}: systems")
+        # A name that no file seems to hold may stand in one that cannot be read: only a target that needs it says so.
+        unread = [name for name in self.settings.systems if self.systems.faults and re.fullmatch(NAME, name)]
+        known = dict.fromkeys([*self.system_entries, *unread])
+        systems = _matching(self.settings.systems, known, what="system", where=f"{where}: systems")
+        self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
+        """Configured systems that no name in full asks for."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
         self._runs: dict[tuple, RunSettings] = {}
         self._datasets: dict[str, DatasetSettings] = {}
@@ -173,22 +208,14 @@ class Project:
         return files
 
     @cached_property
+    def systems(self) -> SystemEntries:
+        """The systems' entries, and what of their files cannot be read."""
+        return read_systems(self._files("systems").values(), pattern=NAME, reserved=STAGES)
+
+    @property
     def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:
         """The systems' entries by name, with the file of each."""
-        entries: dict[str, tuple[Path, dict[str, Any]]] = {}
-        for path in self._files("systems").values():
-            for name, entry in read_yaml(path).items():
-                if not re.fullmatch(NAME, str(name)) or name in STAGES:
-                    raise UserError(
-                        f"{path}: '{name}' cannot be a system's name: it has small letters, digits and single "
-                        f"underscores, begins with a letter, and is none of {', '.join(STAGES)}."
-                    )
-                if name in entries:
-                    raise UserError(f"{path}: the system '{name}' stands in {entries[name][0]} too.")
-                if not isinstance(entry, Mapping):
-                    raise UserError(f"{path}: {name}: expected keys and values, found {entry!r}.")
-                entries[name] = (path, dict(entry))
-        return entries
+        return self.systems.entries
 
     def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:
         """Read a scale."""
@@ -210,7 +237,8 @@ class Project:
         if name not in self._datasets:
             choose(name, self.dataset_files, what="data set", where=where)
             files = self.dataset_files
-            values = _extended(name, lambda n: (files[n], read_with_paths(files[n])), files, what="data set")
+            known = partial(choose, valid=files, what="data set")
+            values = _extended(name, lambda n: (files[n], read_with_paths(files[n])), known)
             self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(self.dataset_files[name]))
             _check_names(self._datasets[name], files, where=str(self.dataset_files[name]))
         return self._datasets[name]
@@ -241,10 +269,9 @@ class Project:
 
     def system(self, name: str, *, where: str = "the target") -> SystemSettings:
         """Read a system, with what it extends."""
-        choose(name, self.system_entries, what="system", where=where)
-        path, _ = self.system_entries[name]
+        path, _ = self.system_entries[self.systems.check(name, where=where)]
         entries = self.system_entries
-        values = _extended(name, entries.__getitem__, entries, what="system")
+        values = _extended(name, entries.__getitem__, self.systems.check)
         values["description"] = entries[name][1].get("description", "")  # A parent's would be of another system.
         system = build(SystemSettings, values, where=f"{path}: {name}")
         for dataset, special in system.per_dataset.items():
@@ -263,22 +290,33 @@ class Project:
         return replace(dataset.segmentation, size=size)
 
     def run(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
-        """Put together one run. Later layers win: recipe, data set, system, its per_dataset, scale."""
+        """Put together one run. Later layers win: recipe, data set, scale, system, but for `DECIDED_BY_SCALE`."""
         key = (dataset, system, scale, seed)
         if key not in self._runs:
             self._runs[key] = self._assemble(*key)
         return self._runs[key]
 
+    def overridden(self, dataset: str, system: str, scale: str) -> list[Overridden]:
+        """Give the settings of a system that a scale overrides on a data set."""
+        parts, size = self.system(system), self.scale(scale)
+        own = _system_layer(parts, self._special(parts, dataset))
+        found = overridden(_scale_layer(size, parts), own)
+        return [Overridden(system=system, scale=scale, setting=s, value=v, instead_of=o) for s, v, o in found]
+
+    def _special(self, system: SystemSettings, dataset: str) -> dict[str, Any]:
+        """Give what a system changes on a data set: of its `per_dataset`, the nearest entry."""
+        return next((system.per_dataset[name] for name in self._line(dataset) if name in system.per_dataset), {})
+
     def _assemble(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
         data, parts, size = self.dataset(dataset), self.system(system), self.scale(scale)
         where = f"{self.system_entries[system][0]}: {system} on {dataset} at scale {scale}"
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
-        special = next((parts.per_dataset[name] for name in self._line(dataset) if name in parts.per_dataset), {})
+        special = self._special(parts, dataset)
+        layers = {"scale": _scale_layer(size, parts), "system": _system_layer(parts, special)}
 
-        def layered(cls: type, section: str, last: Mapping[str, Any] | None = None) -> Any:
-            values = [getattr(layer, section) for layer in (recipe, data, parts)]
-            values += [special.get(section, {}), getattr(size, section), last or {}]
-            return build(cls, merge(*values), where=f"{where}: {section}")
+        def layered(cls: type, section: str) -> Any:
+            values = laid_over(section, _layer(recipe), _layer(data), **layers)
+            return build(cls, values, where=f"{where}: {section}")
 
         model = layered(TransformerSettings, "model")
         components = tuple(
@@ -302,7 +340,7 @@ class Project:
             base=parts.base,
             model=model,
             components=components,
-            training=layered(TrainingSettings, "training", size.fine_tuning if parts.start_from else None),
+            training=layered(TrainingSettings, "training"),
             decoding=layered(DecodingSettings, "decoding"),
             evaluation=data.evaluation,
             tests=data.tests,
@@ -329,9 +367,25 @@ class Project:
             raise UserError(f"{where}: start_from: {start.system} cuts words otherwise ({start.segmentation.name}).")
 
 
+def _layer(settings: RecipeSettings | DatasetSettings | SystemSettings) -> dict[str, dict[str, Any]]:
+    return {section: getattr(settings, section) for section in DECIDED_BY_SCALE}
+
+
+def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
+    """Give what a scale sets for a system: its `fine_tuning` counts where the system starts from another one."""
+    layer = _layer(scale)
+    return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer
+
+
+def _system_layer(system: SystemSettings, special: Mapping[str, Any]) -> Layer:
+    """Give what a system sets, on a data set for which it has `special` changes."""
+    return {section: merge(values, special.get(section, {})) for section, values in _layer(system).items()}
+
+
 def _shape(run: RunSettings) -> tuple[str, TransformerSettings]:
     """Give what decides the shape of a model's weights."""
-    return run.base, replace(run.model, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
+    dropouts = ("dropout", "embedding_dropout", "attention_dropout", "activation_dropout")
+    return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))
 
 
 def _with_treebanks(
@@ -347,9 +401,10 @@ def _with_treebanks(
         raise UserError(f"{where}: treebank: none of its components learns to parse from trees.")
     splits = data.source_treebanks(TREEBANK)
     if not splits or not annotator:
-        raise UserError(
+        raise Lacking(
             f"{where}: needs a treebank on the source side, but the data set names none: add a split "
-            f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml."
+            f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml.",
+            what="no treebank to train on",
         )
     return replace(run, treebank=treebank, treebanks=splits)
 
@@ -357,29 +412,22 @@ def _with_treebanks(
 def _extended(
     name: str,
     entry: Callable[[str], tuple[Path, dict[str, Any]]],
-    names: Iterable[str],
-    *,
-    what: str,
+    check: Callable[..., str],
     children: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Lay what `entry` gives for `name` (its file and its keys) over what it `extends`; a circle is an error."""
+    """Lay what `entry` gives for `name` (its file and its keys) over what it `extends`; a circle is an error.
+
+    `check(name, where=...)` raises an error for a name that is not known.
+    """
     path, keys = entry(name)
     values = dict(keys)
     parent = values.pop("extends", None)
     if parent is None:
         return values
-    choose(parent, names, what=what, where=f"{path}: {name}: extends")
+    check(parent, where=f"{path}: {name}: extends")
     if parent in (*children, name):
         raise UserError(f"{path}: {' extends '.join([*children, name, parent])}: a circle.")
-    return merge(_extended(parent, entry, names, what=what, children=(*children, name)), values)
-
-
-def _seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Take seeds as numbers: Snakemake hands over what stands in a list on the command line as texts."""
-    seeds = settings.get("seeds")
-    if not isinstance(seeds, list):
-        return {}
-    return {"seeds": [int(s) if isinstance(s, str) and s.isdecimal() else s for s in seeds]}
+    return merge(_extended(parent, entry, check, (*children, name)), values)
 
 
 def _matching(names: Iterable[str], known: Iterable[str], *, what: str, where: str) -> tuple[str, ...]:
@@ -430,9 +478,10 @@ def _annotator_of(data: DatasetSettings, side: str, annotation: str, kind: str, 
     """Find the annotator that gives a kind of annotation, of which features of `kind` are made."""
     annotator = data.syntax.get(side, {}).get(annotation)
     if annotator is None:
-        raise UserError(
+        raise Lacking(
             f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
-            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml."
+            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml.",
+            what=f"no annotator for {annotation} on the {side} side",
         )
     return annotator
 

@@ -223,8 +223,7 @@ def download(
         "\n".join(f"  {sentence}" for sentence in passed_over) or "  nowhere: it has no URL, and no mirror root is set"
     )
     raise UserError(
-        f"{settings.name} could not be fetched. Tried:\n{tried}\n"
-        "Where there is no network, set `mirrors` in config/config.yaml to a folder that holds it."
+        f"{settings.name} could not be fetched. Tried:\n{tried}\nWhere there is no network, {_offline(settings)}."
     )
 
 
@@ -232,6 +231,13 @@ def _recorded(known: dict, candidate: Candidate, places: Sequence[Candidate]) ->
     """Give what was recorded of the file that a place holds; older records stand under the place that it came from."""
     same = (place.place for place in places if place.record == candidate.record)
     return next((known[key] for key in (candidate.record, *same) if key in known), {})
+
+
+def _offline(settings: FileSettings) -> str:
+    if not settings.name.startswith("models/"):
+        return "set `mirrors` in config/config.yaml to a folder that holds it"
+    folder = Path(settings.name).parts[1]
+    return f"add the folder that holds this model, as a folder or file {folder}, to `models` in config/config.yaml"
 
 
 def _fetch(

@@ -203,6 +203,11 @@ def load_start(model: Transformer, folder: Path, *, segmentation: Path) -> None:
 
 def to_device(model: Transformer, device: str | torch.device) -> Transformer:
     """Move a model; a device that torch does not know or does not find is a `UserError`."""
+    kind, colon, number = str(device).partition(":")
+    if kind != "cuda" and kind.lower() in ("gpu", "cuda"):
+        raise UserError(
+            f"The device '{device}' cannot be used: torch calls a GPU cuda. Try cuda{colon}{number}, or cpu."
+        )
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:

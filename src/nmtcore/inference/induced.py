@@ -44,7 +44,7 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
     if not (0 <= layer < model.encoder_layers and 0 <= head < model.heads):
         raise UserError(
             f"The encoder has no head {layer}.{head}: its layers are 0 to {model.encoder_layers - 1}, "
-            f"the heads of each 0 to {model.heads - 1}."
+            f"the heads of each 0 to {model.heads - 1} (both count from 0)."
         )
 
     def parse(examples: Examples, ways: Sequence[Way]) -> list[Parse]:

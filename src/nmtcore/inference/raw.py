@@ -82,7 +82,7 @@ class Reader:
         self._vocabulary, self._segmenter = vocabulary, segmenter
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
-            (annotator_settings(run.annotators[name], where="run.json: annotators"), features)
+            (annotator_settings(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in by_annotator(run.inference_syntax["source"]).items()
         ]
         self._wrap = vocabulary.ids([unsplit(TRANSLATE)]) if run.segmentation.parsing else []

@@ -98,6 +98,7 @@ def train(
                 validate=validate,
             )
             trainer.train()
+            log(f"Training ended after {running.state.update} updates: {running.state.stopped}.")
             reporter.publish(folder)
         finally:
             reporter.close()

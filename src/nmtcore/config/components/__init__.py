@@ -57,5 +57,8 @@ def check_composition(components: tuple[ComponentSettings, ...], model: Transfor
             raise UserError(f"{where}: {name}: {error}.") from error
         for place in claims:
             if place in owner:
-                raise UserError(f"{where}: {owner[place]} and {name} both claim {place}; only one can have it.")
+                counted = " Layers and heads count from 0." if ".head." in place else ""
+                raise UserError(
+                    f"{where}: {owner[place]} and {name} both claim {place}; only one can have it.{counted}"
+                )
             owner[place] = name

@@ -34,7 +34,7 @@ def claim_head(model: TransformerSettings, *, layer: int, head: int) -> str:
     A layer or a head that the model lacks is a `ValueError`.
     """
     if not 0 <= layer < model.encoder_layers:
-        raise ValueError(f"layer {layer} is not in an encoder of {model.encoder_layers} layers")
+        raise ValueError(f"layer {layer} is not in an encoder of {model.encoder_layers} layers, which count from 0")
     if not -model.heads <= head < model.heads:
-        raise ValueError(f"head {head} is not among {model.heads} heads")
+        raise ValueError(f"head {head} is not among {model.heads} heads, which count from 0 (from the end: -1)")
     return f"encoder.{layer}.head.{head % model.heads}"

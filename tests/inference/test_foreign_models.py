@@ -1,0 +1,203 @@
+"""A model that others sent, and the folder where the user happens to be, run no code: parsers are the user's own."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import missing
+from inference.tiny import run_settings, write_bundle
+from pair_files import write_corpus
+from planted_models import plant_model, plant_package
+
+from nmtcore.annotation.java import find_java
+from nmtcore.annotation.shards import annotate_shard
+from nmtcore.cli import main
+from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.components.pascal import Pascal
+from nmtcore.errors import UserError
+
+TOOLS = ("corenlp", "easyccg", "stanza", "udpipe", "spacy")
+COMMANDS = {"translate": [], "parse": ["--attention", "0.0"], "attention": ["-o", "maps.parquet"]}
+
+
+@pytest.fixture
+def mark(tmp_path, monkeypatch):
+    """The file that code would leave; the user stands in an empty folder, and has no models."""
+    monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    monkeypatch.delenv("CORENLP_HOME", raising=False)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "mark"
+
+
+def bundle(folder, tool, model):
+    parser = {"tool": tool, "model": model}
+    syntax = {"source": {"dependencies": "parser"}}
+    return write_bundle(folder, run_settings(Pascal(heads=1), syntax=syntax, annotators={"parser": parser}))
+
+
+def refused(monkeypatch, capsys, command, *arguments):
+    """Run a command, which must end with one sentence; give it."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\n")))
+    with pytest.raises(SystemExit) as exit:
+        main([command, *map(str, arguments), *COMMANDS[command]])
+    output, errors = capsys.readouterr()
+    assert (exit.value.code, output) == (2, "")
+    assert errors.startswith(f"nmtcore {command}: ")
+    assert errors.count("\n") == 1
+    return errors
+
+
+def name_of(way, tmp_path):
+    """Name a model so that a path would lead to it; give its name, where it lies, and where the user stands."""
+    here, model = tmp_path / "here", tmp_path / "bundle" / "model"
+    return {
+        "absolute": (str(tmp_path / "sent" / "parser"), tmp_path / "sent" / "parser", here),
+        "relative": ("sent/parser", here / "sent" / "parser", here),
+        "above": ("../parser", tmp_path / "parser", here),
+        "in the working directory": ("parser", here / "parser", here),
+        "in the bundle, absolute": (str(model / "parser"), model / "parser", here),
+        "in the bundle, relative": ("../bundle/model/parser", model / "parser", here),
+        "in the bundle, by name": ("parser", model / "parser", here),
+        "in the bundle, where the user stands": ("parser", model / "parser", model),
+        "the bundle itself": (".", model, model),
+    }[way]
+
+
+WAYS = (
+    *("absolute", "relative", "above", "in the working directory", "in the bundle, absolute"),
+    *("in the bundle, relative", "in the bundle, by name", "in the bundle, where the user stands", "the bundle itself"),
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_name_in_a_bundle_leads_to_a_model(tmp_path, mark, monkeypatch, capsys, tool, way):
+    name, place, here = name_of(way, tmp_path)
+    model = bundle(tmp_path / "bundle" / "model", tool, name)
+    plant_model(place, tool)
+    monkeypatch.chdir(here)
+    monkeypatch.syspath_prepend(str(here))  # as `python -m` does
+    for command in COMMANDS:
+        sentence = refused(monkeypatch, capsys, command, model)
+        assert not mark.exists()
+        assert "--models" in sentence
+        assert "There is no " in sentence if name == "parser" else "run.json: annotators.parser: " in sentence
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_link_in_a_bundle_is_no_way_either(tmp_path, mark, monkeypatch, capsys, tool):
+    model = bundle(tmp_path / "model", tool, "parser")
+    (model / "parser").symlink_to(plant_model(tmp_path / "elsewhere" / "parser", tool))
+    monkeypatch.chdir(model)
+    assert "There is no " in refused(monkeypatch, capsys, "translate", ".")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_bundles_own_configuration_is_not_read(tmp_path, mark, monkeypatch, capsys, tool):
+    model = bundle(tmp_path / "model", tool, "parser")
+    plant_model(model / "parser", tool)
+    plant_model(model / "downloads" / "models" / "parser", tool)
+    (model / "config").mkdir()
+    (model / "config" / "config.yaml").write_text("models: [.]")
+    for here in (model, tmp_path):
+        monkeypatch.chdir(here)
+        assert "no folder to look for it in was given" in refused(monkeypatch, capsys, "translate", model)
+    # Below the bundle, and linked from the working directory.
+    (tmp_path / "here" / "config").symlink_to(model / "config")
+    monkeypatch.chdir(tmp_path / "here")
+    assert "no folder to look for it in was given" in refused(monkeypatch, capsys, "translate", model)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_job_takes_no_model_from_the_working_directory(tmp_path, mark, tool):
+    plant_model(tmp_path / "here" / "parser", tool)
+    corpus = write_corpus(tmp_path / "corpus.parquet", [["the", "cat"]])
+    with pytest.raises(UserError, match="There is no "):
+        annotate_shard(
+            ANNOTATORS[tool](model="parser"),
+            corpus=corpus,
+            raw=tmp_path / "none",
+            side="source",
+            language="en",
+            shard=0,
+            shards=1,
+            output=tmp_path / "shard.parquet",
+        )
+    assert not mark.exists()
+
+
+def test_an_installed_package_that_is_no_pipeline_is_not_imported(tmp_path, mark, monkeypatch, capsys):
+    plant_package(tmp_path / "site" / "has_load", meta=False)
+    monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path / "site")])
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert "There is no spaCy pipeline 'has_load'" in refused(
+        monkeypatch, capsys, "translate", bundle(tmp_path / "model", "spacy", "has_load")
+    )
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("module", ["nmtcore", "nmtcore.cli"])
+def test_nothing_is_imported_from_the_working_directory(tmp_path, mark, module):
+    """Neither a plug-in of spaCy that lies there, nor a module that is called like one that we import."""
+    plant_package(tmp_path / "here" / "parser")
+    plant_package(tmp_path / "here" / "torch")
+    plant_package(tmp_path / "here" / "spacy")
+    model = bundle(tmp_path / "model", "spacy", "parser")
+    command = [sys.executable, "-m", module, "translate", str(model)]
+    done = subprocess.run(command, input=b"the\n", capture_output=True, cwd=tmp_path / "here", check=False)
+    assert done.returncode == 2, done.stderr.decode()
+    assert done.stderr.startswith(b"nmtcore translate: There is no spaCy pipeline 'parser'")
+    assert not mark.exists()
+
+
+@pytest.fixture
+def java():
+    try:
+        find_java("This test")
+    except UserError:
+        missing("there is no Java")
+
+
+@pytest.mark.parametrize("tool", ["corenlp", "easyccg"])
+@pytest.mark.parametrize("said", ["--models", "models", "downloads", "CORENLP_HOME"])
+def test_what_the_user_names_does_run(tmp_path, mark, java, monkeypatch, capsys, tool, said):
+    """So the marks above can appear at all."""
+    if said == "CORENLP_HOME" and tool != "corenlp":
+        return
+    model = bundle(tmp_path / "model", tool, tool)
+    place = plant_model(tmp_path / ("project/downloads/models" if said == "downloads" else "project/mine") / tool, tool)
+    monkeypatch.chdir(tmp_path / "project")
+    options = ["--models", "mine"] if said == "--models" else []
+    if said == "CORENLP_HOME":
+        monkeypatch.setenv("CORENLP_HOME", os.fspath(place))
+    elif not options:
+        (tmp_path / "project" / "config").mkdir()
+        (tmp_path / "project" / "config" / "config.yaml").write_text("models: [nothing, mine]\nscale: paper\n")
+    sentence = refused(monkeypatch, capsys, "translate", model, *options)
+    assert "does not work here, not even on 'Yes .'" in sentence
+    assert mark.exists()
+
+
+def test_a_model_that_needs_no_parser_reads_no_configuration(tmp_path, mark, monkeypatch, capsys):
+    (tmp_path / "here" / "config").mkdir()
+    (tmp_path / "here" / "config" / "config.yaml").write_text("models: [\n")
+    broken = refused(monkeypatch, capsys, "translate", bundle(tmp_path / "model", "udpipe", "x"))
+    assert broken.startswith("nmtcore translate: config/config.yaml, line 2: not valid YAML")
+    (tmp_path / "here" / "config" / "config.yaml").write_text("models: ['']\n")
+    broken = refused(monkeypatch, capsys, "translate", tmp_path / "model")
+    assert broken.startswith("nmtcore translate: config/config.yaml: models: an empty text is no folder")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
+    main(["translate", str(write_bundle(tmp_path / "plain"))])
+    assert capsys.readouterr() == ("\n", "")
+
+
+def test_an_empty_folder_is_no_folder(tmp_path, mark, monkeypatch, capsys):
+    model = bundle(tmp_path / "model", "udpipe", "x")
+    with pytest.raises(SystemExit):
+        main(["translate", str(model), "--models", ""])
+    assert "--models: an empty text is no folder" in capsys.readouterr().err

@@ -1,0 +1,60 @@
+"""Parsers' models that are programs, and leave a mark where they run."""
+
+import base64
+import json
+import zipfile
+from pathlib import Path
+
+MARKING_CLASS = base64.b64decode(
+    "yv66vgAAADQAHwoAAgADBwAEDAAFAAYBABBqYXZhL2xhbmcvT2JqZWN0AQAGPGluaXQ+AQADKClWBwAIAQAYamF2YS9pby9GaWxlT3V0cHV0U3Ry"
+    "ZWFtCAAKAQAETUFSSwoADAANBwAODAAPABABABBqYXZhL2xhbmcvU3lzdGVtAQAGZ2V0ZW52AQAmKExqYXZhL2xhbmcvU3RyaW5nOylMamF2YS9s"
+    "YW5nL1N0cmluZzsKAAcAEgwABQATAQAVKExqYXZhL2xhbmcvU3RyaW5nOylWCgAHABUMABYABgEABWNsb3NlBwAYAQApZWR1L3N0YW5mb3JkL25s"
+    "cC9waXBlbGluZS9TdGFuZm9yZENvcmVOTFABAARDb2RlAQAEbWFpbgEAFihbTGphdmEvbGFuZy9TdHJpbmc7KVYBAApFeGNlcHRpb25zBwAeAQAT"
+    "amF2YS9sYW5nL0V4Y2VwdGlvbgAhABcAAgAAAAAAAgABAAUABgABABkAAAARAAEAAQAAAAUqtwABsQAAAAAACQAaABsAAgAZAAAAHAADAAEAAAAQ"
+    "uwAHWRIJuAALtwARtgAUsQAAAAAAHAAAAAQAAQAdAAA="
+)
+"""What javac makes of
+`package edu.stanford.nlp.pipeline; public class StanfordCoreNLP { public static void main(String[] arguments)
+throws Exception { new java.io.FileOutputStream(System.getenv("MARK")).close(); } }`."""
+
+MARK = "open(__import__('os').environ['MARK'], 'x').close()\n"
+"""The same in Python."""
+
+# protocol 0: os.system('touch "$MARK"')
+PICKLE = b"cos\nsystem\n(S'touch \"$MARK\"'\ntR."
+
+
+def plant_model(folder: Path, tool: str) -> Path:
+    """Write as `folder` what the tool takes for a model of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if tool in ("corenlp", "easyccg"):
+        with zipfile.ZipFile(
+            folder / {"corenlp": "stanford-corenlp-4.jar", "easyccg": "easyccg.jar"}[tool], "w"
+        ) as jar:
+            jar.writestr("META-INF/MANIFEST.MF", "Main-Class: edu.stanford.nlp.pipeline.StanfordCoreNLP\n")
+            jar.writestr("edu/stanford/nlp/pipeline/StanfordCoreNLP.class", MARKING_CLASS)
+        (folder / "categories").touch()
+    elif tool == "stanza":
+        for name in ("pos", "lemma", "depparse"):
+            (folder / f"{name}.pt").write_bytes(PICKLE)
+    elif tool == "udpipe":
+        (folder / "model.udpipe").write_bytes(b"no model")
+    else:
+        plant_package(folder)
+    return folder
+
+
+def plant_package(folder: Path, *, meta: bool = True) -> None:
+    """Write as `folder` a package with a `load`, with what pip leaves beside it, and a plug-in of spaCy."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = folder.name
+    (folder / "__init__.py").write_text(f"{MARK}def load(**overrides):\n    {MARK}")
+    if meta:
+        values = {"lang": "en", "name": "x", "version": "1.0", "pipeline": ["parser"]}
+        (folder / "meta.json").write_text(json.dumps(values))
+    info = folder.parent / f"{name}-1.0.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        f"[spacy_models]\n{name} = {name}\n[spacy_factories]\nparser = {name}:load\n"
+    )

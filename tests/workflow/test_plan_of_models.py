@@ -1,0 +1,138 @@
+"""What a plan says of parsers' models: those that are fetched, those that are not there, those fetched by hand."""
+
+import re
+
+import pytest
+from workflow.calling import little
+
+PARSED = "results/smoke/parsed/depparse_l1.bleu"
+TREES = "results/parsed/annotation/trees/dev.source.parquet"
+
+
+def parsed(**annotators):
+    """The data set `little`, whose source `trees` parses; other annotators are used by no system here."""
+    return little(annotators=annotators, syntax={"source": {"dependencies": "trees"}})
+
+
+@pytest.fixture
+def place(empty):
+    """A working directory where the model of `trees` is nowhere, nor that of an annotator that nothing asks for."""
+    empty.write("datasets/parsed", parsed(trees={"tool": "spacy", "model": "xx_trees"}, idle={"tool": "easyccg"}))
+    return empty
+
+
+def errors(finished):
+    assert "Traceback" not in finished.output
+    return [line for line in finished.output.splitlines() if line.startswith("Error: ")]
+
+
+def plan(place, *targets, settings=()):
+    return place.call("-n", *targets, settings=settings)
+
+
+@pytest.mark.parametrize("how", [("-n",), ("--cores", "1")])
+def test_a_missing_model_is_told_before_anything_starts(place, how):
+    refused = place.call(*how, PARSED, settings=['models=["/my/models"]'])
+    assert refused.code == 1
+    assert errors(refused) == [
+        "Error: parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds "
+        "meta.json): looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the "
+        "folder that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'. Or install it "
+        "as a package: python -m spacy download xx_trees."
+    ]
+    assert not (place.folder / "results").exists()
+    assert not (place.folder / "downloads").exists()
+
+
+def test_all_missing_models_are_told_at_once(place):
+    place.write("datasets/other", parsed(trees={"tool": "udpipe", "model": "xx.udpipe"}))
+    second, first = errors(plan(place, PARSED, PARSED.replace("parsed", "other")))
+    assert "parsed: the annotator trees cannot run: there is no spacy model 'xx_trees'" in first
+    assert "other: the annotator trees cannot run: there is no udpipe model 'xx.udpipe' (a file)" in second
+    assert "spacy download" not in second
+
+
+def test_a_system_that_reads_no_trees_needs_no_model(place):
+    planned = plan(place, PARSED.replace("depparse_l1", "transformer_base"))
+    assert planned.code == 0, planned.output
+    assert "xx_trees" not in planned.output
+
+
+def test_a_model_at_hand_is_not_missing(place):
+    folder = place.folder / "mine" / "xx_trees"
+    folder.mkdir(parents=True)
+    (folder / "meta.json").write_text("{}")
+    planned = plan(place, PARSED, settings=['models=["mine"]'])
+    assert planned.code == 0, planned.output
+    assert re.search(r"^annotate_shard +3$", planned.output, re.MULTILINE)
+
+
+def test_finished_results_need_no_model(place):
+    """The model has gone since; so have the files between them, or not."""
+    for target in (PARSED, TREES):
+        path = place.folder / target
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    for target in (PARSED, TREES):
+        planned = plan(place, target)
+        assert planned.code == 0, planned.output
+        assert "xx_trees" not in planned.output
+        assert "Nothing to be done" in planned.output
+    again = plan(place, TREES, "--forcerun", "read_split", "--cores", "1")
+    assert again.code == 1
+    assert len(errors(again)) == 1, "what must be made again needs it"
+
+
+TAGGED = "results/tagged/annotation/tags/test.target.parquet"
+
+
+@pytest.fixture
+def tagged(empty):
+    """A working directory with a data set whose target has EasyCCG's supertags."""
+    empty.write("datasets/tagged", little(annotators={"tags": {"tool": "easyccg"}}, syntax={"target": {"ccg": "tags"}}))
+    return empty
+
+
+def by_hand(finished):
+    return [line for line in finished.output.splitlines() if "must be fetched by hand" in line]
+
+
+def test_a_model_to_fetch_by_hand_is_told_in_a_plan_and_stops_a_run_before_it_starts(tagged):
+    planned = plan(tagged, TAGGED)
+    assert planned.code == 0, planned.output
+    (sentence,) = by_hand(planned)
+    assert sentence.startswith("models/easyccg/easyccg.jar must be fetched by hand: https://")
+    assert sentence.endswith("Put it at manual/models/easyccg/easyccg.jar.")
+    stopped = tagged.call("--cores", "1", TAGGED)
+    assert stopped.code == 1
+    assert errors(stopped) == by_hand(stopped) == [f"Error: {sentence}"]
+    assert not (tagged.folder / "results").exists()
+    assert by_hand(plan(tagged, "results/smoke/tagged/transformer_base.bleu")) == []
+
+
+@pytest.mark.parametrize("folder", ["manual/models", "mine"])
+def test_a_model_that_was_fetched_by_hand_is_not_asked_for(tagged, folder):
+    path = tagged.folder / folder / "easyccg" / "easyccg.jar"
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    planned = plan(tagged, TAGGED, settings=['models=["mine"]'])
+    assert planned.code == 0, planned.output
+    assert "models/easyccg" not in planned.output
+
+
+def test_a_plan_lists_what_it_fetches_and_nothing_else(empty):
+    """Files that are there, and models that no job of the plan reads, are not in it."""
+    settings = ["mirrors=[]"]
+    target = "results/small/multi30k_cs2en/{}.bleu"
+    base, trees = (
+        re.findall(r"^  (\S+): .*; licence: (.{9})", plan(empty, target.format(system), settings=settings).output, re.M)
+        for system in ("transformer_base", "depparse_l1")
+    )
+    texts = {
+        (f"multi30k/{split}.{side}", "Captions ")
+        for split in ("train", "val", "test_2016_flickr")
+        for side in ("cs", "en")
+    }
+    assert set(base) == texts
+    assert {name.split("/")[1] for name, _ in set(trees) - texts} == {"stanza_cs"}
+    assert {licence for _, licence in set(trees) - texts} == {"Apache-2."}
