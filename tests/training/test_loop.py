@@ -11,7 +11,7 @@ from training import tiny
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.training.checkpoints import weights
-from nmtcore.training.data import training_data
+from nmtcore.training.data import training_data, unannotated
 from nmtcore.training.loop import train
 from nmtcore.training.signals import Interrupted
 from nmtcore.training.validation import perplexity
@@ -258,6 +258,11 @@ def test_sentences_without_syntax_are_counted(tmp_path):
     source.syntax["governor"].values[:] = -1
     source.syntax["upos"].values[:] = 2
     assert heard(both) == []
+
+
+def test_a_sentence_without_words_lacks_nothing():
+    side = tiny.side([[5, 6], [], [7]], [[-1, 0], [], [-2]])
+    assert unannotated(side, "dependencies").tolist() == [False, False, True]
 
 
 def test_divergence_is_said_and_spoils_no_checkpoint(tmp_path):
