@@ -36,6 +36,7 @@ from nmtcore.inference.raw import Reader, chunks, clean_lines
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import Labels, build_model
 from nmtcore.model.components.base import Component
+from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -206,11 +207,7 @@ def load_start(model: Transformer, folder: Path, *, segmentation: Path) -> None:
 
 def to_device(model: Transformer, device: str | torch.device) -> Transformer:
     """Move a model; a device that torch does not know or does not find is a `UserError`."""
-    kind, colon, number = str(device).partition(":")
-    if kind != "cuda" and kind.lower() in ("gpu", "cuda"):
-        raise UserError(
-            f"The device '{device}' cannot be used: torch calls a GPU cuda. Try cuda{colon}{number}, or cpu."
-        )
+    device = prepare_device(device)
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:
