@@ -13,5 +13,5 @@ VERSIONS = {
     "training": 1,
     "inference": 1,
     "evaluation": 1,
-    "reporting": 1,
+    "reporting": 2,
 }
