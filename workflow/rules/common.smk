@@ -73,6 +73,7 @@ wildcard_constraints:
     seed=r"\d+",
     shard=r"\d+",
     shards=r"\d+",
+    table=rf"(?:{NAME}/)?",
 
 
 @explained

@@ -3,6 +3,7 @@
 import re
 
 from nmtcore.config.project import RESERVED, STAGES, Project
+from nmtcore.config.tables import check_table
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 
@@ -34,6 +35,8 @@ def check_target(project: Project, target: str) -> None:
         scale = parts.pop(0)
         if scale == PAPER:
             raise UserError(f"{target}: results at paper scale stand in {results}/ itself, without '{PAPER}/'.")
+    if len(parts) > 1 and parts[0] == "tables":
+        check_table(project.settings, parts[1:], target)
     if not parts or parts[0] in RESERVED:
         return
     _check_rest(project, parts, scale, target)
