@@ -24,6 +24,7 @@ from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_text
+from nmtcore.evaluation.lines import run_lines
 from nmtcore.features.examples import Examples, by_annotator, concatenated, load_examples
 from nmtcore.features.tasks import ROWS_OF_A_PAIR, rows_of_first, translations
 from nmtcore.files import read_json, write_json, write_lines, write_text
@@ -260,8 +261,8 @@ def evaluate(
     scores: Path,
     device: str,
     threads: int,
-) -> None:
-    """Translate, parse and score every test split of a run, with one process.
+) -> list[str]:
+    """Translate, parse and score every test split of a run, with one process; return the scores as lines.
 
     Writes {split}.txt and, where the system parses, {split}.parquet into the folder `hypotheses`, and all numbers into
     `scores` (JSON): bleu, and uas where the system parses, by split.
@@ -283,6 +284,7 @@ def evaluate(
             write_parses(hypotheses / f"{split}.parquet", examples.id, parses)
             result["uas"][split] = score_parses(parses, corpora[split], trees.get(split), roots=run.evaluation.roots)
     write_json(scores, result)
+    return run_lines(result, scores.parent)
 
 
 def _named(run: RunSettings) -> dict[str, Any]:
@@ -301,8 +303,8 @@ def evaluate_gold(
     scores: Path,
     device: str,
     threads: int,
-) -> None:
-    """Parse every gold treebank of a run and compare its trees with the treebank's, `trees`.
+) -> list[str]:
+    """Parse every gold treebank of a run and compare its trees with the treebank's, `trees`; return scores as lines.
 
     Writes {split}.parquet into the folder `parses`, and gold.uas by split into `scores` (JSON).
     """
@@ -316,7 +318,9 @@ def evaluate_gold(
         predicted = parse_examples(bundle.model, examples, batch_sentences=run.decoding.batch_sentences)
         write_parses(parses / f"{split}.parquet", examples.id, predicted)
         found[split] = score_parses(predicted, corpora[split], trees[split], roots=run.evaluation.roots)
-    write_json(scores, _named(run) | {"gold.uas": found})
+    result = _named(run) | {"gold.uas": found}
+    write_json(scores, result)
+    return run_lines(result, scores.parent)
 
 
 def score_parses(

@@ -13,5 +13,5 @@ VERSIONS = {
     "training": 1,
     "inference": 2,
     "evaluation": 1,
-    "reporting": 1,
+    "reporting": 2,
 }
