@@ -1,4 +1,5 @@
 # What the corpus stage reads: files of data sets and models, other splits, truecasing models.
+import os
 from dataclasses import replace
 from functools import cache
 
@@ -70,7 +71,9 @@ def split_files(wildcards):
     """The files of a split, downloaded or the user's own; says at once which of the latter are missing."""
     dataset = dataset_of(wildcards)
     choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
-    check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
+    # A split that was read needs its files no more.
+    if not os.path.exists(f"{DATA}/corpus/raw/{{split}}.parquet".format(**wildcards)):
+        check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
     names = []
     for corpus in dict.fromkeys(
         part.corpus for part in dataset.splits[wildcards.split]
