@@ -272,13 +272,13 @@ def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: 
     (folder / "datasets" / "lone.yaml").write_text((folder / "datasets" / "demo_en2de.yaml").read_text())
     (folder / "systems" / "mine.yaml").write_text(
         "mine: {extends: transformer_base, per_dataset: {demo_en2de: {training: {label_smoothing: 0.2}}}}\n"
-        "other: {extends: mine, per_dataset: {twin: {model: {dropout: 0.4}}}}\n"
+        "other: {extends: mine, per_dataset: {twin: {model: {attention_dropout: 0.4}}}}\n"
     )
     project = Project.load(folder)
 
     def found(dataset, system):
         run = project.run(dataset, system, "smoke", 1)
-        return run.training.label_smoothing, run.model.dropout
+        return run.training.label_smoothing, run.model.attention_dropout
 
     before = found("demo_en2de", "transformer_base")
     assert found("lone", "other") == before
@@ -489,7 +489,7 @@ def test_mistakes_in_systems_of_two_tasks(folder: Path, entry, words):
     assert words in message
     assert "mine" in message
     run = Project.load(folder).run("bracketed", "fine", "smoke", 1)
-    assert run.segmentation.name == "bpe_joint_1000_parsing"
+    assert run.segmentation.name == "bpe_joint_2000_parsing"
     assert run.syntax == {}
     assert run_from_json(run_to_json(run), where="test") == run
 

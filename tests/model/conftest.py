@@ -46,6 +46,7 @@ def _syntax(random: np.random.Generator, pieces: list[np.ndarray]) -> dict[str, 
     """The columns of a feature file, which agree with one another."""
     columns: dict[str, list] = {name: [] for name in ("governor", "parent_position", "parent_first", "depth")}
     columns |= {name: [] for name in LABELS["source"]}
+    other = np.random.Generator(random.bit_generator.jumped())  # so that no kind that is added changes the sentences
     for counts in pieces:
         governors = _governors(random, len(counts))
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -56,7 +57,8 @@ def _syntax(random: np.random.Generator, pieces: list[np.ndarray]) -> dict[str, 
         columns["depth"].append([_depth(word, governors) for word in range(len(counts))])
         known = governors[0] != -2
         for name, labels in LABELS["source"].items():
-            columns[name].append(random.integers(1, len(labels), len(counts)) * known)
+            drawn = random if name in KNOWN else other
+            columns[name].append(drawn.integers(1, len(labels), len(counts)) * known)
     kinds = {"parent_position": np.float32}
     return {name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in columns.items()}
 

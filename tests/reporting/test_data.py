@@ -89,7 +89,7 @@ def test_seconds_of_each_stage(tmp_path):
     for name, took in times.items():
         write_text(benchmarks / f"tr2en/{name}.tsv", f"s\th:m:s\n{took}\tx\n")
     lines, json = table_of(tmp_path, benchmarks)
-    assert "| tr2en | 3.0 | 12.0 | 48.0 |  | 128.0 |" in lines
+    assert "| tr2en | 3.0 s | 12 s | 48 s |  | 2 min 8 s |" in lines
     assert json["tr2en"]["seconds"] == {"read": 3, "filter": 12, "annotate": 48, "segment": None, "extract": 128}
 
 

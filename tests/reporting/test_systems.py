@@ -8,12 +8,13 @@ from nmtcore.files import read_json, write_json
 from nmtcore.reporting.systems import training_facts, write_system_table
 
 
-def history(path, losses, speed):
+def history(path, losses, speed, own=lambda loss: {"loss/translation": loss}):
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [
-        {"update": 10 * k, "loss": loss, "tokens_per_second": speed + k, "seconds": 60.0 * k}
+        {"update": 10 * k, "loss": 2 * loss, **own(loss), "tokens_per_second": speed + k, "seconds": 60.0 * k}
         for k, loss in enumerate(losses, start=1)
     ]
+    # The objective is another one in every system; it is not what the table compares.
     lines.insert(1, {"update": 10, "validation": {"bleu": 1.0}, "seconds": 65.0})
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
@@ -50,12 +51,23 @@ def test_systems_stand_side_by_side_on_every_test(tmp_path):
         table=tmp_path / "systems.md",
     )
     lines = text.splitlines()
-    end = "| 30.0 ± 0.0 | 9.00 | 4.00 | 30 | 152 | 0.05 |"
+    end = "| 30.0 ± 0.0 | 9.00 | 4.00 | 30 | 152 | 3 min |"
     assert lines[2] == f"| d | base | test | 21.5 ± 0.7 | 50.0 ± 0.0 |  |  {end}"
     assert lines[3].startswith("| d | base | test_two |")
     assert lines[4] == f"| d | parser | test | 21.5 ± 0.7 | 50.0 ± 0.0 | 81.5 ± 0.7 |  {end}"
     assert "Scale small, seeds 1, 2;" in text
     assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
+
+
+@pytest.mark.parametrize("own", [{"loss/translation": None}, {}])
+def test_without_pairs_there_is_no_loss_of_translations(tmp_path, own):
+    folder = tmp_path / "results/small/d"
+    found, histories = results(folder, "base")
+    history(histories[1], [9.0, 4.0], 1, own=lambda loss: own)
+    files = {"json": tmp_path / "systems.json", "table": tmp_path / "systems.md"}
+    text = write_system_table(bleu=[found["bleu"]], uas=[], histories=histories, **files)
+    assert "| 30.0 ± 0.0 |  |  | 25 |" in text
+    assert read_json(files["json"])[0]["first_loss"] is None
 
 
 def test_a_broken_log_is_a_sentence(tmp_path):

@@ -11,7 +11,7 @@ from training import tiny
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.training.checkpoints import weights
-from nmtcore.training.data import training_data
+from nmtcore.training.data import training_data, unannotated
 from nmtcore.training.loop import train
 from nmtcore.training.signals import Interrupted
 from nmtcore.training.validation import perplexity
@@ -310,6 +310,11 @@ def test_sentences_without_syntax_are_counted(tmp_path):
     assert heard(both) == []
 
 
+def test_a_sentence_without_words_lacks_nothing():
+    side = tiny.side([[5, 6], [], [7]], [[-1, 0], [], [-2]])
+    assert unannotated(side, "dependencies").tolist() == [False, False, True]
+
+
 def test_divergence_is_said_and_spoils_no_checkpoint(tmp_path):
     run = tiny.settings(max_updates=30, checkpoint_every=4, log_every=100, validation={"every": 100})
     model = tiny.model_of(run)
@@ -364,3 +369,37 @@ def test_a_signal_breaks_off_a_validation_which_is_made_up_for(tmp_path):
     assert result.best_update == 4
     assert [line["update"] for line in lines if "validation" in line] == [2, 4, 6]
     assert signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(("size", "now"), [(None, "the whole batch, 160 tokens"), (80, "80 tokens")])
+def test_a_full_memory_is_said_and_a_smaller_piece_goes_on(tmp_path, size, now):
+    run = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": size})
+    model, calls = tiny.model_of(run), []
+
+    def full(*_):
+        calls.append(1)
+        if len(calls) == 20:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    model.register_forward_pre_hook(full)
+    with pytest.raises(UserError) as caught:
+        run_it(tmp_path, run, model=model)
+    assert str(caught.value) == (
+        "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower training.batch.device_size "
+        f"(now {now}): batches stay as they are, in smaller pieces. Then start again, and training goes on from its "
+        "last checkpoint."
+    )
+    assert not (tmp_path / "checkpoints" / "lock").exists()
+    smaller = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": 40})
+    said = []
+    assert run_it(tmp_path, smaller, log=said.append)[0].updates == 30
+    assert any(line.startswith("Going on from the checkpoint of update ") for line in said)
+
+
+def test_training_computes_where_the_device_is_made_ready(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "nmtcore.training.distributed.prepare_device", lambda name: asked.append(name) or torch.device("cpu")
+    )
+    run_it(tmp_path, tiny.settings(max_updates=1), device="cuda")
+    assert asked == ["cuda"]

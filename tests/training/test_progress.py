@@ -38,8 +38,8 @@ def test_a_log_gets_a_line_every_ten_seconds(clock):
         shown.show(record(update))
     shown.close()
     assert said == [
-        "update 140 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1:18 min left",
-        "update 180 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1:06 min left",
+        "update 140 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 18 s left",
+        "update 180 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 6 s left",
     ]
 
 
@@ -59,7 +59,24 @@ def test_a_terminal_gets_a_bar_beside_the_log(clock):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0 s"), (59.4, "59 s"), (59.6, "1:00 min"), (185, "3:05 min"), (7620, "2:07 h")]
+    ("seconds", "text"),
+    [
+        (0, "0.0 s"),
+        (0.44, "0.4 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (38, "38 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (185, "3 min 5 s"),
+        (599.4, "9 min 59 s"),
+        (599.6, "10 min"),
+        (14 * 60 + 20, "14 min"),
+        (3569, "59 min"),
+        (3571, "1 h"),
+        (7500, "2 h 5 min"),
+        (100 * 3600, "100 h"),
+    ],
 )
 def test_durations_are_written_as_people_do(seconds, text):
     assert duration(seconds) == text

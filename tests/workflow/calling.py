@@ -100,9 +100,10 @@ def write_little(place: Workplace) -> None:
 
 
 def write_scale(place: Workplace) -> None:
-    """Write the scale `long`: smoke with more updates, so that a run can be stopped among them."""
+    """Write the scale `long`: smoke with dropout, whose randomness a run that goes on must not lose."""
     smoke = yaml.safe_load((place.snakefile.parent / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
     validation = {"every": UPDATES // 2, "stop_after": None}
+    smoke["model"] |= {"dropout": 0.1}
     smoke["training"] |= {"max_updates": UPDATES, "validation": validation, "checkpoint_every": 20}
     place.write("scales/long", smoke)
 

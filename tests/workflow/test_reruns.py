@@ -3,16 +3,38 @@
 import re
 
 import pytest
+import yaml
 from workflow.calling import Workplace, copy_workflow
 
-TARGET = "results/little/corpus/dev.parquet"
+TARGET = "results/little/corpus/train.parquet"
+SCORE = "results/smoke/little/weighted.bleu"
 
 
-def planned(place, *options):
-    """The rules that a dry run would run."""
-    finished = place.call("-n", TARGET, *options)
+def plan(place, *options, target=TARGET):
+    """What a dry run prints: nothing long of settings, and of ours no place in a file."""
+    finished = place.call("-n", target, *options)
     assert finished.code == 0, finished.output
-    return set(re.findall(r"^(?:local)?rule (\w+):", finished.output, re.MULTILINE))
+    told = re.findall(r"reason: Params have changed.*(?:\n {8}.*)*", finished.output)
+    assert all(len(line) < 200 for lines in told for line in lines.splitlines())
+    return finished.output
+
+
+def planned(place, *options, target=TARGET):
+    """The rules that a dry run would run."""
+    return rules(plan(place, *options, target=target))
+
+
+def rules(output):
+    return set(re.findall(r"^(?:local)?rule (\w+):", output, re.MULTILINE))
+
+
+def weighted(weight):
+    return {
+        "weighted": {
+            "extends": "transformer_base",
+            "components": [{"name": "diagonalparse", "layer": 0, "weight": weight}],
+        }
+    }
 
 
 @pytest.fixture
@@ -23,6 +45,16 @@ def made(place):
     before = path.read_text()
     yield place
     path.write_text(before)
+
+
+@pytest.fixture
+def scored(made):
+    """With a system that is trained and scored; `weighted` says how heavy its second loss is."""
+    path = made.write("systems/weighted", weighted(0.5))
+    made.run(SCORE)
+    assert planned(made, target=SCORE) == set()
+    yield made
+    path.unlink()
 
 
 def test_a_comment_in_a_script_runs_nothing_again(made, root, tmp_path):
@@ -39,9 +71,21 @@ def test_a_new_description_runs_nothing_again(made):
     assert planned(made) == set()
 
 
-def test_other_filters_run_the_filters_again(made):
-    made.edit("datasets/little", filters=["empty"])
-    assert planned(made) == {"filter_split"}
+def test_other_filters_run_the_filters_again_on_what_they_filter(made):
+    made.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
+    output = plan(made)
+    assert rules(output) == {"filter_split"}
+    assert '        filters: "empty, duplicates" -> "empty, length"\n' in output
+    assert "        filters.length.most: nothing -> 80\n" in output
+    made.run("results/little/corpus/dev.parquet")
+    assert planned(made, target="results/little/corpus/dev.parquet") == set()
+
+
+def test_the_reason_is_told_when_the_job_runs(made):
+    made.edit("datasets/little", filters=["empty", {"name": "length", "most": 100}])
+    made.run(TARGET)
+    made.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
+    assert "        filters.length.most: 100 -> 80\n" in made.run(TARGET).output
 
 
 def test_another_way_of_finding_words_reads_again(made):
@@ -52,3 +96,34 @@ def test_another_way_of_finding_words_reads_again(made):
 def test_new_settings_of_a_stage_to_the_right_leave_the_corpus_alone(made):
     made.edit("datasets/little", segmentation={"kind": "bpe", "joint": True, "size": 100}, recipe="pham2018")
     assert planned(made) == set()
+
+
+def test_another_beam_translates_again_and_trains_nothing(scored):
+    scored.edit("datasets/little", decoding={"beam": 7})
+    output = plan(scored, target=SCORE)
+    assert rules(output) == {"translate_tests", "summarise_seeds"}
+    assert "reason: Params have changed since last execution:\n        decoding.beam: 4 -> 7\n" in output
+
+
+def test_another_weight_of_a_component_trains_again(scored):
+    scored.write("systems/weighted", weighted(0.7))
+    output = plan(scored, target=SCORE)
+    assert rules(output) == {"train_model", "translate_tests", "summarise_seeds"}
+    assert "        components.diagonalparse.weight: 0.5 -> 0.7\n" in output
+
+
+def test_one_more_test_is_translated_and_trains_nothing(scored):
+    values = yaml.safe_load((scored.folder / "config/datasets/little.yaml").read_text())
+    scored.edit("datasets/little", splits=values["splits"] | {"more": "test"})
+    output = plan(scored, target=SCORE)
+    assert "translate_tests" in rules(output)
+    assert "train_model" not in rules(output)
+    assert '        tests: ["test", "dev"] -> ["test", "more", "dev"]\n' in output
+
+
+def test_how_many_roots_trees_have_changes_what_is_scored_alone(scored):
+    values = yaml.safe_load((scored.folder / "config/datasets/little.yaml").read_text())
+    scored.edit("datasets/little", evaluation=values["evaluation"] | {"roots": "many"})
+    output = plan(scored, target=SCORE)
+    assert rules(output) == {"translate_tests", "summarise_seeds"}
+    assert '        evaluation.roots: "one" -> "many"\n' in output

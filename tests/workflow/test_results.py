@@ -1,9 +1,13 @@
 """From corpora to scores, in another folder than the checkout."""
 
 import json
+import re
+from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
+
+from nmtcore.parquet import read_rows
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +32,21 @@ def check_bleu(run, corpus, column, tokens):
         assert len(hypotheses) == min(100, parquet.read_metadata(corpus / f"{split}.parquet").num_rows)
         assert scores["bleu"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [references]).score, abs=1e-9)
         assert "tok:13a" in scores["bleu_signature"]
+
+
+def check_words(run, corpus):
+    """What the model writes are words of its training text, and more than a translation without any would score."""
+    known = {
+        word for row in read_rows(corpus / "train.parquet", columns=["target_words"]) for word in row["target_words"]
+    }
+    lines = (run / "hypotheses/test.txt").read_text(encoding="utf-8").splitlines()
+    assert all(lines)
+    words = re.findall(r"\w+", " ".join(lines))
+    assert sum(word in known for word in words) > len(words) / 2
+    assert len(set(words) & known) > 10
+    scores = read(run / "scores.json")["bleu"]["test"]
+    assert scores["bleu"] > 0.1
+    assert scores["chrf"] > 5
 
 
 def heads_of(parse, tree):
@@ -69,9 +88,16 @@ def test_what_is_there_is_not_made_again(scored):
 
 
 def test_the_demo_corpus_runs_from_nothing(empty):
-    empty.run("results/smoke/demo_en2de/transformer_base.bleu")
-    results = empty.folder / "results"
-    check_bleu(
-        results / "smoke/demo_en2de/transformer_base/seed1", results / "demo_en2de/corpus", "target", tokens=False
-    )
+    target = "results/smoke/demo_en2de/transformer_base.bleu"
+    output = empty.run(target).output
+    run, corpus = empty.folder / Path(target).with_suffix("") / "seed1", empty.folder / "results/demo_en2de/corpus"
+    check_bleu(run, corpus, "target", tokens=False)
+    check_words(run, corpus)
     assert empty.partial_files() == []
+    # Snakemake shows the scores of the run, and then those over all seeds.
+    scores = read(run / "scores.json")["bleu"]["test"]
+    told = f"BLEU {scores['bleu']:.1f}, chrF {scores['chrf']:.1f}"
+    assert [line for line in output.splitlines() if "BLEU" in line] == [
+        f"{run.relative_to(empty.folder)} test: {told} (100 sentences)",
+        f"{target} test: {told} (seed 1)",
+    ]

@@ -48,7 +48,12 @@ def scored(root, tmp_path_factory):
     """A working directory where both systems are trained and scored."""
     place = make_workplace(tmp_path_factory.mktemp("treebank"), root / "Snakefile")
     write_gilded(place)
-    place.run(*(f"results/smoke/gilded/{system}.{score}" for system in SYSTEMS for score in ("bleu", "gold.uas")))
+    targets = [f"results/smoke/gilded/{system}.{score}" for system in SYSTEMS for score in ("bleu", "gold.uas")]
+    output = place.run(*targets).output
+    for system in SYSTEMS:
+        run = f"results/smoke/gilded/{system}/seed1"
+        uas = read(place.folder / run / "gold.json")["gold.uas"]["gold_hand"]["argmax"]["uas"]
+        assert f"\n{run} gold_hand: UAS {uas:.1f} (4 sentences)\n" in output
     return place
 
 
@@ -108,6 +113,20 @@ def test_the_systems_stand_in_one_table(scored):
     assert set(entries[0]["uas"]) == {"argmax", "spanning_tree"}
     lines = (scored.folder / "results/tables/systems.md").read_text(encoding="utf-8").splitlines()
     assert lines[2].startswith("| gilded | depparse_gold | test |")
+    assert [entry["last_loss"] is None for entry in entries] == [False, True], "one is trained on trees alone"
+
+
+def test_another_configuration_does_not_replace_the_table_but_has_its_own(scored):
+    table, mine = (scored.folder / "results/tables" / name for name in ("systems.md", "mine/systems.md"))
+    before = table.read_bytes()
+    settings = ["scale=smoke", 'datasets=["gilded"]', 'systems=["depparse_gold"]']
+    refused = scored.call("--cores", "1", "results/tables/systems.md", settings=settings)
+    assert refused.code == 1
+    (line,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
+    assert "holds smoke/gilded/depparse_gold_only/seed1, which this configuration does not ask for" in line
+    scored.run("results/tables/mine/systems.md", settings=settings)
+    assert table.read_bytes() == before
+    assert "depparse_gold_only" not in mine.read_text(encoding="utf-8")
 
 
 def test_another_first_model_means_training_again(scored):

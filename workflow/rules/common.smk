@@ -92,6 +92,7 @@ wildcard_constraints:
     seed=r"\d+",
     shard=r"\d+",
     shards=r"\d+",
+    table=rf"(?:{NAME}/)?",
 
 
 @explained

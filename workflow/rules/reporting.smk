@@ -1,5 +1,6 @@
-# Tables of the configured data sets: what each stage left, what the annotators say, how well they parse.
-TABLES = f"{RESULTS}/tables"
+# Tables of the configured data sets and systems, each with a name of its own where the user gives one: what each stage
+# left, what the annotators say, how well they parse, how well systems do.
+TABLES = f"{RESULTS}/tables/{{table}}"
 
 
 localrules:
@@ -14,12 +15,12 @@ rule data_table:
         reports=configured_reports,
         features=configured_data,
     output:
-        table=f"{TABLES}/data.md",
-        json=f"{TABLES}/data.json",
+        table=f"{TABLES}data.md",
+        json=f"{TABLES}data.json",
     log:
-        f"{LOGS}/data_table.log",
+        f"{LOGS}/tables/{{table}}data.log",
     benchmark:
-        f"{BENCHMARKS}/data_table.tsv"
+        f"{BENCHMARKS}/tables/{{table}}data.tsv"
     conda:
         "../../envs/core.yaml"
     params:
@@ -35,12 +36,12 @@ rule annotation_table:
         reports=configured_annotation_reports,
         labels=configured_labels,
     output:
-        table=f"{TABLES}/annotation.md",
-        json=f"{TABLES}/annotation.json",
+        table=f"{TABLES}annotation.md",
+        json=f"{TABLES}annotation.json",
     log:
-        f"{LOGS}/annotation_table.log",
+        f"{LOGS}/tables/{{table}}annotation.log",
     benchmark:
-        f"{BENCHMARKS}/annotation_table.tsv"
+        f"{BENCHMARKS}/tables/{{table}}annotation.tsv"
     conda:
         "../../envs/core.yaml"
     params:
@@ -54,12 +55,12 @@ rule parser_table:
     input:
         configured_comparisons,
     output:
-        table=f"{TABLES}/parsers.md",
-        json=f"{TABLES}/parsers.json",
+        table=f"{TABLES}parsers.md",
+        json=f"{TABLES}parsers.json",
     log:
-        f"{LOGS}/parser_table.log",
+        f"{LOGS}/tables/{{table}}parsers.log",
     benchmark:
-        f"{BENCHMARKS}/parser_table.tsv"
+        f"{BENCHMARKS}/tables/{{table}}parsers.tsv"
     conda:
         "../../envs/core.yaml"
     params:
@@ -76,12 +77,12 @@ rule system_table:
         uas=configured_results("uas"),
         histories=configured_histories,
     output:
-        table=f"{TABLES}/systems.md",
-        json=f"{TABLES}/systems.json",
+        table=f"{TABLES}systems.md",
+        json=f"{TABLES}systems.json",
     log:
-        f"{LOGS}/system_table.log",
+        f"{LOGS}/tables/{{table}}systems.log",
     benchmark:
-        f"{BENCHMARKS}/system_table.tsv"
+        f"{BENCHMARKS}/tables/{{table}}systems.tsv"
     conda:
         "../../envs/core.yaml"
     params:

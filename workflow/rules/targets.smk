@@ -36,7 +36,7 @@ def check_rule(name):
     if found.has_wildcards():
         paths = [strip_wildcard_constraints(str(path)) for path in found.output]
         raise UserError(
-            f"{name}: this rule makes many files: ask for one of them, {' or '.join(paths)}."
+            f"{name} makes many files: ask for one of them, {' or '.join(paths)}."
         )
 
 

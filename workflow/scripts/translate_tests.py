@@ -4,9 +4,9 @@ from nmtcore.config.runs import run_from_json
 from nmtcore.experiment import evaluate
 from nmtcore.job import job, project_settings
 
-with job(snakemake):
+with job(snakemake) as terminal:
     run = run_from_json(snakemake.params.run[0], where="the workflow")
-    evaluate(
+    lines = evaluate(
         run,
         model=Path(snakemake.input.model),
         features=Path(snakemake.input.features[0]).parent,
@@ -17,3 +17,4 @@ with job(snakemake):
         device=project_settings(snakemake).device,
         threads=snakemake.threads,
     )
+    print(*lines, sep="\n", file=terminal, flush=True)

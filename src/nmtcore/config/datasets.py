@@ -155,7 +155,7 @@ class WordsSettings:
     """How the words of one side are fixed."""
 
     kind: WordsKind = "moses"
-    """moses (sacremoses), spaces, given (by the corpus format), mecab (Japanese)."""
+    """moses (Moses' tokeniser), spaces, given (by the corpus format), mecab (Japanese)."""
     normalise: bool = False
     """Moses' normalisation of punctuation, before words are cut."""
     truecase: bool = False

@@ -67,6 +67,8 @@ def dataset_settings(view: DatasetSettings, *keys: str) -> dict[str, Any]:
     }
     for corpus in values["corpora"].values():
         del corpus["licence"], corpus["citation"]
-    if "filters" in values:
+    if "filters" in values and "train" not in view.splits:
+        del values["filters"]  # the other splits are kept whole
+    elif "filters" in values:
         values["filters"] = [{"name": filter_name(settings), **plain(settings)} for settings in view.filters]
     return values

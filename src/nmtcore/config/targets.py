@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from nmtcore.config.project import RESERVED, SELECTION, STAGES, Project
+from nmtcore.config.tables import check_table
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 
@@ -47,7 +48,10 @@ def parse_target(project: Project, target: str) -> Target | None:
 
 
 def check_target(project: Project, target: str) -> None:
-    """Raise a sentence when a path below the results folder names an unknown data set, system or split."""
+    """Raise a sentence when a path below the results folder names an unknown data set, system, split or table."""
+    tables = f"{project.settings.paths.results.rstrip('/')}/tables/"
+    if target.startswith(tables):
+        check_table(project.settings, target.removeprefix(tables).split("/"), target)
     parsed = parse_target(project, target)
     if parsed:
         _check_rest(project, parsed.parts, parsed.scale, target)

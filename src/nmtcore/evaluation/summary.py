@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.lines import summary_lines
 from nmtcore.evaluation.seeds import summarise_seeds
 from nmtcore.files import read_json, write_json
 
 
-def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, output: Path) -> None:
+def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, output: Path) -> list[str]:
     """Summarise the `scores.json` of each seed's run into `output`, for one kind of `score` ("bleu", "uas").
 
     The file names the data set, system, scale and seeds; `splits` holds each split's metrics with mean, standard
-    deviation and values over the seeds, the main test first.
+    deviation and values over the seeds, the main test first. Returns the means as lines, one per test split.
     """
     runs = [read_json(path) for path in scores]
     for path, run, seed in zip(scores, runs, seeds, strict=True):
@@ -22,4 +23,6 @@ def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, o
             raise UserError(f"{path} has no {score}: {run['system']} does not give it.")
     named = {key: runs[0][key] for key in ("dataset", "system", "scale")}
     splits = summarise_seeds([run[score] for run in runs])
-    write_json(output, {**named, "seeds": list(seeds), "metric": score, "splits": splits})
+    summary = {**named, "seeds": list(seeds), "metric": score, "splits": splits}
+    write_json(output, summary)
+    return summary_lines(summary, output)

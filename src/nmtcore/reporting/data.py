@@ -8,6 +8,7 @@ from nmtcore.files import read_json, write_json, write_text
 from nmtcore.parquet import row_count
 from nmtcore.reporting.markdown import counts, markdown_table
 from nmtcore.reporting.places import seconds
+from nmtcore.training.progress import duration
 
 STAGES = {
     "read": "corpus/raw.*.tsv",
@@ -153,7 +154,7 @@ def _warnings(datasets: Mapping[str, Any]) -> str:
 
 def _times_table(datasets: Mapping[str, Any]) -> str:
     rows = [
-        [name, *(None if took is None else f"{took:,.1f}" for took in dataset["seconds"].values())]
+        [name, *(None if took is None else duration(took) for took in dataset["seconds"].values())]
         for name, dataset in datasets.items()
     ]
-    return "## Seconds\n\n" + markdown_table(["data set", *STAGES], rows) + "\nAll jobs of a stage added up.\n"
+    return "## Time\n\n" + markdown_table(["data set", *STAGES], rows) + "\nAll jobs of a stage added up.\n"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from nmtcore.evaluation.lines import spread
 from nmtcore.files import read_json, write_text
 
 
@@ -34,14 +35,9 @@ def write_demo_table(*, bleu: Sequence[Path], uas: Sequence[Path], output: Path)
 def _row(result: dict[str, Any], heads: dict[str, Any] | None) -> str:
     test = next(iter(result["splits"].values()))
     dev = result["splits"]["dev"]
-    uas = "" if heads is None else _number(next(iter(heads["splits"].values()))["argmax"]["uas"])
-    cells = [result["system"], _number(test["bleu"]), _number(test["chrf"]), uas, _number(dev["bleu"])]
+    uas = "" if heads is None else spread(next(iter(heads["splits"].values()))["argmax"]["uas"])
+    cells = [result["system"], spread(test["bleu"]), spread(test["chrf"]), uas, spread(dev["bleu"])]
     return f"| {' | '.join(cells)} |"
-
-
-def _number(value: dict[str, Any]) -> str:
-    spread = "" if value["stdev"] is None else f" ± {value['stdev']:.1f}"
-    return f"{value['mean']:.1f}{spread}"
 
 
 def _listed(seeds: Sequence[int]) -> str:

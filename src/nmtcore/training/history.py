@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,33 +11,48 @@ from nmtcore.files import read_lines, write_lines
 
 NAME = "training.jsonl"
 
+TRANSLATION_LOSS = "loss/translation"
+"""The field of a line of training that compares systems: their objectives differ by what components add."""
+
 
 class History:
     """Appends to `folder/training.jsonl`; lines about updates after `update` (lost with a killed process) are cut.
 
     A line of training has "updates" (how many it sums up, the last one being "update"), "epoch", "loss" (the
-    objective, smoothed, a mean over updates), "nll" and "perplexity" (a mean over target tokens; null without any), a
-    "loss/{name}" for every component (a mean over what it supervises), "rate", "gradient" (mean norm), "tokens" (target
+    objective, smoothed, a mean over updates), "loss/translation" (the translation's part of it), "nll" and
+    "perplexity" (not smoothed), these three a mean over target tokens (null without any), a "loss/{name}" for every
+    component (a mean over what it supervises), "rate", "gradient" (mean norm), "tokens" (target
     tokens, without padding), "tokens_per_second", "seconds" (since the start, over all attempts). A line of validation
     has "validation" (its scores) and "best" (whether they are the best so far).
     """
 
     def __init__(self, folder: Path, *, update: int) -> None:
         self.path = folder / NAME
+        kept = []
         if self.path.exists():
-            write_lines(self.path, [line for line in read_lines(self.path) if _belongs(line, update)])
+            kept = [line for line in read_lines(self.path) if _belongs(line, update)]
+            write_lines(self.path, kept)
         with explained(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
-        self._board = _board(folder / "tensorboard", update)
+        self._board = _board(folder / "tensorboard")
+        records = [json.loads(line) for line in kept]
+        # Of earlier attempts TensorBoard shows the time spent training, as if they had gone on until now.
+        self._began = time.time() - (records[-1]["seconds"] if records else 0)
+        for record in records:
+            self._draw(record)
 
     def write(self, record: dict[str, Any]) -> None:
         """Add a line; numbers that are not finite become null."""
         with explained(self.path):
             self._file.write(json.dumps(_finite(record)) + "\n")
             self._file.flush()
+        self._draw(_finite(record))
+
+    def _draw(self, record: dict[str, Any]) -> None:
+        """Add a line's points to TensorBoard's curves."""
         if self._board is not None:
             for name, value in _curves(record):
-                self._board.add_scalar(name, value, record["update"])
+                self._board.add_scalar(name, value, record["update"], walltime=self._began + record["seconds"])
 
     def publish(self, folder: Path) -> None:
         """Copy the log to `folder` (where a workflow may delete it before an attempt)."""
@@ -64,15 +80,25 @@ def _finite(value: Any) -> Any:
 
 def _curves(record: dict[str, Any]) -> list[tuple[str, float]]:
     if "validation" in record:
-        return [(f"validation/{name}", value) for name, value in record["validation"].items()]
-    hidden = ("update", "updates", "seconds")
-    return [(f"training/{name}", value) for name, value in record.items() if name not in hidden]
+        curves = {f"validation/{name}": value for name, value in record["validation"].items()}
+    else:
+        hidden = ("update", "updates", "seconds")
+        curves = {f"training/{name}": value for name, value in record.items() if name not in hidden}
+    return [(name, value) for name, value in curves.items() if value is not None]
 
 
-def _board(folder: Path, update: int) -> Any:
-    """Open TensorBoard's log where TensorBoard is installed (it shows no point after `update` from before)."""
+def _board(folder: Path) -> Any:
+    """Open a new event file where TensorBoard is installed, and empty those from before: their lines come again.
+
+    TensorBoard reads several files by their names (seconds, machine, process), perhaps not in the order in which they
+    were written, and throws points away where steps go back. A TensorBoard that is running goes on from an emptied
+    file to the next, but not from a deleted one, and takes all for new because of the `purge_step` 0.
+    """
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder), purge_step=update + 1)
+    with explained(folder):
+        for path in folder.glob("events.out.tfevents.*"):
+            path.write_bytes(b"")
+    return SummaryWriter(str(folder), purge_step=0)

@@ -67,14 +67,21 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Write seconds as people do: 42 s, 3:05 min, 2:07 h."""
-    seconds = round(seconds)
-    if seconds < 60:
-        return f"{seconds} s"
-    minutes, rest = divmod(seconds, 60)
-    if minutes < 60:
-        return f"{minutes}:{rest:02d} min"
-    return f"{minutes // 60}:{minutes % 60:02d} h"
+    """Write seconds as people do: 0.4 s, 42 s, 3 min 5 s, 14 min, 2 h 7 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    if seconds < 599.5:
+        return _two(round(seconds), "min", "s")
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else _two(minutes, "h", "min")
+
+
+def _two(amount: int, large: str, small: str) -> str:
+    """Write an amount in two units, the larger one being 60 of the smaller; 0 of the smaller is left out."""
+    whole, rest = divmod(amount, 60)
+    return f"{whole} {large}" + (f" {rest} {small}" if rest else "")
 
 
 def _bar(done: int, terminal: TextIO) -> Any:

@@ -11,7 +11,7 @@ import torch
 
 from nmtcore.errors import UserError
 from nmtcore.training.distributed import World
-from nmtcore.training.history import History
+from nmtcore.training.history import TRANSLATION_LOSS, History
 from nmtcore.training.progress import Progress
 from nmtcore.training.state import TrainingState
 from nmtcore.training.validation import perplexity
@@ -111,7 +111,7 @@ class Reporter:
         return [flat[i : i + width] for i in range(0, len(flat), width)]
 
     def _record(self, updates: list[Update], rows: list[list[float]], gradients: list[float]) -> dict[str, Any]:
-        loss, nll, _, *terms = (sum(column) for column in zip(*rows, strict=True))
+        loss, nll, translation, *terms = (sum(column) for column in zip(*rows, strict=True))
         tokens, *counts = (sum(column) for column in zip(*(u.counts for u in updates), strict=True))
         means = zip(self._names[1:], terms, counts, strict=True)
         return {
@@ -119,6 +119,7 @@ class Reporter:
             "updates": len(updates),
             "epoch": updates[-1].epoch,
             "loss": loss / len(updates),
+            TRANSLATION_LOSS: translation / tokens if tokens else math.nan,
             "nll": nll / tokens if tokens else math.nan,
             "perplexity": perplexity(nll / tokens) if tokens else math.nan,
             **{f"loss/{name}": total / max(count, 1) for name, total, count in means},

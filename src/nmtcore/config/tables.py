@@ -1,0 +1,74 @@
+"""Tables of results: their names, and that none is lost to another configuration."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.project import NAME, ProjectSettings
+from nmtcore.config.typed import choose
+from nmtcore.errors import UserError
+
+TABLES = ("systems", "data", "annotation", "parsers")
+"""What results/tables/{TABLE}.md and results/tables/{NAME}/{TABLE}.md are about; NAME is the user's."""
+
+
+def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) -> None:
+    """Raise a sentence when a table, `parts` below results/tables, is unknown or would lose what it holds.
+
+    A table may be made again and may grow. One that holds what the configuration does not ask for stays: the target
+    would replace it by another table.
+    """
+    name = parts[-1].partition(".")[0]
+    choose(name, TABLES if len(parts) > 1 else (*TABLES, "demo"), what="table", where=target)
+    if len(parts) > 2 or (len(parts) == 2 and not re.fullmatch(NAME, parts[0])):
+        raise UserError(
+            f"{target}: a table is tables/{name}.md or tables/NAME/{name}.md, with a NAME of small letters, digits and "
+            "single underscores."
+        )
+    made = Path(settings.paths.results, "tables", *parts[:-1], f"{name}.json")
+    lost = (
+        [row for row in dict.fromkeys(_rows(name, made)) if row not in _asked(name, settings)] if made.exists() else []
+    )
+    if lost:
+        raise UserError(
+            f"{target} holds {_told(lost)}, which this configuration does not ask for and would remove. Give the new "
+            f"table a name of its own, {settings.paths.results.rstrip('/')}/tables/NAME/{name}.md, or delete this one."
+        )
+
+
+def _rows(name: str, made: Path) -> Iterator[tuple[str, ...]]:
+    """Tell what a table holds by its JSON: data sets, or for systems their runs."""
+    found = _read(made)
+    match name, found:
+        case "data", dict():
+            yield from ((dataset,) for dataset in found)
+        case "annotation", {"annotations": list(entries)}:
+            yield from ((entry["dataset"],) for entry in entries)
+        case "parsers", list():
+            yield from ((entry["dataset"],) for entry in found)
+        case "systems", list():
+            for entry in found:
+                for seed in entry["seeds"]:
+                    yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
+
+
+def _read(made: Path) -> Any:
+    try:
+        return json.loads(made.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{made} is no JSON of a table: delete it.") from error
+
+
+def _asked(name: str, settings: ProjectSettings) -> set[tuple[str, ...]]:
+    if name != "systems":
+        return {(dataset,) for dataset in settings.datasets}
+    seeds = [f"seed{seed}" for seed in settings.seeds]
+    return set(product([settings.scale], settings.datasets, settings.systems, seeds))
+
+
+def _told(rows: Sequence[tuple[str, ...]]) -> str:
+    shown = ["/".join(row) for row in rows[:3]]
+    return ", ".join(shown) + (f" and {len(rows) - 3} more" if len(rows) > 3 else "")

@@ -1,0 +1,45 @@
+from pathlib import Path
+
+from nmtcore.evaluation.lines import run_lines, summary_lines
+
+RUN = Path("results/smoke/demo_en2de/depparse_l1/seed1")
+
+
+def bleu(score):
+    return {"bleu": score, "chrf": 2 * score, "bleu_signature": "s", "sentences": 1500}
+
+
+def uas(score):
+    return {way: {"uas": score, "sentences": 7} for way in ("argmax", "spanning_tree")}
+
+
+def spread(mean, stdev=None):
+    return {"mean": mean, "stdev": stdev, "values": [mean]}
+
+
+def test_a_run_is_told_in_a_line_per_test_split():
+    scores = {"system": "depparse_l1", "bleu": {split: bleu(12.34) for split in ("test", "test_two", "dev")}}
+    assert run_lines(scores, RUN) == [
+        f"{RUN} test: BLEU 12.3, chrF 24.7 (1,500 sentences)",
+        f"{RUN} test_two: BLEU 12.3, chrF 24.7 (1,500 sentences)",
+    ]
+    scores |= {"uas": {"test": uas(86.46), "test_two": uas(None), "dev": uas(1.0)}}
+    assert run_lines(scores, RUN) == [
+        f"{RUN} test: BLEU 12.3, chrF 24.7, UAS 86.5 (1,500 sentences)",
+        f"{RUN} test_two: BLEU 12.3, chrF 24.7, UAS of nothing (1,500 sentences)",
+    ]
+
+
+def test_treebanks_are_told_likewise():
+    assert run_lines({"gold.uas": {"gold_pud": uas(70.0)}}, RUN) == [f"{RUN} gold_pud: UAS 70.0 (7 sentences)"]
+
+
+def test_means_over_seeds_are_told_with_their_spread():
+    splits = {"test": {"bleu": spread(12.34), "chrf": spread(40.0)}, "dev": {"bleu": spread(1.0), "chrf": spread(1.0)}}
+    path = Path("results/small/d/s.bleu")
+    assert summary_lines({"seeds": [3], "splits": splits}, path) == [f"{path} test: BLEU 12.3, chrF 40.0 (seed 3)"]
+    splits = {"test": {"argmax": {"uas": spread(80.0, 0.75)}}, "test_two": {"argmax": {"uas": None}}}
+    assert summary_lines({"seeds": [1, 2], "splits": splits}, path) == [
+        f"{path} test: UAS 80.0 ± 0.8 (seeds 1, 2)",
+        f"{path} test_two: UAS of nothing (seeds 1, 2)",
+    ]

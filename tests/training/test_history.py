@@ -1,0 +1,62 @@
+"""The log, and TensorBoard's curves of it."""
+
+import json
+import logging
+import math
+
+import pytest
+
+from nmtcore.training.history import History
+
+event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+
+
+def line(update, loss):
+    return {"update": update, "updates": 1, "loss": loss, "nll": math.nan, "seconds": 2.0 * update}
+
+
+def write(folder, updates, *, after, attempt):
+    """Write an attempt's lines, which goes on from the checkpoint of update `after`."""
+    history = History(folder, update=after)
+    for update in updates:
+        history.write(line(update, update + 0.5 * attempt))
+        if update % 2 == 0:
+            history.write({"update": update, "validation": {"bleu": float(attempt)}, "best": True, "seconds": 9.0})
+    history.close()
+
+
+def load(folder):
+    board = event_accumulator.EventAccumulator(str(folder / "tensorboard"))
+    board.Reload()
+    return board
+
+
+def points(board, name):
+    return [(point.step, point.value) for point in board.Scalars(name)]
+
+
+def test_tensorboard_shows_every_update_of_a_resumed_run_once_and_purges_none(tmp_path, caplog):
+    write(tmp_path, range(1, 8), after=0, attempt=1)
+    write(tmp_path, range(5, 10), after=4, attempt=2)
+    write(tmp_path, [], after=9, attempt=3)
+    lines = [json.loads(text) for text in (tmp_path / "training.jsonl").read_text().splitlines()]
+    with caplog.at_level(logging.INFO, logger="tensorboard"):
+        board = load(tmp_path)
+    assert "urging" not in caplog.text
+    assert points(board, "training/loss") == [(x["update"], x["loss"]) for x in lines if "loss" in x]
+    assert points(board, "training/loss") == [
+        *((u, u + 0.5) for u in range(1, 5)),
+        *((u, u + 1.0) for u in range(5, 10)),
+    ]
+    assert points(board, "validation/bleu") == [(2, 1.0), (4, 1.0), (6, 2.0), (8, 2.0)]
+    assert set(board.Tags()["scalars"]) == {"training/loss", "validation/bleu"}, "what is not finite is no point"
+    times = [point.wall_time for point in board.Scalars("training/loss")]
+    assert [time - times[0] for time in times] == pytest.approx([2.0 * u for u in range(9)], abs=1e-3)
+
+
+def test_a_tensorboard_that_is_running_takes_the_points_of_a_resumed_run_for_new(tmp_path):
+    write(tmp_path, range(1, 8), after=0, attempt=1)
+    board = load(tmp_path)
+    write(tmp_path, range(5, 7), after=4, attempt=2)
+    board.Reload()
+    assert points(board, "training/loss") == [*((u, u + 0.5) for u in range(1, 5)), (5, 6.0), (6, 7.0)]

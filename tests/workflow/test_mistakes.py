@@ -1,0 +1,112 @@
+"""A user's mistakes: one sentence, with nothing of how the workflow is built, and only for who is concerned."""
+
+import re
+
+import pytest
+
+PLACES = ("Traceback", 'File "', "in file", ".smk", "WorkflowError", "Exception")
+"""What tells of places in the code."""
+
+
+def refused(place, *arguments, settings=()):
+    """The sentence of a call that must be refused: the last thing that is printed."""
+    finished = place.call(*arguments, settings=settings)
+    assert finished.code == 1, finished.output
+    assert not [word for word in PLACES if word in finished.output], finished.output
+    *_, line = finished.output.splitlines()
+    assert line.startswith("Error: ")
+    assert finished.output.count("Error") == 1
+    assert not list((place.folder / ".snakemake/locks").glob("*"))
+    return line.removeprefix("Error: ")
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("anotate", "no rule makes this. Did you mean annotate"),
+        ("train_model", "this rule makes many files: ask for one of them, results/{scale}{dataset}/{system}/seed"),
+        ("nothing_like_it", "no rule makes this. Ask for one of all, annotate, "),
+        ("result/smoke/demo_en2de/transformer_base.bleu", "Did you mean results/smoke/demo_en2de/transformer_base.ble"),
+        ("demo_en2de/transformer_base.bleu", "Did you mean results/demo_en2de/transformer_base.bleu?"),
+        ("./results/demo_en2de/corpus/trian.parquet", "unknown split 'trian'. Did you mean train?"),
+        ("results/demo_en2de/corpus/trian.json", "unknown split 'trian'. Did you mean train?"),
+        ("results/demo_en2de/annotation/existing/trian.source.parquet", "unknown split 'trian'. Did you mean train?"),
+        ("results/demo_en2de/corpus/train.parqet", "Did you mean results/demo_en2de/corpus/train.parquet"),
+        ("results/demo_en2de/annotation/existing/train.sorce.parquet", "existing/train.source.parquet"),
+        (
+            "results/demo_en2de/transformer_base/seed1/modle",
+            "Did you mean results/demo_en2de/transformer_base/seed1/mo",
+        ),
+        ("results/tables/system.md", "Did you mean results/tables/systems.md"),
+        ("downloads/multi30k/vaal.cs", "no data set or model names this file. Did you mean multi30k/val.cs"),
+    ],
+)
+def test_a_target_that_cannot_be_made(empty, target, sentence):
+    assert sentence in refused(empty, "-n", target)
+
+
+def test_a_misspelt_key_on_the_command_line(empty):
+    sentence = "--config: unknown key 'sclae'. Did you mean scale?"
+    assert refused(empty, "-n", "data", settings=["sclae=smoke"]) == sentence
+
+
+@pytest.mark.parametrize("how", [("-n",), ("--cores", "1")])
+@pytest.mark.parametrize(
+    ("target", "settings", "sentence"),
+    [
+        ("results/tables/parsers.md", "datasets=[demo_de2en]", "None of demo_de2en has a treebank and a parser"),
+        (
+            "results/demo_en2de/features/words_100/train.target.existing.parquet",
+            "seeds=1",
+            "the annotator existing is not used on the target side: name it in the data set's `syntax`.",
+        ),
+        (
+            "train",
+            "systems=[depparse_l0,currey_heafield]",
+            "currey_heafield on demo_de2en at scale paper: needs constituency on the source side, but the data set",
+        ),
+    ],
+)
+def test_a_mistake_that_shows_while_inputs_are_looked_up(empty, how, target, settings, sentence):
+    settings = ["datasets=[demo_de2en]", settings]
+    assert sentence in refused(empty, *how, target, settings=settings)
+
+
+@pytest.mark.parametrize("kind", ["datasets", "corpora", "models", "recipes", "scales", "systems"])
+def test_a_broken_file_disturbs_those_alone_who_need_it(empty, kind):
+    path = empty.folder / f"config/{kind}/broken.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("description: [\n")
+    fault = f"config/{kind}/broken.yaml, line 2: not valid YAML"
+    for target in ("results/smoke/demo_en2de/depparse_l1.bleu", "downloads/multi30k/val.cs"):
+        planned = empty.call("-n", target)
+        assert planned.code == 0, planned.output
+        assert planned.output.count(fault) == (kind == "systems"), "a system could stand in any file"
+    concerned = {
+        "datasets": "results/broken/corpus/train.parquet",
+        "scales": "results/broken/demo_en2de/depparse_l1.bleu",
+        "systems": "results/smoke/demo_en2de/mine.bleu",
+    }
+    if kind in concerned:
+        planned = empty.call("-n", concerned[kind])
+        assert planned.code == 1
+        assert re.search(rf"^Error: .*{re.escape(fault)}", planned.output, re.MULTILINE), planned.output
+    if kind == "datasets":
+        assert fault in refused(empty, "-n", "downloads/mine/own.gz")
+
+
+def test_a_file_that_takes_the_place_of_the_repositorys_is_told_once(empty, root):
+    own = empty.folder / "config/datasets/demo_en2de.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text((root / "config/datasets/demo_en2de.yaml").read_text())
+    made = empty.run("results/demo_en2de/corpus/test.parquet")
+    sentence = f"config/datasets/demo_en2de.yaml is used in place of {root}/config/datasets/demo_en2de.yaml."
+    assert made.output.splitlines().count(sentence) == 1, "jobs plan anew, and keep quiet"
+
+
+def test_a_pattern_leaves_out_what_a_data_set_cannot_serve(empty):
+    planned = empty.call("-n", settings=["scale=smoke", "datasets=[demo_de2en]", 'systems=["*"]'])
+    assert planned.code == 0, planned.output
+    lines = [line for line in planned.output.splitlines() if "left out" in line]
+    assert lines == [line for line in dict.fromkeys(lines) if line.startswith("demo_de2en names no ")]
+    assert "demo_de2en names no annotator for constituency on the source side: currey_heafield is left out." in lines
