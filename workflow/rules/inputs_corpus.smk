@@ -87,9 +87,11 @@ def split_files(wildcards):
     return list(dict.fromkeys(names))
 
 
-def own_files_of(wildcards):
-    """A params function: size and time of a split's own files, as one may be replaced by an older one."""
-    return own_file_states(dataset_of(wildcards), wildcards.split)
+def reading_param(wildcards):
+    """A params function: what reading a split depends on, so also the state of own files: an older one may come."""
+    found = dataset_param("words", "max_bad_lines")(wildcards)
+    states = own_file_states(found[0], wildcards.split)
+    return Tracked(found[0], found.settings | states)
 
 
 def other_splits(wildcards):
