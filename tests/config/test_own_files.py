@@ -124,7 +124,7 @@ def test_the_state_of_a_file_tells_that_it_was_replaced(root, tmp_path, write):
     write("config/datasets/mine.yaml", mine({"source": "../a", "target": "../a"}))
     found = dataset(root, tmp_path)
     before = own_file_states(found, "train")
-    assert before == [(str(path), 4, 5_000_000_001)]
+    assert before == {str(path): "4 bytes, changed 1970-01-01 00:00:05.000000001 UTC"}
     os.utime(path, ns=(0, 5_000_000_000))  # older
     assert own_file_states(found, "train") != before
     path.write_text("more\n")

@@ -41,8 +41,7 @@ rule read_split:
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        dataset=dataset_param("words", "max_bad_lines"),
-        own_files=own_files_of,
+        dataset=reading_param,
     script:
         "../scripts/read_split.py"
 

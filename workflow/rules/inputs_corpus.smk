@@ -1,4 +1,5 @@
 # What the corpus stage reads: files of data sets and models, other splits, truecasing models.
+import os
 from dataclasses import replace
 from functools import cache
 
@@ -70,7 +71,9 @@ def split_files(wildcards):
     """The files of a split, downloaded or the user's own; says at once which of the latter are missing."""
     dataset = dataset_of(wildcards)
     choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
-    check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
+    # A split that was read needs its files no more.
+    if not os.path.exists(f"{DATA}/corpus/raw/{{split}}.parquet".format(**wildcards)):
+        check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
     names = []
     for corpus in dict.fromkeys(
         part.corpus for part in dataset.splits[wildcards.split]
@@ -84,9 +87,11 @@ def split_files(wildcards):
     return list(dict.fromkeys(names))
 
 
-def own_files_of(wildcards):
-    """A params function: size and time of a split's own files, as one may be replaced by an older one."""
-    return own_file_states(dataset_of(wildcards), wildcards.split)
+def reading_param(wildcards):
+    """A params function: what reading a split depends on, so also the state of own files: an older one may come."""
+    found = dataset_param("words", "max_bad_lines")(wildcards)
+    states = own_file_states(found[0], wildcards.split)
+    return Tracked(found[0], found.settings | states)
 
 
 def other_splits(wildcards):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,13 @@ def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
         )
 
 
-def own_file_states(dataset: DatasetSettings, split: str) -> list[tuple[str, int, int]]:
-    """Give path, bytes and time of change (ns) of a split's own files that are there, to see that one was replaced."""
+def own_file_states(dataset: DatasetSettings, split: str) -> dict[str, str]:
+    """Tell bytes and time of change of each of a split's own files that is there, to see that one was replaced."""
     used = dict.fromkeys(part.corpus for part in dataset.splits[split])
     paths = dict.fromkeys(file.path for name in used for _, file in own_files(dataset.corpora[name]))
-    states = [(path, os.stat(path)) for path in paths if os.path.isfile(path)]
-    return [(path, state.st_size, state.st_mtime_ns) for path, state in states]
+    return {path: _state(os.stat(path)) for path in paths if os.path.isfile(path)}
+
+
+def _state(found: os.stat_result) -> str:
+    seconds, rest = divmod(found.st_mtime_ns, 10**9)
+    return f"{found.st_size} bytes, changed {datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest:09} UTC"
