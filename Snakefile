@@ -35,6 +35,7 @@ include: "workflow/rules/training.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/reporting.smk"
+include: "workflow/rules/targets.smk"
 
 
 localrules:
@@ -48,7 +49,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        configured_scores(),
+        configured_scores,
 
 
 rule data:
@@ -68,4 +69,7 @@ rule models:
 
 rule train:
     input:
-        configured_models(),
+        configured_models,
+
+
+check_targets()

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from nmtcore.config.project import ProjectSettings
-from nmtcore.config.typed import build
+from nmtcore.config import project
 from nmtcore.errors import UserError, explained
 
 
@@ -54,6 +53,6 @@ def prepare_jobs(folder: str) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-def project_settings(snakemake: Any) -> ProjectSettings:
-    """Give config.yaml's settings, as Snakemake read them; for what must not make a rule run again (paths, device)."""
-    return build(ProjectSettings, snakemake.config, where="config.yaml")
+def project_settings(snakemake: Any) -> project.ProjectSettings:
+    """Give config.yaml's settings as the plan read them; for what must not make a rule run again (paths, device)."""
+    return project.project_settings(snakemake.config, where="config.yaml")

@@ -3,6 +3,7 @@
 import dataclasses
 import typing
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import torch
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.kinds import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -17,15 +19,16 @@ from nmtcore.model.build import build_components, initialise
 from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 23
-DRAWN = {int: 1, float: 0.5, bool: True}
+DRAWN = {int: 1, float: 0.5, bool: True, str: "deprel"}
 """Values for settings of components that have no default."""
-LABELS = {
-    "source": {
-        "deprel": ["<none>", "<unk>", "nsubj", "obj", "root", "punct"],
-        "upos": ["<none>", "<unk>", "NOUN", "VERB"],
-        "xpos": ["<none>", "<unk>", "NNFS1-----A----", "VB-S---3P-AA---", "Z:-------------"],
-    }
+KNOWN = {
+    "deprel": ["<none>", "<unk>", "nsubj", "obj", "root", "punct"],
+    "upos": ["<none>", "<unk>", "NOUN", "VERB"],
+    "xpos": ["<none>", "<unk>", "NNFS1-----A----", "VB-S---3P-AA---", "Z:-------------"],
 }
+OTHERS = {name: ["<none>", "<unk>", "a", "b", "c"] for feature in FEATURES.values() for name in feature.labels}
+LABELS = {"source": KNOWN | {name: labels for name, labels in OTHERS.items() if name not in KNOWN}}
+"""Labels of every kind of feature that has any."""
 
 
 def _governors(random: np.random.Generator, words: int) -> list[int]:
@@ -102,7 +105,17 @@ def _example(name: str) -> ComponentSettings:
     cls = COMPONENTS[name]
     hints = typing.get_type_hints(cls)
     required = [f for f in dataclasses.fields(cls) if f.default is f.default_factory is dataclasses.MISSING]
-    return component_settings({"name": name, **{f.name: DRAWN[hints[f.name]] for f in required}}, where="test")
+    return component_settings({"name": name, **{f.name: _value(hints[f.name]) for f in required}}, where="test")
+
+
+def _value(hint: Any) -> Any:
+    """Give a value of a type that settings have."""
+    first = next(iter(typing.get_args(hint)), None)
+    if typing.get_origin(hint) is typing.Literal:
+        return first
+    if typing.get_origin(hint) is tuple:
+        return [_value(first)]
+    return DRAWN[hint if first is None else first]
 
 
 @pytest.fixture(scope="session")

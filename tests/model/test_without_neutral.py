@@ -1,30 +1,17 @@
-"""Which components a setting turns off (their own tests prove it), and which none does, and why."""
+"""Components that no setting turns into the baseline, and why; of all others their own tests show which one does."""
 
 import numpy as np
 import pytest
 import torch
 
-from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
 
-ZEROS = "tables of zeros: the baseline without positions, where the labels stand for them"
-NEUTRAL = {
-    "diagonalparse": "weight 0",
-    "pascal": "every parent ignored",
-    "relative_positions": ZEROS,
-    "tree_distance": ZEROS,
-    "tree_traversal": ZEROS,
-}
 WITHOUT_NEUTRAL = {
     "depparse": "`<ROOT>` stands before the source, also with weight 0",
     "label_head": "the head's queries and keys are replaced: with all parameters 0 it attends to all tokens alike",
     "sennrich_haddow": "the last dimensions are overwritten: with all parameters 0 they lose what the token had there",
     "sisa": "the head's scores are replaced: with all parameters 0 it attends to all tokens alike",
 }
-
-
-def test_every_component_is_listed_once():
-    assert sorted([*NEUTRAL, *WITHOUT_NEUTRAL]) == sorted(COMPONENTS)
 
 
 def logits(model, examples):

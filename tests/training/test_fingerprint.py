@@ -4,7 +4,7 @@ import pytest
 from training import tiny
 
 from nmtcore.config.training import DecodingSettings
-from nmtcore.training.fingerprint import checkpoint_folder, describe, differences, fingerprint, hash_files
+from nmtcore.training.fingerprint import changes, checkpoint_folder, describe, fingerprint, hash_files
 
 DATA = {"train.source.parquet": "aa", "source.vocab": "bb"}
 
@@ -78,14 +78,14 @@ def test_an_edit_starts_afresh_says_what_changed_and_leaves_the_rest(tmp_path):
     assert len(said) == 1
 
 
-def test_differences_name_what_is_new_and_what_is_gone():
-    old = {"version": 1, "data": {"a": "1"}, "settings": {"x": {"y": 1}, "gone": True}}
-    new = {"version": 2, "data": {"a": "1", "b": "2"}, "settings": {"x": {"y": 1, "z": [1]}}}
-    assert differences(old, new) == [
+def test_changes_name_what_is_new_and_what_is_gone():
+    old = {"version": 1, "data": {"a": "1"}, "settings": {"x.y": 1, "gone": True}}
+    new = {"version": 2, "data": {"a": "1", "b": "2"}, "settings": {"x.y": 1, "x.z": [1]}}
+    assert changes(old, new) == [
         "version: 1 -> 2",
         "b is another file",
-        "x.z: nothing -> [1]",
         "gone: true -> nothing",
+        "x.z: nothing -> [1]",
     ]
 
 

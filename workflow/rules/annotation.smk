@@ -21,7 +21,7 @@ rule annotate_shard:
         runtime=480,
     params:
         version=VERSIONS["annotation"],
-        settings=lambda wildcards: annotator_entry(annotator_of(wildcards)),
+        settings=annotator_param,
         language=lambda wildcards: dataset_of(wildcards).language(wildcards.side),
     script:
         "../scripts/annotate_shard.py"

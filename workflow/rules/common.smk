@@ -1,49 +1,68 @@
 # The configuration as the rules see it, and the paths that they share.
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 from nmtcore.config.annotators import annotator_entry
-from nmtcore.config.project import NAME, SELECTION, Project
+from nmtcore.config.changes import Tracked, explain_reasons
+from nmtcore.config.depends import (
+    dataset_settings,
+    gold_settings,
+    inference_settings,
+    training_settings,
+)
+from nmtcore.config.hidden import hidden_files
+from nmtcore.config.project import NAME, SELECTION, Project, ProjectSettings
 from nmtcore.config.runs import run_to_json
-from nmtcore.config.targets import SCORES, check_target, scale_of
-from nmtcore.config.typed import plain
+from nmtcore.config.targets import SCORES, scale_of
+from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.job import gpu_here
 
 
 def explained(function):
-    """Let a user's mistake reach Snakemake as a sentence, without a stack trace."""
+    """Let a user's mistake end planning with its sentence alone.
+
+    Snakemake would print any `Exception` of an input function with its place in these files; `SystemExit` passes
+    through it. Planning holds no lock yet.
+    """
 
     @wraps(function)  # Snakemake asks for its parameters
     def call(*arguments, **options):
         try:
             return function(*arguments, **options)
         except UserError as error:
-            raise WorkflowError(str(error)) from None
+            sys.exit(f"Error: {error}")
 
     return call
 
 
+def warn(sentences):
+    """Print sentences, unless this is the process of a job, which plans anew what was planned."""
+    if workflow.is_main_process:
+        for sentence in sentences:
+            logger.warning(sentence)
+
+
+@explained
 def load_project():
-    """Read the configuration and check the targets; a mistake in them ends planning with its sentence alone."""
+    """Read the configuration; a mistake in it ends planning with its sentence alone."""
     own = Path(
         workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
     ).resolve()
-    try:
-        project = Project(["config", own], config)
-        # Snakemake parses its targets only after this file; checked here, a typing error gets a sentence.
-        for argument in sys.argv[1:]:
-            check_target(project, argument)
-    except UserError as error:
-        # An exception would come with the places in this file.
-        sys.exit(f"Error: {error}")
+    keys = [field.name for field in fields(ProjectSettings)]
+    for key in workflow.config_settings.config:
+        choose(key, keys, what="key", where="--config")
+    project = Project(["config", own], config)
+    warn(hidden_files(project.folders))
+    warn(f"Not read: {fault}" for fault in project.systems.faults)
     return project
 
 
+explain_reasons(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 RESULTS = SETTINGS.paths.results.rstrip("/")
@@ -90,5 +109,20 @@ def dataset_of(wildcards):
 
 
 def dataset_param(*keys):
-    """A params function: what of the data set a split depends on, in a list so that Snakemake sees its changes."""
-    return lambda wildcards: [dataset_of(wildcards).view(*keys, split=wildcards.split)]
+    """A params function: what of the data set a split depends on."""
+
+    @explained
+    def view(wildcards):
+        dataset = dataset_of(wildcards)
+        choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
+        found = dataset.view(*keys, split=wildcards.split)
+        return Tracked(found, dataset_settings(found, *keys))
+
+    return view
+
+
+def run_param(settings):
+    """A params function: a whole run, which a job makes again when what `settings` gives of it changes."""
+    return lambda wildcards: Tracked(
+        run_to_json(run_of(wildcards)), settings(run_of(wildcards))
+    )

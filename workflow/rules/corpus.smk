@@ -18,10 +18,7 @@ rule download:
         runtime=240,
     params:
         version=VERSIONS["download"],
-        # About how much it is says nothing of what it is.
-        file=lambda wildcards: plain(
-            replace(file_settings(wildcards.file), megabytes=None)
-        ),
+        file=file_param,
     script:
         "../scripts/download.py"
 

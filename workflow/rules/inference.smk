@@ -29,7 +29,7 @@ rule translate_tests:
         gpu=min(GPUS, 1),
     params:
         version=[VERSIONS["inference"], VERSIONS["evaluation"]],
-        run=lambda wildcards: run_to_json(run_of(wildcards)),
+        run=run_param(inference_settings),
     script:
         "../scripts/translate_tests.py"
 
@@ -62,6 +62,6 @@ rule parse_gold:
         gpu=min(GPUS, 1),
     params:
         version=[VERSIONS["inference"], VERSIONS["evaluation"]],
-        run=lambda wildcards: run_to_json(run_of(wildcards)),
+        run=run_param(gold_settings),
     script:
         "../scripts/parse_gold.py"

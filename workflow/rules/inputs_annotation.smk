@@ -1,5 +1,6 @@
 # What annotation and features read: models of parsers, selections, labels, shards.
-from nmtcore.config.annotators import annotator_tool
+from nmtcore.config.annotators import annotator_entry, annotator_tool
+from nmtcore.config.changes import Tracked
 from nmtcore.config.models import model_at_hand
 from nmtcore.config.project import SELECTION
 from nmtcore.config.typed import choose
@@ -12,6 +13,12 @@ def annotator_of(wildcards):
     annotators = dataset_of(wildcards).annotators
     choose(wildcards.annotator, annotators, what="annotator", where=wildcards.dataset)
     return annotators[wildcards.annotator]
+
+
+def annotator_param(wildcards):
+    """A params function: an annotator's settings."""
+    entry = annotator_entry(annotator_of(wildcards))
+    return Tracked(entry, {"annotators": {wildcards.annotator: entry}})
 
 
 def annotator_memory(wildcards):

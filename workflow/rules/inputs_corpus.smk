@@ -2,26 +2,37 @@
 from dataclasses import replace
 from functools import cache
 
+from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.filters import filter_name
-from nmtcore.config.typed import choose
+from nmtcore.config.typed import choose, nearest, plain
 from nmtcore.errors import UserError
+
+UNREAD = []
 
 
 @cache
-@explained
 def named_files():
-    """Every file that a data set or a model names: its settings by who names it."""
+    """Every file that a data set or a model names: its settings by who names it; `UNREAD` gets what cannot be read."""
     named = {}
     for dataset in PROJECT.dataset_files:
-        for corpus, settings in PROJECT.dataset(dataset).corpora.items():
+        for corpus, settings in readable(PROJECT.dataset, dataset, "corpora").items():
             for files in settings.files.values():
                 for file in files:
                     named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
     for model in PROJECT.model_files:
-        for file in PROJECT.annotator_model(model).files:
+        for file in readable(PROJECT.annotator_model, model, "files"):
             named.setdefault(file.name, {})[f"model {model}"] = file
     return named
+
+
+def readable(read, name, what):
+    """One thing of a data set or model; nothing where it cannot be read, which may not matter."""
+    try:
+        return getattr(read(name), what)
+    except UserError as error:
+        UNREAD.append(str(error))
+        return {}
 
 
 @explained
@@ -32,14 +43,21 @@ def file_settings(name):
         for owner, file in named_files().get(name, {}).items()
     }
     if not owners:
+        unread = " ".join(["Not read:", *dict.fromkeys(UNREAD)] if UNREAD else [])
         raise UserError(
-            f"{DOWNLOADS}/{name}: neither a data set nor a model names this file."
+            f"{DOWNLOADS}/{name}: no data set or model names this file. {unread or nearest(name, named_files())}"
         )
     if len(set(owners.values())) > 1:
         raise UserError(
             f"{', '.join(owners)} describe {name} differently: make them agree."
         )
     return next(iter(owners.values()))
+
+
+def file_param(wildcards):
+    """A params function: a file's settings; about how much it is says nothing of what it is."""
+    values = plain(file_settings(wildcards.file))
+    return Tracked(values, values | {"megabytes": None})
 
 
 def without_member(file):

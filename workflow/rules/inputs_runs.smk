@@ -1,6 +1,8 @@
 # What a run reads and leaves: features, trees, labels, first weights, scores.
+from functools import cache
 from pathlib import Path
 
+from nmtcore.config.configured import configured_runs as runs_of_project
 from nmtcore.config.targets import scale_prefix
 from nmtcore.errors import UserError
 
@@ -47,18 +49,16 @@ def segmentation_folder(dataset, name):
     return f"{RESULTS}/{owner}/segmentation/{name}"
 
 
+@cache
 def configured_runs():
-    """Every run that config.yaml asks for."""
-    return [
-        PROJECT.run(dataset, system, SETTINGS.scale, seed)
-        for dataset in SETTINGS.datasets
-        for system in SETTINGS.systems
-        for seed in SETTINGS.seeds
-    ]
+    """Every run that config.yaml asks for; says what its patterns leave out."""
+    runs, left_out = runs_of_project(PROJECT)
+    warn(left_out)
+    return runs
 
 
 @explained
-def configured_scores():
+def configured_scores(wildcards=None):
     return [
         f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}.{ending}"
         for run in configured_runs()
@@ -95,7 +95,7 @@ def configured_histories(wildcards):
 
 
 @explained
-def configured_models():
+def configured_models(wildcards):
     return [
         f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}/seed{run.seed}/model"
         for run in configured_runs()

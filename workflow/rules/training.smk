@@ -35,7 +35,7 @@ rule train_model:
         slurm_extra="--signal=USR1@300",
     params:
         version=VERSIONS["training"],
-        run=lambda wildcards: run_to_json(run_of(wildcards)),
+        run=run_param(training_settings),
         labels=lambda wildcards: label_files(run_of(wildcards)),
         checkpoints=f"{RUN}/checkpoints",
     script:

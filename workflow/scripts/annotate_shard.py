@@ -7,7 +7,7 @@ from nmtcore.job import job, project_settings
 with job(snakemake):
     project = project_settings(snakemake)
     annotate_shard(
-        annotator_settings(snakemake.params.settings, where=snakemake.wildcards.annotator),
+        annotator_settings(snakemake.params.settings[0], where=snakemake.wildcards.annotator),
         corpus=Path(snakemake.input.corpus),
         raw=Path(snakemake.input.raw),
         side=snakemake.wildcards.side,

@@ -7,7 +7,7 @@ with job(snakemake) as terminal:
     settings = project_settings(snakemake)
     launch(
         TrainingJob(
-            run=snakemake.params.run,
+            run=snakemake.params.run[0],
             features=str(Path(snakemake.input.features[0]).parent),
             segmentation=str(snakemake.input.segmentation),
             labels=snakemake.params.labels,

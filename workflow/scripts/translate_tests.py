@@ -5,7 +5,7 @@ from nmtcore.experiment import evaluate
 from nmtcore.job import job, project_settings
 
 with job(snakemake):
-    run = run_from_json(snakemake.params.run, where="the workflow")
+    run = run_from_json(snakemake.params.run[0], where="the workflow")
     evaluate(
         run,
         model=Path(snakemake.input.model),

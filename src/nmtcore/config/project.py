@@ -7,12 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
 from nmtcore.config.annotators import annotator_entry, annotator_settings
+from nmtcore.config.command_line import as_typed
 from nmtcore.config.components import ComponentSettings, check_composition, component_name, component_settings
+from nmtcore.config.configured import Lacking
 from nmtcore.config.datasets import GOLD, SIDES, TREEBANK, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
 from nmtcore.config.formats import check_roles, format_options
@@ -20,6 +22,7 @@ from nmtcore.config.kinds import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.models import ModelSettings
 from nmtcore.config.runs import RunSettings, SentencesSettings
+from nmtcore.config.system_files import SystemEntries, read_systems
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, choose, merge
 from nmtcore.config.yaml_files import read_yaml
@@ -91,6 +94,11 @@ class ProjectSettings:
         return (*self.own_model_folders, Path(self.paths.downloads) / "models")
 
 
+def project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
+    """Read config.yaml's settings, with what the command line changed; the one way for plans and for jobs."""
+    return build(ProjectSettings, as_typed(ProjectSettings, values), where=where)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecipeSettings:
     """One paper's way of training: what it changes in the defaults of the model, of training and of decoding."""
@@ -138,10 +146,15 @@ class Project:
 
     def __init__(self, folders: Sequence[Path], settings: Mapping[str, Any], *, where: str = "config.yaml") -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
-        self.settings = build(ProjectSettings, {**settings, **_seeds(settings)}, where=where)
+        self.settings = project_settings(settings, where=where)
         choose(self.settings.scale, self.scale_names, what="scale", where=where)
         datasets = _matching(self.settings.datasets, self.dataset_files, what="data set", where=f"{where}: datasets")
-        systems = _matching(self.settings.systems, self.system_entries, what="system", where=f"{where}: systems")
+        # A name that no file seems to hold may stand in one that cannot be read: only a target that needs it says so.
+        unread = [name for name in self.settings.systems if self.systems.faults and re.fullmatch(NAME, name)]
+        known = dict.fromkeys([*self.system_entries, *unread])
+        systems = _matching(self.settings.systems, known, what="system", where=f"{where}: systems")
+        self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
+        """Configured systems that no name in full asks for."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
         self._runs: dict[tuple, RunSettings] = {}
         self._datasets: dict[str, DatasetSettings] = {}
@@ -192,22 +205,14 @@ class Project:
         return files
 
     @cached_property
+    def systems(self) -> SystemEntries:
+        """The systems' entries, and what of their files cannot be read."""
+        return read_systems(self._files("systems").values(), pattern=NAME, reserved=STAGES)
+
+    @property
     def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:
         """The systems' entries by name, with the file of each."""
-        entries: dict[str, tuple[Path, dict[str, Any]]] = {}
-        for path in self._files("systems").values():
-            for name, entry in read_yaml(path).items():
-                if not re.fullmatch(NAME, str(name)) or name in STAGES:
-                    raise UserError(
-                        f"{path}: '{name}' cannot be a system's name: it has small letters, digits and single "
-                        f"underscores, begins with a letter, and is none of {', '.join(STAGES)}."
-                    )
-                if name in entries:
-                    raise UserError(f"{path}: the system '{name}' stands in {entries[name][0]} too.")
-                if not isinstance(entry, Mapping):
-                    raise UserError(f"{path}: {name}: expected keys and values, found {entry!r}.")
-                entries[name] = (path, dict(entry))
-        return entries
+        return self.systems.entries
 
     def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:
         """Read a scale."""
@@ -229,7 +234,8 @@ class Project:
         if name not in self._datasets:
             choose(name, self.dataset_files, what="data set", where=where)
             files = self.dataset_files
-            values = _extended(name, lambda n: (files[n], read_yaml(files[n])), files, what="data set")
+            known = partial(choose, valid=files, what="data set")
+            values = _extended(name, lambda n: (files[n], read_yaml(files[n])), known)
             self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(self.dataset_files[name]))
             _check_names(self._datasets[name], files, where=str(self.dataset_files[name]))
         return self._datasets[name]
@@ -260,10 +266,9 @@ class Project:
 
     def system(self, name: str, *, where: str = "the target") -> SystemSettings:
         """Read a system, with what it extends."""
-        choose(name, self.system_entries, what="system", where=where)
-        path, _ = self.system_entries[name]
+        path, _ = self.system_entries[self.systems.check(name, where=where)]
         entries = self.system_entries
-        values = _extended(name, entries.__getitem__, entries, what="system")
+        values = _extended(name, entries.__getitem__, self.systems.check)
         values["description"] = entries[name][1].get("description", "")  # A parent's would be of another system.
         system = build(SystemSettings, values, where=f"{path}: {name}")
         for dataset, special in system.per_dataset.items():
@@ -366,9 +371,10 @@ def _with_treebanks(
         raise UserError(f"{where}: treebank: none of its components learns to parse from trees.")
     splits = data.source_treebanks(TREEBANK)
     if not splits or not annotator:
-        raise UserError(
+        raise Lacking(
             f"{where}: needs a treebank on the source side, but the data set names none: add a split "
-            f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml."
+            f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml.",
+            what="no treebank to train on",
         )
     return replace(run, treebank=treebank, treebanks=splits)
 
@@ -376,29 +382,22 @@ def _with_treebanks(
 def _extended(
     name: str,
     entry: Callable[[str], tuple[Path, dict[str, Any]]],
-    names: Iterable[str],
-    *,
-    what: str,
+    check: Callable[..., str],
     children: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Lay what `entry` gives for `name` (its file and its keys) over what it `extends`; a circle is an error."""
+    """Lay what `entry` gives for `name` (its file and its keys) over what it `extends`; a circle is an error.
+
+    `check(name, where=...)` raises an error for a name that is not known.
+    """
     path, keys = entry(name)
     values = dict(keys)
     parent = values.pop("extends", None)
     if parent is None:
         return values
-    choose(parent, names, what=what, where=f"{path}: {name}: extends")
+    check(parent, where=f"{path}: {name}: extends")
     if parent in (*children, name):
         raise UserError(f"{path}: {' extends '.join([*children, name, parent])}: a circle.")
-    return merge(_extended(parent, entry, names, what=what, children=(*children, name)), values)
-
-
-def _seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Take seeds as numbers: Snakemake hands over what stands in a list on the command line as texts."""
-    seeds = settings.get("seeds")
-    if not isinstance(seeds, list):
-        return {}
-    return {"seeds": [int(s) if isinstance(s, str) and s.isdecimal() else s for s in seeds]}
+    return merge(_extended(parent, entry, check, (*children, name)), values)
 
 
 def _matching(names: Iterable[str], known: Iterable[str], *, what: str, where: str) -> tuple[str, ...]:
@@ -449,9 +448,10 @@ def _annotator_of(data: DatasetSettings, side: str, annotation: str, kind: str, 
     """Find the annotator that gives a kind of annotation, of which features of `kind` are made."""
     annotator = data.syntax.get(side, {}).get(annotation)
     if annotator is None:
-        raise UserError(
+        raise Lacking(
             f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
-            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml."
+            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml.",
+            what=f"no annotator for {annotation} on the {side} side",
         )
     return annotator
 

@@ -1,8 +1,9 @@
 """Result paths that a user asks for, checked before Snakemake looks for rules: a typing error gets a sentence."""
 
 import re
+from dataclasses import dataclass
 
-from nmtcore.config.project import RESERVED, STAGES, Project
+from nmtcore.config.project import RESERVED, SELECTION, STAGES, Project
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 
@@ -23,20 +24,33 @@ def scale_of(prefix: str) -> str:
     return prefix.rstrip("/") or PAPER
 
 
-def check_target(project: Project, target: str) -> None:
-    """Raise a sentence when a path below the results folder names an unknown data set, system or split."""
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A path below the results folder: its scale, and the parts that follow."""
+
+    scale: str
+    parts: list[str]
+
+
+def parse_target(project: Project, target: str) -> Target | None:
+    """Take a path of a data set's results apart; None for any other path."""
     results = project.settings.paths.results.rstrip("/")
     if not target.startswith(results + "/"):
-        return
+        return None
     parts = target[len(results) + 1 :].split("/")
     scale = PAPER
     if parts[0] in project.scale_names:
         scale = parts.pop(0)
         if scale == PAPER:
             raise UserError(f"{target}: results at paper scale stand in {results}/ itself, without '{PAPER}/'.")
-    if not parts or parts[0] in RESERVED:
-        return
-    _check_rest(project, parts, scale, target)
+    return None if not parts or parts[0] in RESERVED else Target(scale=scale, parts=parts)
+
+
+def check_target(project: Project, target: str) -> None:
+    """Raise a sentence when a path below the results folder names an unknown data set, system or split."""
+    parsed = parse_target(project, target)
+    if parsed:
+        _check_rest(project, parsed.parts, parsed.scale, target)
 
 
 def _check_rest(project: Project, parts: list[str], scale: str, target: str) -> None:
@@ -48,20 +62,20 @@ def _check_rest(project: Project, parts: list[str], scale: str, target: str) -> 
     elif len(parts) > 2 and parts[1] in STAGES:
         if scale != PAPER:
             raise UserError(f"{target}: {parts[1]} does not depend on the scale: leave '{scale}/' out of the path.")
-        split = re.match(r"[a-z0-9_]+", parts[-1])
-        if parts[1] == "annotation":
+        if parts[1] == "annotation" and parts[2] != SELECTION:
             choose(parts[2], dataset.annotators, what="annotator", where=target)
-        if split and parts[-1].endswith(".parquet"):
-            choose(split.group(), dataset.splits, what="split", where=target)
+        split = re.match(r"([a-z0-9_]+)(?:\.(?!labels\.).+)?\.(?:parquet|json)$", parts[-1])
+        if split:
+            choose(split.group(1), dataset.splits, what="split", where=target)
     elif len(parts) > 2:
-        choose(parts[1], project.system_entries, what="system", where=target)
+        project.systems.check(parts[1], where=target)
 
 
 def _check_score(project: Project, dataset: str, name: str, scale: str, target: str) -> None:
     system, dot, ending = name.partition(".")
     if not dot:
         return
-    choose(system, project.system_entries, what="system", where=target)
+    project.systems.check(system, where=target)
     choose(ending, SCORES, what="kind of result", where=target)
     run = project.run(dataset, system, scale, project.settings.seeds[0])
     if ending != "bleu" and not run.parses:

@@ -6,36 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.config.changes import differences, flat
+from nmtcore.config.depends import training_settings
+from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explained
 from nmtcore.files import read_json, write_json
 
 VERSION = 1
 """Raised when a change in the code makes old checkpoints go on differently."""
-
-_IGNORED = (
-    "scale",
-    "annotators",
-    "decoding",
-    "tests",
-    "gold",
-    "sentences.test",
-    "training.batch.device_size",
-    "training.log_every",
-)
-"""Settings that leave training as it is: a name, what happens afterwards, what only saves memory, what is noted."""
-
-
-def training_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings of a run that decide how training goes, as plain values."""
-    values = run_to_json(run)
-    for path in _IGNORED:
-        *parents, last = path.split(".")
-        place = values
-        for parent in parents:
-            place = place[parent]
-        del place[last]
-    return values
 
 
 def hash_files(paths: Sequence[Path]) -> dict[str, str]:
@@ -49,7 +27,7 @@ def hash_files(paths: Sequence[Path]) -> dict[str, str]:
 
 def describe(run: RunSettings, *, data: Mapping[str, str], version: int = VERSION) -> dict[str, Any]:
     """Collect what a fingerprint is made of: settings, the data's sums (`hash_files`), the stage's version."""
-    return {"version": version, "data": dict(data), "settings": training_settings(run)}
+    return {"version": version, "data": dict(data), "settings": flat(training_settings(run))}
 
 
 def fingerprint(description: Mapping[str, Any]) -> str:
@@ -70,7 +48,7 @@ def checkpoint_folder(
     if not (folder / "run.json").exists():
         others = sorted(root.glob("*/run.json"), key=lambda path: path.stat().st_mtime)
         if others:
-            changed = ", ".join(differences(read_json(others[-1]), description))
+            changed = ", ".join(changes(read_json(others[-1]), description))
             log(
                 f"Settings or data changed ({changed}): starting afresh in {folder}; "
                 f"earlier checkpoints stay in {others[-1].parent}."
@@ -79,20 +57,8 @@ def checkpoint_folder(
     return folder
 
 
-def differences(old: Any, new: Any, name: str = "") -> list[str]:
-    """Name every setting, with its old and new value, in which two descriptions differ."""
-    if old == new:
-        return []
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        found = []
-        for key in dict.fromkeys([*old, *new]):
-            inner = "" if not name and key == "settings" else f"{name}.{key}".lstrip(".")
-            found += differences(old.get(key), new.get(key), inner)
-        return found
-    if name.startswith("data."):
-        return [f"{name.removeprefix('data.')} is another file"]
-    return [f"{name}: {_shown(old)} -> {_shown(new)}"]
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Name every setting, with its old and new value, and every file in which two descriptions differ."""
+    files = [f"{line.partition(': ')[0]} is another file" for line in differences(old["data"], new["data"])]
+    versions = differences({"version": old["version"]}, {"version": new["version"]})
+    return [*versions, *files, *differences(flat(old["settings"]), flat(new["settings"]))]

@@ -1,0 +1,47 @@
+"""The runs that config.yaml asks for, and the systems that its patterns leave out."""
+
+from typing import TYPE_CHECKING
+
+from nmtcore.config.runs import RunSettings
+from nmtcore.errors import UserError
+
+if TYPE_CHECKING:
+    from nmtcore.config.project import Project
+
+SHOWN = 5
+"""Systems that a sentence names before it counts them."""
+
+
+class Lacking(UserError):
+    """A data set does not have what a system needs; `what` it lacks, as in "names {what}"."""
+
+    def __init__(self, sentence: str, *, what: str) -> None:
+        super().__init__(sentence)
+        self.what = what
+
+
+def configured_runs(project: "Project") -> tuple[list[RunSettings], list[str]]:
+    """Give every configured run, and one sentence per data set and reason that says which systems are left out.
+
+    Left out is what a pattern matches and the data set has no annotation or treebank for. A system that is named in
+    full must fit: it raises `Lacking`.
+    """
+    runs: list[RunSettings] = []
+    left_out: dict[tuple[str, str], list[str]] = {}
+    for dataset in project.settings.datasets:
+        for system in project.settings.systems:
+            try:
+                runs += [project.run(dataset, system, project.settings.scale, seed) for seed in project.settings.seeds]
+            except Lacking as error:
+                if system not in project.chosen_by_pattern:
+                    raise
+                left_out.setdefault((dataset, error.what), []).append(system)
+    return runs, [
+        f"{dataset} names {what}: {_named(systems)} left out." for (dataset, what), systems in left_out.items()
+    ]
+
+
+def _named(systems: list[str]) -> str:
+    if len(systems) > SHOWN:
+        return f"{', '.join(systems[:SHOWN])} and {len(systems) - SHOWN} more systems are"
+    return f"{', '.join(systems)} {'is' if len(systems) == 1 else 'are'}"

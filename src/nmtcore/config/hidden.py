@@ -1,0 +1,20 @@
+"""Files of a user's configuration that take the place of the repository's."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+KINDS = ("corpora", "datasets", "models", "recipes", "scales", "systems")
+"""The folders of a configuration."""
+
+
+def hidden_files(folders: Sequence[Path]) -> list[str]:
+    """Say, one sentence each, which files hide another one of the same name in a later folder."""
+    sentences = []
+    for kind in KINDS:
+        first: dict[str, Path] = {}
+        for folder in folders:
+            for path in sorted((folder / kind).glob("*.y*ml")):
+                used = first.setdefault(path.stem, path)
+                if used.resolve() != path.resolve():
+                    sentences.append(f"{used} is used in place of {path}.")
+    return sentences

@@ -1,0 +1,168 @@
+"""What jobs depend on, and how a change of it is told."""
+
+import logging
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from snakemake.persistence import ParamsChange
+
+from nmtcore.config.changes import Tracked, differences, explain_reasons, explained_reason, flat
+from nmtcore.config.depends import gold_settings, inference_settings, training_settings
+from nmtcore.config.project import Project
+
+PROJECT = Project.load(Path(__file__).parents[2] / "config")
+RUN = PROJECT.run("demo_en2de", "depparse_l1", "demo", 1)
+
+
+def with_training(run, **changes):
+    return replace(run, training=replace(run.training, **changes))
+
+
+def with_validation(run, **changes):
+    return with_training(run, validation=replace(run.training.validation, **changes))
+
+
+def with_decoding(run, **changes):
+    return replace(run, decoding=replace(run.decoding, **changes))
+
+
+def with_evaluation(run, **changes):
+    return replace(run, evaluation=replace(run.evaluation, **changes))
+
+
+def changed(settings, before, after):
+    return differences(flat(settings(before)), flat(settings(after)))
+
+
+@pytest.mark.parametrize(
+    ("after", "training", "inference"),
+    [
+        (with_decoding(RUN, beam=7), False, True),
+        (with_decoding(RUN, alpha=0.9), False, True),
+        (with_decoding(RUN, batch_sentences=7), False, False),
+        (with_decoding(RUN, max_length_extra=7), True, True),
+        (with_evaluation(RUN, lowercase=True), True, True),
+        (with_evaluation(RUN, roots="many"), False, True),
+        (replace(RUN, tests=("test", "dev", "other")), False, True),
+        (replace(RUN, gold=("gold_x",), gold_annotator="existing"), False, False),
+        (replace(RUN, annotators={"existing": {"tool": "existing", "shards": 9, "max_words": 250}}), False, False),
+        (replace(RUN, sentences=replace(RUN.sentences, train=7)), True, False),
+        (replace(RUN, sentences=replace(RUN.sentences, dev=7)), True, True),
+        (replace(RUN, sentences=replace(RUN.sentences, test=7)), False, True),
+        (replace(RUN, components=(replace(RUN.components[0], weight=0.7),)), True, False),
+        (replace(RUN, model=replace(RUN.model, dropout=0.4)), True, False),
+        (with_training(RUN, clip_norm=2.0), True, False),
+        (with_training(RUN, log_every=77), False, False),
+        (with_training(RUN, batch=replace(RUN.training.batch, device_size=7)), False, False),
+        (with_validation(RUN, beam=3), True, False),
+    ],
+)
+def test_what_training_and_inference_depend_on(after, training, inference):
+    assert RUN.training.validation.metric == "bleu"
+    assert bool(changed(training_settings, RUN, after)) == training
+    assert bool(changed(inference_settings, RUN, after)) == inference
+
+
+def test_training_depends_on_the_search_and_the_scores_that_validation_uses():
+    with_beam, with_perplexity = with_validation(RUN, beam=4), with_validation(RUN, metric="perplexity")
+    assert changed(training_settings, with_beam, with_decoding(with_beam, alpha=0.9)) == ["decoding.alpha: 0.6 -> 0.9"]
+    for other in (with_decoding(with_perplexity, max_length_extra=7), with_evaluation(with_perplexity, lowercase=True)):
+        assert changed(training_settings, with_perplexity, other) == []
+
+
+def test_roots_matter_only_to_systems_that_parse():
+    plain = PROJECT.run("demo_en2de", "transformer_base", "demo", 1)
+    assert changed(inference_settings, plain, with_evaluation(plain, roots="many")) == []
+
+
+def test_gold_trees_depend_on_themselves_alone():
+    run = PROJECT.run("multi30k_en2de", "depparse_l1", "small", 1)
+    assert run.gold
+    assert changed(gold_settings, run, with_decoding(run, beam=7)) == []
+    assert changed(gold_settings, run, with_evaluation(run, lowercase=True)) == []
+    assert changed(gold_settings, run, with_evaluation(run, roots="many")) == ['evaluation.roots: "one" -> "many"']
+
+
+def test_settings_stand_under_their_paths():
+    values = {
+        "training": {"schedule": {"peak": 1}, "betas": [0.9, 0.98]},
+        "components": [{"name": "depparse", "weight": 0.5, "head": None}, {"name": "pascal", "heads": 1}],
+        "two": [{"name": "same", "x": 1}, {"name": "same", "x": 2}],
+        "splits": {"train": [{"corpus": "a", "last": 100}]},
+        "empty": [],
+        "none": None,
+    }
+    assert flat(values) == {
+        "training.schedule.peak": 1,
+        "training.betas": [0.9, 0.98],
+        "components": "depparse, pascal",
+        "components.depparse.weight": 0.5,
+        "components.pascal.heads": 1,
+        "two[0].name": "same",
+        "two[0].x": 1,
+        "two[1].name": "same",
+        "two[1].x": 2,
+        "splits.train[0].corpus": "a",
+        "splits.train[0].last": 100,
+        "empty": [],
+    }
+
+
+def test_long_values_are_cut():
+    (line,) = differences({"a": "x" * 1000}, {"a": "y"})
+    assert len(line) < 150
+
+
+def test_a_tracked_value_is_known_by_its_settings_and_reaches_jobs_without_them():
+    run = Tracked({"all": object}, {"a": {"b": 1}})
+    assert repr(run) == repr(Tracked({}, {"a": {"b": 1}}))
+    assert repr(run) != repr(Tracked({}, {"a": {"b": 2}}))
+    assert pickle.loads(pickle.dumps(run)) == ({"all": object},)
+
+
+def reason(old, new, files=("results/x",)):
+    """The reason that Snakemake prints when parameters have changed."""
+    change = ParamsChange(only_old=set(map(repr, old)), only_new=set(map(repr, new)), files=set(files))
+    return f"Params have changed since last execution: {change}"
+
+
+OLD, NEW = (Tracked(None, training_settings(replace(RUN, components=(replace(RUN.components[0], weight=weight),))))
+            for weight in (0.5, 0.7))  # fmt: skip
+
+
+def test_a_reason_names_the_changed_setting_alone():
+    before = reason([OLD], [NEW])
+    assert len(before) > 2000
+    told = "Params have changed since last execution:\n        components.depparse.weight: 0.5 -> 0.7"
+    assert explained_reason(before) == told
+
+
+def test_what_else_changed_stays():
+    other = f"Missing output files: a; {reason([OLD, 1], [NEW, 2])}; Software environment definition has changed"
+    assert explained_reason(other).splitlines() == [
+        "Missing output files: a; Params have changed since last execution:",
+        "        components.depparse.weight: 0.5 -> 0.7",
+        "        1 -> 2",
+        "        Software environment definition has changed",
+    ]
+    assert explained_reason(reason([1], [2])).endswith("execution:\n        1 -> 2")
+    assert explained_reason("Missing output files: a") == "Missing output files: a"
+
+
+def test_what_an_older_version_recorded_is_cut():
+    assert len(explained_reason(reason([{"run": "x" * 5000}], [NEW]))) < 300
+
+
+def test_values_that_look_like_the_ends_of_lists_are_read():
+    strange = [Tracked(None, {"a": f"{n} now: settings: ; before: {{"}) for n in (1, 2)]
+    assert explained_reason(reason(strange[:1], strange[1:])).count("\n") == 1
+    assert '"1 now: settings: ; before: {" -> "2 now' in explained_reason(reason(strange[:1], strange[1:]))
+
+
+def test_snakemakes_logger_tells_it(caplog):
+    logger = logging.getLogger("test_snakemakes_logger_tells_it")
+    explain_reasons(logger)
+    logger.error("a job", extra={"reason": reason([OLD], [NEW])})
+    assert caplog.records[0].reason.endswith("\n        components.depparse.weight: 0.5 -> 0.7")

@@ -1,0 +1,68 @@
+"""Every key of config.yaml on the command line: read as Snakemake hands it over, in plans and in jobs."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from snakemake.cli import parse_config
+
+from nmtcore.config.project import PathsSettings, ProjectSettings, project_settings
+from nmtcore.errors import UserError
+from nmtcore.job import project_settings as settings_of_job
+
+EXAMPLES = {
+    "scale": ("smoke", "smoke"),
+    "seeds": ("[1, 2]", (1, 2)),
+    "datasets": ('["demo_*", "cs2en"]', ("demo_*", "cs2en")),
+    "systems": ("[depparse_l0,pascal]", ("depparse_l0", "pascal")),
+    "paths": ("{results: here, manual: 2024}", PathsSettings(results="here", manual="2024")),
+    "mirrors": ('["/my corpora", "https://example.org:80/x"]', ("/my corpora", "https://example.org:80/x")),
+    "models": ("[/my/parsers, 2024]", ("/my/parsers", "2024")),
+    "http_hosts": ("[localhost:8000]", ("localhost:8000",)),
+    "device": ("cpu", "cpu"),
+    "gpus": ("2", 2),
+    "threads": ("4", 4),
+}
+"""What a user types after `KEY=`, and what it means."""
+
+
+@pytest.mark.parametrize("key", [field.name for field in dataclasses.fields(ProjectSettings)])
+def test_every_key_can_be_given_on_the_command_line(key):
+    typed, meant = EXAMPLES[key]
+    config = parse_config([f"{key}={typed}"])
+    assert getattr(project_settings(config, where="config.yaml"), key) == meant
+    assert getattr(settings_of_job(SimpleNamespace(config=config)), key) == meant
+
+
+@pytest.mark.parametrize("key", EXAMPLES)
+def test_the_command_line_means_what_the_file_means(key):
+    typed, _ = EXAMPLES[key]
+    from_file = project_settings(yaml.safe_load(f"{key}: {typed}"), where="config.yaml")
+    assert project_settings(parse_config([f"{key}={typed}"]), where="config.yaml") == from_file
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("seeds=3", (3,)), ("datasets=demo_en2de", ("demo_en2de",)), ("models=/my/parsers", ("/my/parsers",))],
+)
+def test_a_value_that_stands_alone_is_a_list_of_one(typed, meant):
+    assert getattr(project_settings(parse_config([typed]), where="config.yaml"), typed.split("=")[0]) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("seeds=[1,x]", r"config.yaml: seeds\[1\]: expected a whole number, found 'x'"),
+        ("seeds=[1.5]", r"config.yaml: seeds\[0\]: expected a whole number, found '1.5'"),
+        ("seeds=[1,01]", "config.yaml: seeds must be a list of different numbers"),
+        ("seeds={a: 1}", "config.yaml: seeds: expected a list"),
+        ("seeds=", "config.yaml: seeds: expected a list, found nothing"),
+        ("gpus=two", "config.yaml: gpus: expected a whole number, found 'two'"),
+        ("paths={results: [a]}", "config.yaml: paths: results: expected a text"),
+        ("pahts={results: a}", "config.yaml: unknown key 'pahts'. Did you mean paths"),
+    ],
+)
+def test_what_does_not_fit_is_a_sentence(typed, sentence):
+    with pytest.raises(UserError, match=sentence):
+        project_settings(parse_config([typed]), where="config.yaml")

@@ -1,0 +1,98 @@
+"""Files of a user's own beside the repository's: broken, twice there, in place of another, and too many at once."""
+
+from pathlib import Path
+
+import pytest
+
+from nmtcore.config.configured import Lacking, configured_runs
+from nmtcore.config.hidden import hidden_files
+from nmtcore.config.project import Project
+from nmtcore.errors import UserError
+
+CONFIG = Path(__file__).parents[2] / "config"
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def own(folder: Path, **settings) -> Project:
+    return Project([folder, CONFIG], {"scale": "smoke", **settings})
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("mine: {extends: [\n", "mine.yaml, line 2: not valid YAML"),
+        ("mine: 3\n", "mine.yaml: mine: expected keys and values, found 3."),
+        ("- mine\n", "mine.yaml: expected keys and values, found a list."),
+        ("My System: {}\n", "mine.yaml: 'My System' cannot be a system's name"),
+    ],
+)
+def test_a_broken_file_of_systems_disturbs_those_alone_who_need_it(tmp_path, text, sentence):
+    write(tmp_path, "systems/mine", text)
+    project = own(tmp_path, systems=["mine", "depparse_l0"])
+    assert project.run("demo_en2de", "depparse_l0", "smoke", 1).system == "depparse_l0"
+    (fault,) = project.systems.faults
+    assert sentence in fault
+    with pytest.raises(UserError, match="unknown system 'mine'") as error:
+        project.run("demo_en2de", "mine", "smoke", 1)
+    assert str(error.value).endswith(f"Not read: {fault}")
+
+
+def test_a_system_that_extends_one_in_a_broken_file_names_that_file(tmp_path):
+    write(tmp_path, "systems/broken", "parent: 3\n")
+    write(tmp_path, "systems/mine", "mine: {extends: parent}\n")
+    with pytest.raises(UserError, match=r"mine.yaml: mine: extends: unknown system 'parent'.*Not read: .*broken.yaml"):
+        own(tmp_path).run("demo_en2de", "mine", "smoke", 1)
+
+
+@pytest.mark.parametrize("kind", ["datasets", "corpora", "models", "recipes", "scales"])
+def test_a_broken_file_that_nobody_needs_disturbs_nobody(tmp_path, kind):
+    write(tmp_path, f"{kind}/broken", "a: [\n")
+    own(tmp_path, datasets=["demo_en2de"]).run("demo_en2de", "transformer_base", "smoke", 1)
+
+
+def test_a_system_that_stands_in_two_files_names_both(tmp_path):
+    path = write(tmp_path, "systems/mine", "pascal: {extends: transformer_base}\n")
+    with pytest.raises(UserError, match="the system 'pascal' stands in") as error:
+        own(tmp_path)
+    assert str(path) in str(error.value)
+    assert str(CONFIG / "systems/bugliarello2020.yaml") in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["datasets/multi30k_cs2en", "systems/pham2018", "scales/smoke"])
+def test_a_file_in_place_of_another_is_told(tmp_path, name):
+    write(tmp_path, "datasets/mine", "a: 1\n")
+    assert hidden_files([tmp_path, CONFIG]) == []
+    path = write(tmp_path, name, "a: 1\n")
+    assert hidden_files([tmp_path, CONFIG]) == [f"{path} is used in place of {CONFIG / name}.yaml."]
+
+
+def test_the_repositorys_own_folder_hides_nothing(monkeypatch):
+    monkeypatch.chdir(CONFIG.parent)
+    assert hidden_files([Path("config"), CONFIG]) == []
+
+
+def test_a_pattern_leaves_out_what_a_data_set_has_no_annotation_for(tmp_path):
+    write(tmp_path, "datasets/bare", "{extends: demo_en2de, annotators: null, syntax: null}\n")
+    project = own(tmp_path, datasets=["bare", "demo_en2de"], systems=["*"])
+    runs, sentences = configured_runs(project)
+    assert {run.system for run in runs if run.dataset == "demo_en2de"} == set(project.system_entries)
+    of_bare = [run.system for run in runs if run.dataset == "bare"]
+    assert "transformer_base" in of_bare
+    assert "depparse_l0" not in of_bare
+    assert len(sentences) <= 3, "one per reason"
+    assert all(sentence.startswith("bare names no annotator for ") for sentence in sentences)
+    assert "bare names no annotator for constituency on the source side: currey_heafield is left out." in sentences
+    (many,) = (sentence for sentence in sentences if "dependencies on the source side" in sentence)
+    assert "more systems are left out." in many
+
+
+def test_a_system_that_is_named_in_full_must_fit(tmp_path):
+    write(tmp_path, "datasets/bare", "{extends: demo_en2de, annotators: null, syntax: null}\n")
+    with pytest.raises(Lacking, match="depparse_l0 on bare at scale smoke: needs dependencies on the source side"):
+        configured_runs(own(tmp_path, datasets=["bare"], systems=["*", "depparse_l0"]))
