@@ -1,6 +1,5 @@
 # From parallel text to tables of results. `snakemake -n results/multi30k_cs2en/depparse_l1.bleu` shows what would be done;
 # config/config.yaml says what the target rules below work on, README.md how to ask for anything else.
-import os
 import sys
 
 from snakemake.utils import min_version
@@ -10,15 +9,12 @@ min_version("9.19")
 # The package beside this file plans, and serves the jobs in whatever environment and on whatever node they run.
 SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
 sys.path.insert(0, SOURCES)
-from nmtcore.job import prepare_jobs
+from nmtcore.job import own_config, prepare_jobs
 
 prepare_jobs(SOURCES)
 
 
-configfile:
-    "config/config.yaml"
-    if os.path.exists("config/config.yaml")
-    else workflow.source_path("config/config.yaml")
+configfile: own_config() or workflow.source_path("config/config.yaml")
 
 
 include: "workflow/rules/common.smk"

@@ -18,6 +18,7 @@ from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
+from nmtcore.inference.bundle import to_device
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import initialise
 from nmtcore.model.transformer import Transformer
@@ -40,7 +41,7 @@ def random_model(device: str) -> Transformer:
     settings = TransformerSettings(width=128, feed_forward=512, heads=4, encoder_layers=3, decoder_layers=3)
     model = Transformer(settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=True)
     initialise(model)
-    return model.to(device)
+    return to_device(model, device)
 
 
 def time_random(arguments: argparse.Namespace) -> None:

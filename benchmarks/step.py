@@ -38,6 +38,7 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.build import build_components, initialise
+from nmtcore.model.device import prepare_device
 from nmtcore.model.positions import sinusoids
 from nmtcore.model.transformer import Transformer
 
@@ -319,6 +320,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=Path(__file__).parents[1] / "config")
     options = parser.parse_args()
     options.systems = options.systems or ["depparse_l1"]
+    prepare_device(options.device)
     torch.set_num_threads(options.threads)
     settings = TransformerSettings(
         width=options.width,

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.parquet import read_batches, row_count, row_writer
+from nmtcore import parquet
+from nmtcore.parquet import read_batches, read_rows_from, row_count, row_writer
 
 SCHEMA = pa.schema([("id", pa.int64()), ("words", pa.list_(pa.string()))])
 
@@ -43,3 +44,26 @@ def test_memory_does_not_grow_with_the_file(columns, tmp_path):
         before = pa.total_allocated_bytes()
         most.append(max(pa.total_allocated_bytes() - before for _ in read_batches(tmp_path / "x", columns=columns)))
     assert most[1] < 2 * most[0]
+
+
+@given(st.sets(st.integers(0, 60)), st.integers(0, 61), st.integers(1, 9))
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_rows_are_found_by_their_id_whatever_is_missing(tmp_path, present, id, group):
+    ids = sorted(present)
+    with row_writer(tmp_path / "x", SCHEMA) as writer:
+        for k in range(0, len(ids), group):
+            writer.write_batch(
+                pa.record_batch({"id": ids[k : k + group], "words": [[]] * len(ids[k : k + group])}, SCHEMA)
+            )
+    found = read_rows_from(tmp_path / "x", id, columns=["id"])
+    assert [row["id"] for row in found] == [other for other in ids if other >= id]
+
+
+def test_groups_that_end_before_an_id_are_not_read(tmp_path, monkeypatch):
+    write(tmp_path / "x", [10] * 8)
+    read, kept = [], parquet.read_batches
+    monkeypatch.setattr(
+        parquet, "read_batches", lambda path, **options: (read.append(options["start"]), kept(path, **options))[1]
+    )
+    assert [row["id"] for row in read_rows_from(tmp_path / "x", 57, columns=["id"])] == list(range(57, 80))
+    assert read == [50]

@@ -196,9 +196,9 @@ def _attention(chosen: argparse.Namespace) -> None:
 
 
 def _device(name: str) -> str:
-    import torch
+    from nmtcore.model.device import choose_device
 
-    return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
+    return choose_device(name)
 
 
 def _model_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:

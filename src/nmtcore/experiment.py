@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -25,15 +26,17 @@ from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_text
 from nmtcore.features.examples import Examples, by_annotator, concatenated, load_examples
 from nmtcore.features.tasks import ROWS_OF_A_PAIR, rows_of_first, translations
-from nmtcore.files import read_json, write_json, write_lines
+from nmtcore.files import read_json, write_json, write_lines, write_text
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, load_start, save_bundle
 from nmtcore.inference.parse import WAYS, Parse, parse_examples, write_parses
 from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.build import build_model
+from nmtcore.model.device import check_gpus, choose_device
 from nmtcore.parquet import read_rows
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.training.distributed import Abandoned
 from nmtcore.training.fingerprint import checkpoint_folder, hash_files
 from nmtcore.training.loop import train
 
@@ -66,18 +69,46 @@ def launch(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     if job.gpus == 1 or choose_device(job.device) == "cpu":
         train_run(job, terminal=terminal)
         return
+    check_gpus(job.gpus)
+    train_together(job)
+
+
+def train_together(job: TrainingJob) -> None:
+    """Train in `job.gpus` processes under torchrun, which share the job's threads.
+
+    Where they fail it raises a `UserError`: the sentence of the process that failed, if that gave one.
+    """
     specification = Path(job.checkpoints) / "job.json"
-    write_json(specification, asdict(job))
-    handled = ",".join(signal.Signals(number).name for number in _FORWARDED)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={job.gpus}"]
-    command += [f"--signals-to-handle={handled}", "-m", "nmtcore.experiment", str(specification)]
-    status = _run_forwarding_signals(command)
+    write_json(specification, asdict(replace(job, threads=max(1, job.threads // job.gpus))))
+    reason = _reason(specification)
+    reason.unlink(missing_ok=True)
+    status = _run_forwarding_signals(torchrun(specification, processes=job.gpus))
     if status:
-        raise UserError(f"Training on {job.gpus} GPUs stopped with status {status}: see above.")
+        told = reason.exists()
+        raise UserError(
+            reason.read_text(encoding="utf-8").strip()
+            if told
+            else f"Training in {job.gpus} processes stopped with status {status}: see above."
+        )
 
 
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
-"""What a trainer may be told while torchrun stands between it and whoever tells."""
+"""Signals that torchrun forwards to the trainers."""
+_SAVING = 240
+"""Seconds from a signal until torchrun kills the trainers: Slurm gives five minutes, torchrun by itself only 30 s."""
+
+
+def torchrun(specification: Path, *, processes: int) -> list[str]:
+    """Give the command that trains what a file says (a `TrainingJob` as JSON) in some processes of this machine."""
+    handled = ",".join(signal.Signals(number).name for number in _FORWARDED)
+    command = [sys.executable, "-m", "nmtcore.training.torchrun", "--standalone", f"--nproc-per-node={processes}"]
+    command += [f"--signals-to-handle={handled}", f"--shutdown-timeout={_SAVING}"]
+    return [*command, "-m", "nmtcore.experiment", str(specification)]
+
+
+def _reason(specification: Path) -> Path:
+    """Say where a process that fails leaves its sentence."""
+    return specification.with_name("job.failed.txt")
 
 
 def _run_forwarding_signals(command: Sequence[str]) -> int:
@@ -89,11 +120,6 @@ def _run_forwarding_signals(command: Sequence[str]) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def choose_device(name: str) -> str:
-    """Turn "auto" into a GPU where there is one, else the CPU."""
-    return name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
@@ -287,7 +313,7 @@ def evaluate_gold(
         parses.mkdir(parents=True, exist_ok=True)
     for split in run.gold:
         examples = load_split(run, features, split)
-        predicted = parse_examples(bundle.model, examples)
+        predicted = parse_examples(bundle.model, examples, batch_sentences=run.decoding.batch_sentences)
         write_parses(parses / f"{split}.parquet", examples.id, predicted)
         found[split] = score_parses(predicted, corpora[split], trees[split], roots=run.evaluation.roots)
     write_json(scores, _named(run) | {"gold.uas": found})
@@ -321,11 +347,31 @@ def _heads(heads: Any) -> list[int]:
 
 
 def run_process(arguments: Sequence[str]) -> None:
-    """Run one process of a distributed training (`torchrun -m nmtcore.experiment job.json`)."""
+    """Run one process of a distributed training (`torchrun -m nmtcore.experiment job.json`).
+
+    One that fails leaves its sentence beside the file too, for `train_together`; not one whose fellow failed first.
+    """
+    specification = Path(arguments[0])
     try:
-        train_run(TrainingJob(**read_json(arguments[0])))
+        train_run(TrainingJob(**read_json(specification)))
     except UserError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        if not isinstance(error, Abandoned):
+            write_text(_reason(specification), f"{error}\n")
+        _leave_at_once()
+    except Exception:
+        traceback.print_exc()
+        _leave_at_once()
+
+
+def _leave_at_once() -> None:
+    """End with status 1, and without what torch does at the end of a process that has left its groups alone.
+
+    It would abort the process, or wait for the other ones, which wait for this one's end.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from nmtcore.config import project
+from nmtcore.config.yaml_files import config_file
 from nmtcore.errors import UserError, explained
 
 
@@ -51,6 +52,15 @@ def prepare_jobs(folder: str) -> None:
     # A thread of torch that waits for its fellows by spinning starves them when the machine has other work: with two
     # jobs of two threads on two cores, an update took six times as long.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def own_config() -> str | None:
+    """Find the user's config.yaml or config.yml, None where there is none; both together end planning."""
+    try:
+        path = config_file("config")
+    except UserError as error:
+        sys.exit(f"Error: {error}")
+    return str(path) if path.exists() else None
 
 
 def project_settings(snakemake: Any) -> project.ProjectSettings:

@@ -111,6 +111,29 @@ def read_rows(
         yield from batch.to_pylist()
 
 
+def read_rows_from(path: str | Path, id: int, *, columns: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows whose `id` is `id` or larger, of a file that is sorted by it; `columns` must name it.
+
+    Row groups that end before are skipped by their statistics, without reading them.
+    """
+    rows = read_rows(path, columns=columns, start=_first_row_near(path, id))
+    return (row for row in rows if row["id"] >= id)
+
+
+def _first_row_near(path: str | Path, id: int) -> int:
+    """Give the first row of the first row group that may hold an `id` of that size."""
+    row = 0
+    with open_file(path) as file:
+        columns = [file.metadata.schema.column(k).path for k in range(file.metadata.num_columns)]
+        for number in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(number)
+            ids = group.column(columns.index("id")).statistics
+            if group.num_rows and (ids is None or not ids.has_min_max or ids.max >= id):
+                break
+            row += group.num_rows
+    return row
+
+
 def paired_batches(
     first: str | Path,
     second: str | Path,

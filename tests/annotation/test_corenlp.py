@@ -2,7 +2,7 @@
 
 import pytest
 from fake_java import alive, brackets, heads, tag, wait_until
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
@@ -162,6 +162,8 @@ def test_rows_in_rows_out(fake_java, tmp_path):
 
 
 @given(st.text(alphabet="()-LRBSa", max_size=12))
+@example("-LRB)")
+@example("-LRB-RRB-")
 def test_words_are_compared_whatever_it_does_to_brackets(word):
     escaped = word.replace("(", "-LRB-").replace(")", "-RRB-")
     restored = word.replace("-LRB-", "(").replace("-RRB-", ")")

@@ -443,6 +443,13 @@ def test_systems_that_are_trained_on_treebanks(project: Project):
     assert project.run("multi30k_en2de", "transformer_base", "paper", 1).gold == ()
 
 
+@pytest.mark.parametrize("name", ["dropout", "embedding_dropout", "attention_dropout", "activation_dropout"])
+def test_a_system_may_start_from_one_with_another_dropout(folder: Path, name: str):
+    entry = {"extends": "depparse_l1", "start_from": "depparse_l1", "model": {name: 0.4}}
+    (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"mine": entry}))
+    assert getattr(Project.load(folder).run("demo_en2de", "mine", "paper", 1).model, name) == 0.4
+
+
 @pytest.mark.parametrize(
     ("entry", "words"),
     [

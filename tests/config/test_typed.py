@@ -59,7 +59,7 @@ def test_a_number_that_yaml_reads_as_text_is_a_number():
     ("values", "words"),
     [
         ({"nam": "x"}, ["f.yaml", "'nam'", "Did you mean name?"]),
-        ({}, ["f.yaml", "'name' is missing"]),
+        ({}, ["f.yaml", "the key 'name' is missing"]),
         ({"name": "x", "kind": "c"}, ["f.yaml: kind", "'c' is not valid", "a, b"]),
         ({"name": "x", "rate": "fast"}, ["f.yaml: rate", "a number", "'fast'"]),
         ({"name": "x", "limit": 1.5}, ["f.yaml: limit", "a whole number", "1.5"]),
@@ -79,6 +79,17 @@ def test_a_mistake_is_a_sentence(values, words):
         build(Outer, values, where="f.yaml")
     for word in words:
         assert word in str(error.value)
+
+
+def test_all_missing_keys_are_named_at_once():
+    @dataclass(frozen=True, kw_only=True)
+    class Needs:
+        one: str
+        two: int
+        other: int = 1
+
+    with pytest.raises(UserError, match=r"f\.yaml: the keys 'one', 'two' are missing\."):
+        build(Needs, {}, where="f.yaml")
 
 
 def test_what_is_no_mapping_is_a_sentence():

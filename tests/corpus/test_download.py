@@ -17,10 +17,11 @@ from nmtcore.corpus.download import (
     missing_manual,
     planned_downloads,
     sidecar_path,
+    without_member,
 )
 from nmtcore.corpus.partial import open_partial
 from nmtcore.errors import UserError
-from nmtcore.files import read_json
+from nmtcore.files import read_json, write_json
 
 DATA = b"some text\n" * 5000
 
@@ -106,6 +107,71 @@ def test_an_unpinned_sum_is_remembered_when_the_file_and_its_sidecar_are_gone(fe
     known_path(target).unlink()
     fetch(settings(), mirror_roots=roots)
     assert target.read_bytes() == DATA[:-1] + b"!"
+
+
+def test_a_recorded_sum_holds_wherever_the_file_comes_from(fetch, target, tmp_path):
+    wanted = replace(
+        settings(), manual="Ask.", member="a", mirrors=(MirrorSettings(path="multi30k/train.en", member="a"),)
+    )
+    fetch(without_member(wanted), mirror_roots=[str(mirror(tmp_path, "root", DATA))])
+    place = tmp_path / "manual" / "x" / "file.gz"
+    place.parent.mkdir(parents=True)
+    for other in (mirror(tmp_path, "other", DATA[1:]), place):
+        place.write_bytes(DATA[1:])
+        roots = [] if other is place else [str(other)]
+        place.unlink() if roots else None
+        with pytest.raises(
+            UserError, match=r"its length is \d+ bytes, but it was 50000 bytes when it was first fetched"
+        ):
+            fetch(without_member(wanted), mirror_roots=roots)
+    assert target.read_bytes() == DATA
+    place.write_bytes(DATA)
+    fetch(without_member(wanted))
+
+
+def test_a_told_sum_holds_for_mirrors_that_have_none(fetch, tmp_path):
+    fetch(settings(sha256=sha(DATA)), mirror_roots=[str(mirror(tmp_path, "root", DATA))])
+    with pytest.raises(UserError, match=r"train\.en: its sha256 is \w+, not 0+ as the data set says"):
+        fetch(settings(sha256="0" * 64), mirror_roots=[str(mirror(tmp_path, "root", DATA))])
+
+
+@pytest.mark.parametrize("pins", [{"mirror_member": "b"}, {"mirror_sha256": sha(DATA)}, {"mirror_length": len(DATA)}])
+def test_a_mirror_that_holds_another_archive_has_a_sum_of_its_own(pins, fetch, target, tmp_path):
+    own = {"manual": "Ask.", "member": "a"} if "mirror_member" in pins else {"manual": "Ask."}
+    wanted = without_member(settings(**own, **pins))
+    roots = [str(mirror(tmp_path, "root", DATA))]
+    place = tmp_path / "manual" / "x" / "file.gz"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(DATA[1:])
+    fetch(wanted, mirror_roots=roots)
+    fetch(wanted)
+    assert target.read_bytes() == DATA[1:]
+    fetch(wanted, mirror_roots=roots)
+    assert target.read_bytes() == DATA
+    # Each keeps its own: neither may change.
+    place.write_bytes(DATA[2:])
+    with pytest.raises(UserError, match="when it was first fetched"):
+        fetch(wanted)
+    mirror(tmp_path, "elsewhere", DATA[1:])
+    place.unlink()
+    with pytest.raises(UserError, match=r"when it was first fetched|as the data set says"):
+        fetch(wanted, mirror_roots=[str(tmp_path / "elsewhere")])
+
+
+def test_a_record_of_an_older_release_still_holds(fetch, target, tmp_path):
+    where = mirror(tmp_path, "root", DATA)
+    known_path(target).parent.mkdir(parents=True)
+    write_json(known_path(target), {f"{where}/multi30k/train.en": {"sha256": sha(b"other"), "length": len(DATA)}})
+    with pytest.raises(UserError, match="when it was first fetched"):
+        fetch(settings(), mirror_roots=[str(where)])
+
+
+def test_two_data_sets_that_read_other_members_mean_the_same_file():
+    def named(own, mirrored):
+        mirrors = (MirrorSettings(path="y", member=mirrored), MirrorSettings(path="z", member=own))
+        return without_member(FileSettings(name="x", url="https://x", member=own, mirrors=mirrors))
+
+    assert named("a.en", "m.en") == named("a.de", "m.de") != named("a.en", "a.en")
 
 
 def test_the_member_is_that_of_the_place_it_came_from(fetch, tmp_path):

@@ -152,6 +152,8 @@ def test_unknown_options_and_roles_are_sentences(bench):
         bench.read(bench.dataset(corpus))
     with pytest.raises(UserError, match="files lacks 'target'"):
         bench.read(bench.dataset(bench.corpus("plain", source=bench.file("a", "a"))))
+    with pytest.raises(UserError, match="files lacks 'source'"):
+        bench.read(bench.dataset(bench.corpus("conllu")))
     with pytest.raises(UserError, match="no role 'pairs'"):
         bench.read(bench.dataset(bench.corpus("plain", pairs=bench.file("a", "a"))))
 

@@ -42,6 +42,15 @@ def copy(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "model")
 
 
+def test_a_model_without_the_labels_that_it_reads_is_not_whole(tmp_path):
+    run = run_settings(syntax={"source": {"dependencies": "parser"}}, annotators={"parser": {"tool": "existing"}})
+    folder = write_bundle(tmp_path / "model", run)
+    bundle = load_bundle(folder)
+    save_bundle(folder, run=run, model=bundle.model, segmentation=tmp_path / "segmentation")
+    with pytest.raises(UserError, match=r"is no whole model: it lacks source\.labels\.json"):
+        load_bundle(folder)
+
+
 def test_what_is_saved_is_loaded(tmp_path):
     run = run_settings(DepParse(layer=1))
     bundle = load_bundle(write_bundle(tmp_path / "model", run))
@@ -211,7 +220,6 @@ def test_settings_may_be_changed(bundle):
 
 
 def test_text_is_detokenised_as_the_words_were_made(tmp_path):
-    pytest.importorskip("sacremoses")
     bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(words="moses")))
     tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])
     assert bundle.words(tokens) == ["the", "cat", "."]

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from nmtcore.annotation.labels import SPECIALS
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.model import TransformerSettings
@@ -12,6 +13,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
+from nmtcore.features.schema import labels_of
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.model.build import build_components, build_model, initialise
 from nmtcore.model.transformer import Transformer
@@ -61,9 +63,15 @@ def write_segmentation(folder: Path) -> Path:
 def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1) -> Path:
     run = run or run_settings()
     size = len(Vocabulary.of(PIECES))
+    labels = {
+        side: {kind: [*SPECIALS, "a"] for kind in kinds}
+        for side, features in run.syntax.items()
+        if (kinds := labels_of(features))
+    }
     torch.manual_seed(seed)
-    model = build_model(run, source_size=size, target_size=size)
-    save_bundle(folder, run=run, model=model, segmentation=write_segmentation(folder.parent / "segmentation"))
+    model = build_model(run, source_size=size, target_size=size, labels=labels or None)
+    segmentation = write_segmentation(folder.parent / "segmentation")
+    save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=labels)
     return folder
 
 

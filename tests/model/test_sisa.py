@@ -82,6 +82,16 @@ def test_targets_written_out_by_hand(make):
     assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_TARGET]]
 
 
+@pytest.mark.parametrize("lacking", [["governor"], ["parent_first"], ["governor", "parent_first"]])
+def test_half_a_tree_is_no_tree(make, lacking):
+    examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
+    for column in lacking:
+        del examples.source.syntax[column]
+    batch = make_batch(examples, np.array([0]), make(Sisa()).components)
+    assert "sisa.targets" not in batch.extra
+    assert batch.counts.get("sisa", 0) == 0
+
+
 @pytest.mark.parametrize("prefix", [(), (DepParse(layer=2, weight=0.0),)])
 @pytest.mark.parametrize(
     ("norm", "settings"), [("post", Sisa()), ("pre", Sisa(layer=2, head=1)), ("pre", Sisa(layer=1, head=-1, slope=0.4))]

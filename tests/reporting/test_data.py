@@ -3,7 +3,7 @@ from pair_files import write_corpus
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.reporting.data import write_data_table
 
-RAW = {"pairs": 1100, "kept": 1099, "dropped": {"not UTF-8": 1}}
+RAW = {"pairs": 1100, "kept": 1099, "dropped": {"not UTF-8": 1}, "warnings": ["The text looks unsegmented."]}
 FILTERED = {
     "pairs": 1099,
     "kept": 1000,
@@ -59,6 +59,12 @@ def test_pairs_after_each_stage(tmp_path):
     train = json["tr2en"]["splits"]["train"]
     assert train["after_filters"] == {"empty": 1099, "length": 1009, "duplicates": 1000}
     assert (train["raw"], train["selected"], train["features"], train["published"]) == (RAW, SELECTED, 3, 206625)
+
+
+def test_warnings_of_reading(tmp_path):
+    lines, _ = table_of(tmp_path, None)
+    assert lines[lines.index("## Warnings") + 2] == "- tr2en, train: The text looks unsegmented."
+    assert sum("unsegmented" in line for line in lines) == 1
 
 
 def test_filters_by_corpus(tmp_path):

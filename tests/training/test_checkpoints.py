@@ -1,5 +1,6 @@
 import json
 import math
+import re
 
 import pytest
 import torch
@@ -124,6 +125,16 @@ def test_another_models_checkpoint_is_a_sentence(tmp_path, trained):
     other = torch.nn.Linear(3, 3)
     with pytest.raises(UserError, match="belongs to another model"):
         store.load(1, other, Adam(dict(other.named_parameters()), tiny.settings().training))
+
+
+@pytest.mark.parametrize("changed", ["encoder.0.feed_forward.inner.bias", "decoder_norm.weight"])
+def test_the_tensor_of_another_shape_is_named(tmp_path, trained, changed):
+    store = saved(tmp_path, trained, 1)
+    model, optimiser = model_and_optimiser(steps=0)
+    name, parameter = next((n, p) for n, p in weights(model) if n == changed)
+    parameter.data = torch.zeros(len(parameter) + 1)
+    with pytest.raises(UserError, match=rf"belongs to another model \({re.escape(name)} differs\)"):
+        store.load(1, model, optimiser)
 
 
 def test_a_full_disk_leaves_the_older_checkpoint(tmp_path, trained, monkeypatch):

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import time
 
@@ -78,6 +79,37 @@ def test_two_processes_compute_what_one_does(tmp_path, together):
         for key in ("tokens", "loss", "nll", "loss/depparse", "gradient", "rate", "best"):
             assert a.get(key, 0) == pytest.approx(b.get(key, 0), rel=1e-9)
         assert a.get("validation", {}) == pytest.approx(b.get("validation", {}), rel=1e-9)
+
+
+def test_two_processes_do_not_share_their_dropout(tmp_path, together):
+    processes = together(tmp_path, settings={"max_updates": 3, "seed": 7}, tells_seeds=True)
+    for rank, process in enumerate(processes):
+        output, code = end_of(process, tmp_path)
+        assert code == 0, output
+        assert re.findall("seeded with (.*)", output) == [f"7 {update} {rank}" for update in (1, 2, 3)]
+
+
+def test_two_processes_that_are_killed_end_as_if_they_had_not_been(tmp_path, together):
+    settings = {"max_updates": 30, "keep": "best", "validation": {"every": 6}}
+    finish(tmp_path / "whole", *together(tmp_path / "whole", settings=settings))
+    cut = tmp_path / "cut"
+    both, one = together(cut, settings=settings, pause=0.01), []
+    wait_for_update(both[0], cut, 5)
+    time.sleep(random.uniform(0, 0.1))
+    for process in both:
+        process.kill()
+    assert [end_of(process, cut)[1] for process in both] == [-signal.SIGKILL] * 2
+    # Killed by itself, one leaves the other behind, which ends with a sentence.
+    one = together(cut, settings=settings, pause=0.01)
+    wait_for_update(one[0], cut, 12)
+    one[0].kill()
+    output, code = end_of(one[1], cut)
+    assert code == 1
+    assert "Abandoned: Another process of this training ended (" in output
+    assert end_of(one[0], cut)[1] == -signal.SIGKILL
+    finish(cut, *together(cut, settings=settings))
+    assert same(final(cut), final(tmp_path / "whole"))
+    assert updates_in(cut) == (list(range(1, 31)), [6, 12, 18, 24, 30])
 
 
 def test_two_processes_stop_together_and_go_on(tmp_path, together):

@@ -11,7 +11,7 @@ from training import tiny
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.training.checkpoints import weights
-from nmtcore.training.data import training_data
+from nmtcore.training.data import training_data, unannotated
 from nmtcore.training.loop import train
 from nmtcore.training.signals import Interrupted
 from nmtcore.training.validation import perplexity
@@ -205,6 +205,44 @@ def test_a_plateau_lowers_the_rate(tmp_path):
     assert rates == [0.01] * 4 + [0.005] * 2 + [0.0025] * 4
 
 
+FALLING = {"kind": "plateau", "peak": 0.01, "factor": 0.5, "patience": 0, "warmup": 0, "floor": 0.004}
+
+
+def test_a_plateau_at_its_floor_ends_training_which_is_said(tmp_path):
+    said = []
+    validate, _ = scores(5.0, 4.0, 3.0, 6.0, 1.0)
+    schedule = {**FALLING, "stop_at_floor": True}
+    run = tiny.settings(max_updates=10, validation=BLEU, schedule=schedule, log_every=1)
+    result, _, lines = run_it(tmp_path, run, validate=validate, log=said.append)
+    assert (result.updates, result.stopped) == (6, "the learning rate reached its floor of 0.004")
+    assert said[-1] == "Training ended after 6 updates: the learning rate reached its floor of 0.004."
+    assert [line["rate"] for line in lines if "validation" not in line] == [0.01] * 4 + [0.005] * 2
+    validate, _ = scores(5.0, 4.0, 3.0, 6.0, 1.0)
+    on, _, _ = run_it(
+        tmp_path / "on", tiny.settings(max_updates=10, validation=BLEU, schedule=FALLING), validate=validate
+    )
+    assert (on.updates, on.stopped) == (10, "all 10 updates are done")
+
+
+def test_a_resumed_plateau_ends_where_it_would_have(tmp_path):
+    run = tiny.settings(max_updates=10, validation=BLEU, schedule={**FALLING, "stop_at_floor": True})
+    whole, model, _ = run_it(tmp_path / "whole", run, validate=scores(5.0, 4.0, 3.0)[0])
+
+    earlier, seen = scores(5.0, 4.0)
+
+    def stopped_at_the_second(model):
+        if len(seen) == 1:
+            os.kill(os.getpid(), signal.SIGUSR1)
+        return earlier(model)
+
+    with pytest.raises(Interrupted, match="after update 4"):
+        run_it(tmp_path / "cut", run, validate=stopped_at_the_second)
+    resumed, again, _ = run_it(tmp_path / "cut", run, validate=scores(4.0, 3.0)[0])
+    assert (resumed.updates, resumed.stopped) == (whole.updates, whole.stopped)
+    assert resumed.updates == 6
+    assert same(model, again)
+
+
 def test_epochs_end_training(tmp_path):
     run = tiny.settings(max_epochs=2, max_updates=None)
     result, _, lines = run_it(tmp_path, run)
@@ -229,6 +267,18 @@ def test_long_pairs_are_left_out_and_counted(tmp_path):
     assert said[0] == f"{over} of 120 training pairs have over 6 subwords: left out."
     with pytest.raises(UserError, match="None of the 120 training pairs"):
         run_it(tmp_path, tiny.settings(batch={"max_length": 0}), data=data)
+
+
+def test_without_a_limit_no_pair_is_left_out(tmp_path):
+    said = []
+    data = tiny.examples(60, longest=300), tiny.examples(20, seed=1)
+    assert max(len(ids) for ids in data[0].source.ids) > 256
+    run = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
+    result, _, _ = run_it(tmp_path, run, data=data, log=said.append)
+    assert result.left_out == 0
+    assert not [line for line in said if "left out" in line]
+    with pytest.raises(UserError, match="The training set of tiny is empty: nothing"):
+        run_it(tmp_path / "none", run, data=(tiny.examples(0), data[1]))
 
 
 def test_sentences_without_syntax_are_counted(tmp_path):
@@ -258,6 +308,11 @@ def test_sentences_without_syntax_are_counted(tmp_path):
     source.syntax["governor"].values[:] = -1
     source.syntax["upos"].values[:] = 2
     assert heard(both) == []
+
+
+def test_a_sentence_without_words_lacks_nothing():
+    side = tiny.side([[5, 6], [], [7]], [[-1, 0], [], [-2]])
+    assert unannotated(side, "dependencies").tolist() == [False, False, True]
 
 
 def test_divergence_is_said_and_spoils_no_checkpoint(tmp_path):
@@ -314,3 +369,37 @@ def test_a_signal_breaks_off_a_validation_which_is_made_up_for(tmp_path):
     assert result.best_update == 4
     assert [line["update"] for line in lines if "validation" in line] == [2, 4, 6]
     assert signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(("size", "now"), [(None, "the whole batch, 160 tokens"), (80, "80 tokens")])
+def test_a_full_memory_is_said_and_a_smaller_piece_goes_on(tmp_path, size, now):
+    run = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": size})
+    model, calls = tiny.model_of(run), []
+
+    def full(*_):
+        calls.append(1)
+        if len(calls) == 20:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    model.register_forward_pre_hook(full)
+    with pytest.raises(UserError) as caught:
+        run_it(tmp_path, run, model=model)
+    assert str(caught.value) == (
+        "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower training.batch.device_size "
+        f"(now {now}): batches stay as they are, in smaller pieces. Then start again, and training goes on from its "
+        "last checkpoint."
+    )
+    assert not (tmp_path / "checkpoints" / "lock").exists()
+    smaller = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": 40})
+    said = []
+    assert run_it(tmp_path, smaller, log=said.append)[0].updates == 30
+    assert any(line.startswith("Going on from the checkpoint of update ") for line in said)
+
+
+def test_training_computes_where_the_device_is_made_ready(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "nmtcore.training.distributed.prepare_device", lambda name: asked.append(name) or torch.device("cpu")
+    )
+    run_it(tmp_path, tiny.settings(max_updates=1), device="cuda")
+    assert asked == ["cuda"]

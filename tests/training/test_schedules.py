@@ -54,12 +54,29 @@ def test_halving_compares_with_the_previous_perplexity_and_stops():
         rates.append(schedule.rate(1))
         ends.append(schedule.finished)
     assert rates == [1, 1, 0.5, 0.5, 0.5, 0.25, 0.125]
-    assert ends == [False] * 6 + [True]
+    assert ends == [None] * 6 + ["the learning rate was lowered 3 times"]
+
+
+def test_a_plateau_ends_training_at_its_floor():
+    """JoeyNMT's settings for WMT17: 28 steps from 2e-4 by 0.7 lead below 1e-8."""
+    settings = {"kind": "plateau", "peak": 2e-4, "factor": 0.7, "patience": 8, "floor": 1e-8}
+    schedule = make_schedule(ScheduleSettings(**settings, stop_at_floor=True))
+    endless = make_schedule(ScheduleSettings(**settings))
+    for validation in range(9 * 28):
+        assert schedule.finished is None, validation
+        assert schedule.rate(1) > 1e-8
+        for one in (schedule, endless):
+            one.validated(better=False, perplexity=1.0)
+    assert schedule.rate(1) == 1e-8
+    assert schedule.finished == "the learning rate reached its floor of 1e-08"
+    assert endless.finished is None
 
 
 @pytest.mark.parametrize("kind", ["constant", "inverse_sqrt", "plateau", "halving"])
 def test_a_restored_schedule_goes_on_alike(kind):
-    settings = ScheduleSettings(kind=kind, peak=1.0, factor=0.5, patience=1, stop_after=4)
+    settings = ScheduleSettings(
+        kind=kind, peak=1.0, factor=0.5, patience=1, stop_after=4, floor=0.5, stop_at_floor=True
+    )
     one, perplexities = make_schedule(settings), [5.0, 6.0, 7.0, 6.0, 8.0, 9.0]
     for perplexity in perplexities[:3]:
         one.validated(better=False, perplexity=perplexity)

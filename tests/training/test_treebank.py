@@ -165,3 +165,6 @@ def test_what_trains_nothing_is_said(tmp_path):
     assert f"{lacking} of {(lengths <= 6).sum()} sentences of treebanks have no tree: they train nothing." in said
     with pytest.raises(UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree"):
         run_it(tmp_path / "none", run, data=data, treebank=tiny.treebank(unparsed=1.0))
+    run = tiny.on_treebank(tiny.settings(parses=True, max_updates=2, batch={"max_length": None}))
+    with pytest.raises(UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree: nothing"):
+        run_it(tmp_path / "unlimited", run, data=data, treebank=tiny.treebank(unparsed=1.0))

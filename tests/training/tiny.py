@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from nmtcore.features.ragged import Ragged
 from nmtcore.model.build import build_model
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import SPECIALS
+from nmtcore.training.update import seed_update
 
 VOCABULARY = 15
 
@@ -93,14 +94,27 @@ def side(lists: list[list[int]], governors: list[list[int]] | None = None) -> Si
     return SideExamples(ids=Ragged.from_lists(lists, np.int32), word_of_subword=words, syntax=syntax)
 
 
+def run_out_of_memory(*_: object) -> NoReturn:
+    """Be a GPU without memory."""
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+
+def tell_seed(*of: int) -> None:
+    """Set the random state of an update, and print what it is made of."""
+    print("seeded with", *of)
+    seed_update(*of)
+
+
 def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
     """Train in a process of its own (to be killed or multiplied), and save the final weights.
 
     `options`: the `settings`; `treebank`, how to train on one; `float64`; `pause`, in seconds before every forward
-    pass.
+    pass; `fails`, the rank whose GPU's memory is full at its first; `tells_seeds`, to print what each update's random
+    state is made of.
     """
     from safetensors.torch import save_file
 
+    from nmtcore.training import trainer
     from nmtcore.training.checkpoints import weights
     from nmtcore.training.loop import train
 
@@ -118,6 +132,10 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
         model.double()
     if pause := options.get("pause"):  # Slow enough to be caught in the middle.
         model.register_forward_pre_hook(lambda *_: time.sleep(pause))
+    if options.get("tells_seeds"):
+        trainer.seed_update = tell_seed
+    if options.get("fails") == int(os.environ.get("RANK", "0")):
+        model.register_forward_pre_hook(run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)
     if trees is not None and not run.treebank.pairs:
         data = None, data[1]

@@ -5,6 +5,8 @@ import gzip
 import pytest
 from workflow.calling import little
 
+from nmtcore.files import read_json
+
 
 def other(place, name, content, **pinned):
     """A data set like `little` whose training source is another file."""
@@ -54,3 +56,19 @@ def test_a_line_that_is_no_text(place, name, byte):
     lines[41] = byte + lines[41]
     other(place, name, b"".join(lines))
     check_refused(place, name, f"downloads/{name}/train.en", "42")
+
+
+def test_utf_16(place):
+    other(place, "wide", good(place).decode().encode("utf-16"))
+    check_refused(place, "wide", "downloads/wide/train.en is UTF-16, not UTF-8: convert it (iconv -f UTF-16")
+
+
+def test_unsegmented_text_is_no_error_but_gets_a_hint(place):
+    other(place, "japanese", "吾輩は猫である、名前はまだ無い、どこで生れたかとんと見当がつかぬ。\n".encode() * 150)
+    place.edit("datasets/japanese", source="ja")
+    finished = place.run("results/japanese/corpus/raw/train.parquet")
+    hint = "japanese, split train: The source side has `words: spaces`, but the text looks unsegmented (average "
+    assert finished.output.count(hint) == 1
+    assert hint in (place.folder / "results/logs/japanese/corpus/raw.train.log").read_text(encoding="utf-8")
+    report = read_json(place.folder / "results/japanese/corpus/raw/train.json")
+    assert [warning.endswith("did you mean `mecab`?") for warning in report["warnings"]] == [True]

@@ -113,6 +113,21 @@ def test_every_rule_has_a_log_a_benchmark_an_environment_and_resources(root):
             assert part in rules[name], f"rule {name} has no {part}"
 
 
+@pytest.mark.parametrize(("gpus", "threads", "memory"), [(1, 2, 8000), (4, 8, 32000)])
+def test_each_gpu_of_a_training_brings_its_memory_and_threads(empty, gpus, threads, memory):
+    target = "results/smoke/demo_en2de/transformer_base.bleu"
+    settings = ["device=cuda", f"gpus={gpus}", "threads=2"]
+    slurm = ["--workflow-profile", str(empty.snakefile.parent / "profiles/slurm"), "--cores", "16"]
+    planned = empty.call("-n", target, *slurm, settings=settings)
+    assert planned.code == 0, planned.output
+    jobs = {name: body for name, body in RULE.findall(planned.output) if name in ("train_model", "translate_tests")}
+    asked = {
+        name: [int(re.search(rf"{what}(\d+)", body)[1]) for what in ("threads: ", "mem_mb=", "gpu=")]
+        for name, body in jobs.items()
+    }
+    assert asked == {"train_model": [threads, memory, gpus], "translate_tests": [2, 8000, 1]}
+
+
 def test_what_the_snakefile_imports_is_light(root):
     rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
     imports = re.findall(r"^from (nmtcore\S*) import", rules + (root / "Snakefile").read_text(), re.MULTILINE)

@@ -42,6 +42,7 @@ rule read_split:
     params:
         version=VERSIONS["corpus"],
         dataset=dataset_param("words", "max_bad_lines"),
+        own_files=own_files_of,
     script:
         "../scripts/read_split.py"
 

@@ -5,7 +5,9 @@ from functools import cache
 from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.filters import filter_name
+from nmtcore.config.own_files import check_own_files, own_file_states
 from nmtcore.config.typed import choose, nearest, plain
+from nmtcore.corpus.download import without_member
 from nmtcore.errors import UserError
 
 UNREAD = []
@@ -13,12 +15,15 @@ UNREAD = []
 
 @cache
 def named_files():
-    """Every file that a data set or a model names: its settings by who names it; `UNREAD` gets what cannot be read."""
+    """Every file to download that a data set or a model names: its settings by who names it.
+
+    `UNREAD` gets a sentence for each data set or model that cannot be read.
+    """
     named = {}
     for dataset in PROJECT.dataset_files:
         for corpus, settings in readable(PROJECT.dataset, dataset, "corpora").items():
             for files in settings.files.values():
-                for file in files:
+                for file in (file for file in files if file.path is None):
                     named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
     for model in PROJECT.model_files:
         for file in readable(PROJECT.annotator_model, model, "files"):
@@ -55,30 +60,33 @@ def file_settings(name):
 
 
 def file_param(wildcards):
-    """A params function: a file's settings; about how much it is says nothing of what it is."""
-    values = plain(file_settings(wildcards.file))
-    return Tracked(values, values | {"megabytes": None})
-
-
-def without_member(file):
-    """Which member is read does not matter for fetching a file."""
-    mirrors = tuple(replace(mirror, member=None) for mirror in file.mirrors)
-    return replace(file, member=None, mirrors=mirrors)
+    """A params function: a file's settings, without about how much it is, which says nothing of what it is."""
+    values = plain(replace(file_settings(wildcards.file), megabytes=None))
+    return Tracked(values, values)
 
 
 @explained
 def split_files(wildcards):
-    """The downloaded files of a split."""
+    """The files of a split, downloaded or the user's own; says at once which of the latter are missing."""
     dataset = dataset_of(wildcards)
     choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
+    check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
     names = []
     for corpus in dict.fromkeys(
         part.corpus for part in dataset.splits[wildcards.split]
     ):
         for files in dataset.corpora[corpus].files.values():
             for file in files:
+                if file.path is not None:
+                    names.append(file.path)
+                    continue
                 names.append(f"{DOWNLOADS}/{file.name}")
     return list(dict.fromkeys(names))
+
+
+def own_files_of(wildcards):
+    """A params function: size and time of a split's own files, as one may be replaced by an older one."""
+    return own_file_states(dataset_of(wildcards), wildcards.split)
 
 
 def other_splits(wildcards):

@@ -3,9 +3,7 @@
 
 rule train_model:
     input:
-        features=lambda wildcards: feature_files(
-            run_of(wildcards), run_of(wildcards).training_splits
-        ),
+        features=training_features,
         start=lambda wildcards: start_model(run_of(wildcards)),
         labels=lambda wildcards: [
             path
@@ -25,9 +23,10 @@ rule train_model:
         f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.training.tsv"
     conda:
         "../../envs/core.yaml"
-    threads: SETTINGS.threads
+    # Each process of a training on several GPUs loads the corpus and has threads of its own.
+    threads: SETTINGS.threads * max(1, GPUS)
     resources:
-        mem_mb=8000,
+        mem_mb=8000 * max(1, GPUS),
         runtime=1440,
         gpu=GPUS,
         # Five minutes before its time is up Slurm tells the job, which saves itself. Here, not in the profile's default

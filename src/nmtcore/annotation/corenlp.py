@@ -161,8 +161,8 @@ def _check_words(found: Sequence[str], words: Words) -> None:
 
 
 def _plain(word: str) -> str:
-    """Undo what CoreNLP does to round brackets, in either direction."""
-    return word.replace("-LRB-", "(").replace("-RRB-", ")") if "-" in word else word
+    """Write round brackets as CoreNLP may, so that words are equal whether it did or not."""
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def open_annotator(settings: CoreNlpSettings, task: Task) -> CoreNlp:

@@ -6,7 +6,7 @@ from pathlib import Path
 from nmtcore.annotation.base import Annotator, Sentence, Task
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.errors import UserError
-from nmtcore.parquet import read_rows
+from nmtcore.parquet import read_rows_from
 from nmtcore.syntax.annotation import Annotation, failed
 
 NO_TREE = "no tree came with the sentence"
@@ -24,8 +24,8 @@ class Existing(Annotator):
         rows: Iterator[dict] | None = None
         for sentence in sentences:
             if rows is None:
-                # An id is the row of the raw file, so a shard starts reading at its own first row.
-                rows = read_rows(self._raw, columns=["id", self._column], start=sentence.id)
+                # A shard starts reading at its own first pair, whose row is not its id where lines were left out.
+                rows = read_rows_from(self._raw, sentence.id, columns=["id", self._column])
             row = next((row for row in rows if row["id"] >= sentence.id), None)
             if row is None or row["id"] != sentence.id:
                 raise UserError(f"{self._raw} has no pair {sentence.id} (in order): make the corpus again.")

@@ -26,9 +26,12 @@ class MirrorSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FileSettings:
-    """One file of a corpus; `name` is its path below the downloads folder."""
+    """One file of a corpus: one that is fetched, or one of the user's own, which is read where it is (`path`)."""
 
-    name: str
+    name: str = ""
+    """Its path below the downloads folder; not needed where `path` is given."""
+    path: str | None = None
+    """Absolute: relative ones were resolved against the configuration's folder when the file was read."""
     url: str | None = None
     member: str | None = None
     """The member to read when the file is an archive; it is streamed, never extracted."""
@@ -45,11 +48,19 @@ class FileSettings:
     """Where a user gets the file who must fetch it by hand: a sentence. It then belongs into the `manual` folder."""
 
     def __post_init__(self) -> None:
+        if self.path is not None:
+            if self.url or self.manual or self.mirrors:
+                raise ValueError(
+                    f"{self.path} is a `path`, so it is read where it is: leave out url, mirrors and manual"
+                )
+            return
         path = PurePosixPath(self.name)
         if path.is_absolute() or ".." in path.parts or not self.name:
-            raise ValueError(f"name '{self.name}' must be a path below the downloads folder")
+            raise ValueError(
+                f"name '{self.name}' must be a path below the downloads folder (a file of your own: `path`)"
+            )
         if not (self.url or self.manual or self.mirrors):
-            raise ValueError(f"{self.name} has neither url nor mirrors nor manual")
+            raise ValueError(f"{self.name} has neither url nor mirrors nor manual (a file of your own: `path`)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +155,7 @@ class WordsSettings:
     """How the words of one side are fixed."""
 
     kind: WordsKind = "moses"
-    """moses (sacremoses), spaces, given (by the corpus format), mecab (Japanese)."""
+    """moses (Moses' tokeniser), spaces, given (by the corpus format), mecab (Japanese)."""
     normalise: bool = False
     """Moses' normalisation of punctuation, before words are cut."""
     truecase: bool = False
@@ -196,8 +207,8 @@ class DatasetSettings:
 
     name: str
     description: str
-    licence: str
-    citation: str
+    licence: str = ""
+    citation: str = ""
     source: str
     """Language code of the source side."""
     target: str

@@ -22,12 +22,16 @@ class ModelSettings:
 
     name: str
     description: str
-    licence: str
     files: tuple[FileSettings, ...]
+    licence: str = ""
     citation: str = ""
 
     def __post_init__(self) -> None:
         for file in self.files:
+            if file.path is not None:
+                raise ValueError(
+                    "`path` is for corpora: put a model of your own into a folder of config.yaml's `models`"
+                )
             if not file.name.startswith(f"models/{self.name}/"):
                 raise ValueError(f"the file {file.name} must be called models/{self.name}/...")
 

@@ -19,13 +19,15 @@ from nmtcore.config.datasets import GOLD, SIDES, TREEBANK, DatasetSettings, Segm
 from nmtcore.config.filters import filter_settings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.config.kinds import FEATURES
+from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, laid_over, overridden
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.models import ModelSettings
+from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.system_files import SystemEntries, read_systems
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, choose, merge
-from nmtcore.config.yaml_files import read_yaml
+from nmtcore.config.yaml_files import config_file, read_yaml, yaml_files
 from nmtcore.errors import UserError
 
 STAGES = ("corpus", "annotation", "segmentation", "features")
@@ -111,11 +113,12 @@ class RecipeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleSettings(RecipeSettings):
-    """What shrinks: changes like a recipe's, laid over all others, and less data."""
+    """What shrinks: changes like a recipe's, laid over recipe and data set (as far as `DECIDED_BY_SCALE` goes, over the
+    system too), and less data."""
 
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
     fine_tuning: dict[str, Any] = field(default_factory=dict)
-    """Changes of `training` for systems that start from another one's model, laid over its own `training`."""
+    """Changes of `training` for systems that start from another one's model, laid over the scale's own `training`."""
     segmentation_size: int | None = None
     """A data set's segmentation is cut down to at most this many merges or words."""
 
@@ -164,13 +167,13 @@ class Project:
     @classmethod
     def load(cls, folder: Path, **overrides: Any) -> "Project":
         """Read `folder`/config.yaml; keyword arguments override its keys."""
-        path = Path(folder) / "config.yaml"
+        path = config_file(folder)
         return cls([folder], merge(read_yaml(path), overrides), where=str(path))
 
     def _files(self, kind: str) -> dict[str, Path]:
         files: dict[str, Path] = {}
         for folder in reversed(self.folders):
-            for path in sorted((folder / kind).glob("*.yaml")):
+            for path in yaml_files(folder / kind).values():
                 if not re.fullmatch(NAME, path.stem):
                     raise UserError(
                         f"{path}: a name has small letters, digits and single underscores, and begins with a letter."
@@ -235,7 +238,7 @@ class Project:
             choose(name, self.dataset_files, what="data set", where=where)
             files = self.dataset_files
             known = partial(choose, valid=files, what="data set")
-            values = _extended(name, lambda n: (files[n], read_yaml(files[n])), known)
+            values = _extended(name, lambda n: (files[n], read_with_paths(files[n])), known)
             self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(self.dataset_files[name]))
             _check_names(self._datasets[name], files, where=str(self.dataset_files[name]))
         return self._datasets[name]
@@ -287,22 +290,33 @@ class Project:
         return replace(dataset.segmentation, size=size)
 
     def run(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
-        """Put together one run. Later layers win: recipe, data set, system, its per_dataset, scale."""
+        """Put together one run. Later layers win: recipe, data set, scale, system, but for `DECIDED_BY_SCALE`."""
         key = (dataset, system, scale, seed)
         if key not in self._runs:
             self._runs[key] = self._assemble(*key)
         return self._runs[key]
 
+    def overridden(self, dataset: str, system: str, scale: str) -> list[Overridden]:
+        """Give the settings of a system that a scale overrides on a data set."""
+        parts, size = self.system(system), self.scale(scale)
+        own = _system_layer(parts, self._special(parts, dataset))
+        found = overridden(_scale_layer(size, parts), own)
+        return [Overridden(system=system, scale=scale, setting=s, value=v, instead_of=o) for s, v, o in found]
+
+    def _special(self, system: SystemSettings, dataset: str) -> dict[str, Any]:
+        """Give what a system changes on a data set: of its `per_dataset`, the nearest entry."""
+        return next((system.per_dataset[name] for name in self._line(dataset) if name in system.per_dataset), {})
+
     def _assemble(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
         data, parts, size = self.dataset(dataset), self.system(system), self.scale(scale)
         where = f"{self.system_entries[system][0]}: {system} on {dataset} at scale {scale}"
         recipe = self.recipe(data.recipe, where=f"{self.dataset_files[dataset]}: recipe")
-        special = next((parts.per_dataset[name] for name in self._line(dataset) if name in parts.per_dataset), {})
+        special = self._special(parts, dataset)
+        layers = {"scale": _scale_layer(size, parts), "system": _system_layer(parts, special)}
 
-        def layered(cls: type, section: str, last: Mapping[str, Any] | None = None) -> Any:
-            values = [getattr(layer, section) for layer in (recipe, data, parts)]
-            values += [special.get(section, {}), getattr(size, section), last or {}]
-            return build(cls, merge(*values), where=f"{where}: {section}")
+        def layered(cls: type, section: str) -> Any:
+            values = laid_over(section, _layer(recipe), _layer(data), **layers)
+            return build(cls, values, where=f"{where}: {section}")
 
         model = layered(TransformerSettings, "model")
         components = tuple(
@@ -326,7 +340,7 @@ class Project:
             base=parts.base,
             model=model,
             components=components,
-            training=layered(TrainingSettings, "training", size.fine_tuning if parts.start_from else None),
+            training=layered(TrainingSettings, "training"),
             decoding=layered(DecodingSettings, "decoding"),
             evaluation=data.evaluation,
             tests=data.tests,
@@ -353,9 +367,25 @@ class Project:
             raise UserError(f"{where}: start_from: {start.system} cuts words otherwise ({start.segmentation.name}).")
 
 
+def _layer(settings: RecipeSettings | DatasetSettings | SystemSettings) -> dict[str, dict[str, Any]]:
+    return {section: getattr(settings, section) for section in DECIDED_BY_SCALE}
+
+
+def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
+    """Give what a scale sets for a system: its `fine_tuning` counts where the system starts from another one."""
+    layer = _layer(scale)
+    return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer
+
+
+def _system_layer(system: SystemSettings, special: Mapping[str, Any]) -> Layer:
+    """Give what a system sets, on a data set for which it has `special` changes."""
+    return {section: merge(values, special.get(section, {})) for section, values in _layer(system).items()}
+
+
 def _shape(run: RunSettings) -> tuple[str, TransformerSettings]:
     """Give what decides the shape of a model's weights."""
-    return run.base, replace(run.model, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0)
+    dropouts = ("dropout", "embedding_dropout", "attention_dropout", "activation_dropout")
+    return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))
 
 
 def _with_treebanks(
@@ -508,7 +538,7 @@ def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
 def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
     """Read the corpora of the splits that `corpora` does not define and that data sets share."""
     named = [part.get("corpus") for parts in values["splits"].values() for part in parts if isinstance(part, Mapping)]
-    return {name: read_yaml(shared[name]) for name in named if name not in values["corpora"] and name in shared}
+    return {name: read_with_paths(shared[name]) for name in named if name not in values["corpora"] and name in shared}
 
 
 def _words(words: Any) -> Any:

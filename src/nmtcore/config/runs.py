@@ -134,9 +134,13 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
     """Write a run as plain values; `run_from_json` reads them back."""
     values = plain(run)
     values["components"] = [component_entry(settings) for settings in run.components]
+    # What came later is left out where it changes nothing, so that no run is made again for it.
     if not run.segmentation.parsing:
-        # As it was before there were tasks, so that no run is made again for them.
         del values["segmentation"]["parsing"]
+    if run.model.embedding_dropout is None:
+        del values["model"]["embedding_dropout"]
+    if not run.training.schedule.stop_at_floor:
+        del values["training"]["schedule"]["stop_at_floor"]
     return values
 
 

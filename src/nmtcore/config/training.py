@@ -20,6 +20,12 @@ class ScheduleSettings:
     stop_after: int | None = None
     floor: float = 0.0
     """plateau: the rate never falls below this."""
+    stop_at_floor: bool = False
+    """plateau: training ends when the rate reaches `floor`."""
+
+    def __post_init__(self) -> None:
+        if self.kind == "plateau" and self.stop_at_floor and not 0 < self.floor < self.peak:
+            raise ValueError("stop_at_floor needs a floor above 0 and below the peak")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +37,9 @@ class BatchSettings:
     size: int = 4096
     device_size: int | None = None
     """The most that one device takes at once, in the same unit; a larger batch is accumulated. None: the whole."""
-    max_length: int = 256
-    """Training pairs with a longer side (subwords, without the end of sentence) are left out and counted."""
+    max_length: int | None = 256
+    """Training pairs with a longer side (subwords, without the end of sentence) are left out and counted. None: all
+    pairs are used."""
     pool: int = 100
     """Batches of similar length are cut from shuffled pools of about this many batches."""
 

@@ -54,7 +54,10 @@ def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
         if name not in values and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     ]
     if missing:
-        raise UserError(f"{where}: the key '{missing[0]}' is missing.")
+        names = ", ".join(f"'{name}'" for name in missing)
+        raise UserError(
+            f"{where}: the key{'s' * (len(missing) > 1)} {names} {'is' if len(missing) == 1 else 'are'} missing."
+        )
     converted = {key: convert(value, hints[key], where=f"{where}: {key}") for key, value in values.items()}
     try:
         return cls(**converted)

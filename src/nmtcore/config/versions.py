@@ -6,12 +6,12 @@ a script reruns nothing.
 
 VERSIONS = {
     "download": 2,
-    "corpus": 3,
+    "corpus": 4,
     "annotation": 2,
     "segmentation": 2,
     "features": 2,
     "training": 1,
-    "inference": 1,
+    "inference": 2,
     "evaluation": 1,
     "reporting": 1,
 }

@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-from nmtcore.config.project import ProjectSettings
-from nmtcore.config.typed import build
-from nmtcore.config.yaml_files import read_yaml
-
-CONFIG = Path("config") / "config.yaml"
-"""The configuration, as the workflow finds it: relative to the working directory."""
+from nmtcore.config.project import project_settings
+from nmtcore.config.yaml_files import config_file, read_yaml
 
 
 def project_model_folders(bundle: Path) -> tuple[Path, ...]:
@@ -16,6 +12,7 @@ def project_model_folders(bundle: Path) -> tuple[Path, ...]:
     The configuration is the user's. One inside `bundle`, a trained model that others may have sent, is not read, even
     where the user stands in there. A broken one is a `UserError`.
     """
-    if not CONFIG.is_file() or CONFIG.resolve().is_relative_to(bundle.resolve()):
+    path = config_file("config")
+    if not path.is_file() or path.resolve().is_relative_to(bundle.resolve()):
         return ()
-    return build(ProjectSettings, read_yaml(CONFIG), where=str(CONFIG)).model_folders
+    return project_settings(read_yaml(path), where=str(path)).model_folders

@@ -26,6 +26,21 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     return values
 
 
+def yaml_files(folder: str | Path) -> dict[str, Path]:
+    """Give the YAML files of a folder by name, sorted; one that is there as .yaml and as .yml is a `UserError`."""
+    found: dict[str, Path] = {}
+    for path in sorted(path for ending in (".yaml", ".yml") for path in Path(folder).glob(f"*{ending}")):
+        if path.stem in found:
+            raise UserError(f"{found[path.stem]} and {path} are both there: which is meant? Delete or rename one.")
+        found[path.stem] = path
+    return found
+
+
+def config_file(folder: str | Path) -> Path:
+    """Give the folder's config.yaml or config.yml; the former where there is none."""
+    return yaml_files(folder).get("config", Path(folder) / "config.yaml")
+
+
 @lru_cache
 def _loader() -> type:
     import yaml

@@ -12,10 +12,13 @@ from nmtcore.config.formats import FormatOptions
 from nmtcore.corpus.formats import format_module
 from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, Purpose, Row, clean
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
+from nmtcore.corpus.scripts import count_unspaced
 from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import COLUMNS, Annotation, annotation_fault, failed
 
+CUT_AT_SPACES = ("spaces", "moses")
+"""Kinds of words that leave a text in one piece where its script has no spaces."""
 WORDS_DIFFER = "the words are not those of the tree"
 
 
@@ -106,6 +109,8 @@ def _finished(side: Side, reader: Reader, name: str, counts: Counter) -> Side:
             )
     else:
         given, words = words, fixer.split(text)
+        if fixer.kind in CUT_AT_SPACES:
+            count_unspaced(text, words, name, counts)
         if annotation is not None and annotation.reason is None and list(given or ()) != words:
             annotation = failed(WORDS_DIFFER)
     return replace(side, text=text, words=words, annotation=annotation)

@@ -3,11 +3,12 @@
 Imports nothing heavy: planning asks `missing_manual` and `planned_downloads`.
 """
 
+import hashlib
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -16,6 +17,11 @@ from nmtcore.config.datasets import FileSettings, MirrorSettings
 from nmtcore.corpus.partial import CHUNK, Partial, PlaceFailed, open_partial, partial_path
 from nmtcore.errors import UserError, explained
 from nmtcore.files import read_json, write_json
+
+UNITS = {"length": " bytes", "sha256": "", "md5": ""}
+"""What of a file is compared, and in which unit."""
+ANOTHER = "(another)"
+"""Stands for the member of a mirror that is not the file's own, whichever it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +32,8 @@ class Candidate:
     """A path or an https:// address."""
     mirror: str | None = None
     """The `path` of the mirror that it is of; None for the file's own address, and for one fetched by hand."""
+    record: str
+    """Under which its sum is recorded: the file's name, or the mirror's `path` where that holds another file."""
     sha256: str | None
     md5: str | None = None
     length: int | None
@@ -66,18 +74,35 @@ def member_of(settings: FileSettings, downloads: Path) -> str | None:
 
 def candidates(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> list[Candidate]:
     """List the places to try, in order: the mirrors under every root, whole mirror URLs, the manual folder, the URL."""
+    own = {"record": settings.name, "sha256": settings.sha256, "md5": settings.md5, "length": settings.length}
     found = [
-        Candidate(place=place, mirror=mirror.path, sha256=mirror.sha256, length=mirror.length)
+        Candidate(place=place, mirror=mirror.path, **(_another(mirror) if _is_another(mirror, settings) else own))
         for mirror in settings.mirrors
         for place in _mirror_places(mirror, mirror_roots)
     ]
     found.sort(key=lambda candidate: candidate.local is None)  # stable: local ones first
-    own = {"sha256": settings.sha256, "md5": settings.md5, "length": settings.length}
     if settings.manual:
         found.append(Candidate(place=str(Path(manual_folder) / settings.name), **own))
     if settings.url:
         found.append(Candidate(place=settings.url, **own))
     return found
+
+
+def _is_another(mirror: MirrorSettings, settings: FileSettings) -> bool:
+    """Say whether a mirror holds the same text as another file: in another wrapping, or with a sum of its own."""
+    return mirror.member != settings.member or mirror.sha256 is not None or mirror.length is not None
+
+
+def _another(mirror: MirrorSettings) -> dict[str, Any]:
+    return {"record": mirror.path, "sha256": mirror.sha256, "length": mirror.length}
+
+
+def without_member(settings: FileSettings) -> FileSettings:
+    """Leave out which member is read, as it does not matter for fetching; that a mirror is another archive does."""
+    mirrors = (
+        replace(mirror, member=ANOTHER if mirror.member != settings.member else None) for mirror in settings.mirrors
+    )
+    return replace(settings, member=None, mirrors=tuple(mirrors))
 
 
 def _mirror_places(mirror: MirrorSettings, roots: Sequence[str]) -> list[str]:
@@ -139,7 +164,7 @@ def _plan(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder:
     own = settings.length or (None if settings.megabytes is None else round(settings.megabytes * 1e6))
     for candidate in candidates(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
         if candidate.local is None:
-            size = candidate.length if candidate.mirror else own
+            size = own if candidate.record == settings.name else candidate.length
             return _Plan(f"from {candidate.place}", size, candidate.place)
         if candidate.local.is_file():
             return _Plan(f"from {candidate.local}", candidate.local.stat().st_size)
@@ -175,20 +200,22 @@ def download(
     """Bring a file to `target` from the first place that has it; write and return its sidecar.
 
     A pinned length or sum must agree. Where none is pinned, the sum of the first download is remembered beside the
-    target (`known_path`) and holds for the same place from then on. A place that fails is passed over, and the sidecar
-    says why; when all fail, one `UserError` lists them. What an address has sent until then is kept, for the next time.
+    target (`known_path`) and holds from then on, wherever the file comes from; a mirror that holds another file (in
+    another wrapping, or with a sum or length of its own) has a record of its own. A place that fails is passed over,
+    and the sidecar says why; when all fail, one `UserError` lists them. What an address has sent is kept for next time.
     """
     if sentence := missing_manual(settings, manual_folder=manual_folder, mirror_roots=mirror_roots):
         raise UserError(sentence)
     known = read_json(known_path(target)) if known_path(target).exists() else {}
+    places = candidates(settings, mirror_roots=mirror_roots, manual_folder=manual_folder)
     passed_over = []
-    for candidate in candidates(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
+    for candidate in places:
         try:
-            facts = _fetch(candidate, target, known.get(candidate.place, {}), http_hosts, progress=progress)
+            facts = _fetch(candidate, target, _recorded(known, candidate, places), http_hosts, progress=progress)
         except PlaceFailed as error:
             passed_over.append(f"{candidate.place}: {error}")
             continue
-        write_json(known_path(target), {**known, candidate.place: facts})
+        write_json(known_path(target), {**known, candidate.record: facts})
         facts = {"source": candidate.place, "mirror": candidate.mirror, **facts, "passed_over": passed_over}
         write_json(sidecar_path(target), facts)
         return facts
@@ -198,6 +225,12 @@ def download(
     raise UserError(
         f"{settings.name} could not be fetched. Tried:\n{tried}\nWhere there is no network, {_offline(settings)}."
     )
+
+
+def _recorded(known: dict, candidate: Candidate, places: Sequence[Candidate]) -> dict[str, Any]:
+    """Give what was recorded of the file that a place holds; older records stand under the place that it came from."""
+    same = (place.place for place in places if place.record == candidate.record)
+    return next((known[key] for key in (candidate.record, *same) if key in known), {})
 
 
 def _offline(settings: FileSettings) -> str:
@@ -247,16 +280,40 @@ def _facts(candidate: Candidate, partial: Partial, known: dict, target: Path) ->
     if partial.holds_a_page():
         raise PlaceFailed("it is an HTML page, perhaps of an error or a login, and no corpus file")
     facts = {"length": partial.length, **partial.sums}
-    for key, unit in (("length", " bytes"), ("sha256", ""), ("md5", "")):
-        pinned = getattr(candidate, key)
-        if pinned is not None and facts[key] != pinned:
-            raise PlaceFailed(f"its {key} is {facts[key]}{unit}, not {pinned}{unit} as the data set says")
-        if pinned is None and known.get(key, facts[key]) != facts[key]:
+    if fault := _unlike(candidate, facts):
+        raise PlaceFailed(fault)
+    for key, unit in UNITS.items():
+        if getattr(candidate, key) is None and known.get(key, facts[key]) != facts[key]:
             raise PlaceFailed(
                 f"its {key} is {facts[key]}{unit}, but it was {known[key]}{unit} when it was first fetched; "
                 f"if the new file is right, delete {known_path(target)}"
             )
     return {"sha256": facts["sha256"], "length": facts["length"]}
+
+
+def _unlike(pinned: Candidate | FileSettings, facts: Mapping[str, Any]) -> str | None:
+    """Say how a file differs from the length and the sums that a data set tells; None where it does not."""
+    for key, unit in UNITS.items():
+        told = getattr(pinned, key)
+        if told is not None and facts[key] != told:
+            return f"its {key} is {facts[key]}{unit}, not {told}{unit} as the data set says"
+    return None
+
+
+def check_own_file(settings: FileSettings) -> None:
+    """Compare a file of the user's own with the length and sums that are told: `UserError` where it differs."""
+    if settings.sha256 is None and settings.md5 is None and settings.length is None:
+        return
+    sums = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
+    length = 0
+    with explained(settings.path), open(settings.path, "rb") as file:
+        while chunk := file.read(CHUNK):
+            length += len(chunk)
+            for each in sums.values():
+                each.update(chunk)
+    facts = {"length": length, **{name: each.hexdigest() for name, each in sums.items()}}
+    if fault := _unlike(settings, facts):
+        raise UserError(f"{settings.path}: {fault}: put the right file there, or correct the data set.")
 
 
 def _copy(path: Path, partial: Partial) -> None:

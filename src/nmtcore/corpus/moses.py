@@ -1,4 +1,9 @@
-"""Moses' conventions by sacremoses, faster and with the same results: what nothing can change is not computed again.
+"""Moses' conventions by sacremoses, faster: what nothing can change is not computed again.
+
+The results are those of sacremoses but for one rule, where it differs from Moses: the last word of a text always
+loses its full stop, even if it is an abbreviation. So words are those of Moses' `tokenizer.perl -no-escape`, except
+that letters which sacremoses does not know (Chinese and Korean ones, above all) are words of their own in texts of
+other languages.
 
 The tokeniser's rules look at a part of a text (what stands between white space) and at little beside it: whether it is
 the first or the last, and whether the next begins with a small letter or a digit (for full stops). So the words of a
@@ -12,6 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from nmtcore.corpus.detokenise import Detokenizer
 from nmtcore.errors import UserError
 
 CACHED_PARTS = 1 << 17
@@ -21,6 +27,8 @@ LONGEST_CACHED = 64
 
 _JUNK = re.compile("[\x00-\x08\x0e-\x1b]")
 """What sacremoses deletes; the rest of ASCII's control characters is white space."""
+_FINAL_STOP = re.compile(r"(?<=\S)\.\Z")
+"""A full stop that sacremoses has left at the last word of a text."""
 _SPACE = "\u00a0"
 
 
@@ -33,7 +41,7 @@ def _sacremoses() -> Any:
 
 
 class Tokenizer:
-    """sacremoses' tokeniser of one language, without escapes, with a memory for parts of texts."""
+    """Moses' tokeniser of one language, without escapes, with a memory for parts of texts."""
 
     def __init__(self, language: str) -> None:
         tokenizer = _sacremoses().MosesTokenizer(lang=language)
@@ -43,6 +51,8 @@ class Tokenizer:
         tokenizer.islower = lambda text: small.issuperset(text)
         tokenizer.NONBREAKING_PREFIXES = frozenset(tokenizer.NONBREAKING_PREFIXES)
         tokenizer.NUMERIC_ONLY_PREFIXES = frozenset(tokenizer.NUMERIC_ONLY_PREFIXES)
+        cut_full_stops = tokenizer.handles_nonbreaking_prefixes
+        tokenizer.handles_nonbreaking_prefixes = lambda text: _FINAL_STOP.sub(" .", cut_full_stops(text))
         self._tokenizer = tokenizer
         self._small, self._pad = small, tokenizer.PAD_NOT_ISALNUM
         self._plain = frozenset(tokenizer.IsAlnum) | {"-", "`"}
@@ -84,8 +94,8 @@ class Tokenizer:
     def _cut_among(self, part: str, before: str, after: str) -> tuple[str, ...]:
         core = part.removesuffix(".")
         if core and core != part and self._is_plain(core):
-            kept = core in self._abbreviations or after == " a" or (after == " 0" and core in self._numeric)
-            return (part,) if kept else (core, ".")
+            kept = after == " a" or (after == " 0" and core in self._numeric) or core in self._abbreviations
+            return (part,) if after and kept else (core, ".")
         words = self._bare(before + part + after)
         return tuple(words[1 if before else 0 : -1 if after else None])
 
@@ -166,5 +176,4 @@ def moses_normalizer(language: str) -> Callable[[str], str]:
 @cache
 def moses_detokenizer(language: str) -> Callable[[Sequence[str]], str]:
     """Give the detokeniser of a language."""
-    detokenizer = _sacremoses().MosesDetokenizer(lang=language)
-    return lambda words: detokenizer.detokenize(words, unescape=False)
+    return Detokenizer(language)

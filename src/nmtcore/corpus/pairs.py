@@ -50,7 +50,7 @@ PAIR_FIELDS = [
     pa.field("origin", pa.string(), nullable=False),
 ]
 PAIR_SCHEMA = pa.schema(PAIR_FIELDS)
-"""`corpus/{split}.parquet`: the pairs that the filters kept; `id` is the row of the pair before any filter."""
+"""`corpus/{split}.parquet`: the pairs that the filters kept; `id` counts the lines of the split, dropped ones too."""
 
 RAW_SCHEMA = pa.schema(
     [

@@ -10,11 +10,12 @@ import pyarrow as pa
 from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
-from nmtcore.corpus.download import member_of
+from nmtcore.corpus.download import check_own_file, member_of
 from nmtcore.corpus.formats.rows import Input, Inputs, Purpose, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, chunks, ordered_map
 from nmtcore.corpus.sampling import MOST, sampled
+from nmtcore.corpus.scripts import unsegmented_warning
 from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
@@ -37,11 +38,12 @@ def read_split(
     """Read one split of a data set into `output` (RAW_SCHEMA) and say in `report` (JSON) what was found.
 
     A pair that cannot be read stops everything with a `LineError`, until `dataset.max_bad_lines` allows to leave it
-    out, on both sides, and to count it by its reason. A row that is left out keeps its id, so ids and rows of a corpus
-    mean the same whatever was left out. `processes` (None: as many as there are cores) does not change the result.
+    out, on both sides, and to count it by its reason. Ids count the split's lines, those left out too, so a pair's id
+    does not depend on what was left out, and may be larger than its row in `output`. `processes` (None: as many as
+    there are cores) does not change the result. What looks wrong, but need not be, is said in the report's `warnings`.
     """
     processes = available_cores() if processes is None else processes
-    tally = _Tally(dataset.max_bad_lines)
+    tally = _Tally(dataset)
     with row_writer(output, RAW_SCHEMA) as writer:
         batches = ordered_map(read_chunk, _chunks(dataset, split, downloads), processes=processes)
         # Chunks are small, for the processes' sake; the file's row groups need not be.
@@ -51,8 +53,9 @@ def read_split(
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not tally.kept:
             raise UserError(f"The split '{split}' of {dataset.name} has no pair: check its files and its rows.")
-    write_json(report, tally.report())
-    return tally.report()
+    facts = tally.report()
+    write_json(report, facts)
+    return facts
 
 
 def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[Chunk]:
@@ -80,7 +83,10 @@ def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[C
 def _part_rows(
     reader: Reader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows and their numbers in the corpus."""
+    """Yield a part's rows and their numbers in the corpus; own files must be those that the data set pins, if any."""
+    for file in (file for files in corpus.files.values() for file in files):
+        if file.path is not None:
+            check_own_file(file)
     inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
     if part.sample is None:
         return _range_rows(reader, inputs, part, where=where)
@@ -125,14 +131,17 @@ def _sampled_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: 
 
 
 def _input(file: FileSettings, downloads: Path) -> Input:
+    if file.path is not None:
+        return Input(Path(file.path), file.member)
     return Input(downloads / file.name, member_of(file, downloads))
 
 
 class _Tally:
     """Adds up what the batches report, and stops at the first bad row that is one too many."""
 
-    def __init__(self, most_bad: int) -> None:
-        self._most_bad = most_bad
+    def __init__(self, dataset: DatasetSettings) -> None:
+        self._dataset = dataset
+        self._most_bad = dataset.max_bad_lines
         self._bad: list[Bad] = []
         self._dropped: Counter = Counter()
         self._counts: Counter = Counter()
@@ -166,4 +175,18 @@ class _Tally:
             "first_dropped": [f"{bad.path}, line {bad.line}: {bad.what}" for bad in self._bad],
             **{what: {side: self._counts[what, side] for side in SIDES} for what in sides},
             "null_annotations": {side: dict(nulls[side].most_common()) for side in SIDES},
+            "warnings": self._warnings(),
         }
+
+    def _warnings(self) -> list[str]:
+        found = (
+            unsegmented_warning(
+                self._counts,
+                side,
+                kind=self._dataset.words[side].kind,
+                language=self._dataset.language(side),
+                lines=self.kept - self._counts["empty", side],
+            )
+            for side in SIDES
+        )
+        return [warning for warning in found if warning]

@@ -3,6 +3,7 @@
 Compression is found by a file's first bytes, never by its name.
 """
 
+import bz2
 import io
 import lzma
 import stat
@@ -10,14 +11,16 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from nmtcore.errors import UserError, explained
 
 MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"PK\x03\x04": "zip"}
+BLOCK = 1 << 16
+"""Bytes that are read from a compressed file at a time."""
 MOST_BYTES = 1 << 40
 """A member that claims to be larger is refused."""
 FREE_BYTES = 1 << 26
@@ -66,7 +69,7 @@ def readable(path: str | Path) -> Iterator[None]:
 
 
 def _broken(path: str | Path, error: Exception) -> str:
-    return f"{path} is cut off or damaged ({error}): delete it and fetch it again."
+    return f"{path} is cut off or damaged ({error}): delete it and fetch it again, or put a sound copy in its place."
 
 
 class _Meter(io.RawIOBase):
@@ -126,7 +129,7 @@ def _is_tar(stream: io.BufferedReader) -> bool:
 
 def _plain(raw: _Meter, stack: ExitStack) -> io.BufferedReader:
     """Take the compression off, if there is one; the result's `raw` is a meter again."""
-    stream = stack.enter_context(io.BufferedReader(raw, 1 << 16))
+    stream = stack.enter_context(io.BufferedReader(raw, BLOCK))
     kind = _kind(stream)
     if kind in (None, "zip"):
         return stream
@@ -140,14 +143,85 @@ def _decompressed(stream: io.BufferedReader, kind: str) -> BinaryIO:
 
         return gzip.open(stream)
     if kind == "bz2":
-        import bz2
-
-        return bz2.open(stream)
+        return _Streams(stream, bz2.BZ2Decompressor)
     if kind == "xz":
-        return lzma.open(stream)
+        return _Streams(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), padding=4)
     import pyarrow as pa
 
     return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
+
+
+class _Streams(io.RawIOBase):
+    """Unpacks one compressed stream after the other, to the file's last byte.
+
+    Python's own readers of bz2 and xz take whatever follows the first stream for the end, unless it is a sound one.
+    `padding`: between streams and at the end there may be null bytes, a multiple of so many; 0: none. Raises `EOFError`
+    or `OSError` where a stream is cut off or damaged, or what follows one is no stream.
+    """
+
+    def __init__(self, stream: io.BufferedReader, make: Callable[[], Any], *, padding: int = 0) -> None:
+        self._stream = stream
+        self._make = make
+        self._padding = padding
+        self._decompressor = make()
+        self._pending = b""
+        """What was read and not yet unpacked."""
+        self._number, self._start, self._read = 1, 0, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill some of `buffer`; 0 at the end."""
+        while self._decompressor is not None:
+            if self._decompressor.eof:
+                self._next_stream()
+            elif data := self._unpacked(len(buffer)):
+                buffer[: len(data)] = data
+                return len(data)
+        return 0
+
+    def _unpacked(self, most: int) -> bytes:
+        needed = self._decompressor.needs_input
+        block = self._block() if needed else b""
+        if needed and not block:
+            raise EOFError(f"{self._place()} ends too early")
+        try:
+            return self._decompressor.decompress(block, most)
+        except (OSError, lzma.LZMAError) as error:
+            raise OSError(f"{self._place()}: {error}") from error
+
+    def _next_stream(self) -> None:
+        """Begin with what follows the stream that has ended, if anything does."""
+        rest = self._after_padding(self._decompressor.unused_data or self._block())
+        self._number, self._start = self._number + 1, self._read - len(rest)
+        self._decompressor = self._make() if rest else None
+        self._pending = rest
+
+    def _after_padding(self, block: bytes) -> bytes:
+        """Read past null bytes; give what stands behind them, of the block in which they end."""
+        nulls = 0
+        while self._padding and block:
+            rest = block.lstrip(b"\0")
+            nulls += len(block) - len(rest)
+            if rest:
+                block = rest
+                break
+            block = self._block()
+        if self._padding and nulls % self._padding:
+            raise EOFError(f"the {nulls} null bytes before byte {self._read - len(block)} are no padding")
+        return block
+
+    def _block(self) -> bytes:
+        if self._pending:
+            block, self._pending = self._pending, b""
+            return block
+        block = self._stream.read1(BLOCK)
+        self._read += len(block)
+        return block
+
+    def _place(self) -> str:
+        return f"compressed stream {self._number}, from byte {self._start} on,"
 
 
 def _member(path: Path, member: str, stack: ExitStack) -> _Meter:

@@ -12,7 +12,7 @@ from nmtcore.errors import UserError
 class Words:
     """How the words of one side are made.
 
-    moses: sacremoses' tokeniser without escapes; spaces: at white space; mecab: MeCab's words (Japanese); given: as the
+    moses: Moses' tokeniser without escapes; spaces: at white space; mecab: MeCab's words (Japanese); given: as the
     corpus format gives them, which here means at white space (a model that learned from given words wants text whose
     words are cut already).
     White space is Unicode's, so that no word is empty or holds any, whatever stray separators the text has.

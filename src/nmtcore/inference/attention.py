@@ -15,7 +15,7 @@ from torch import Tensor
 
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.inference.batches import device_of, over_batches
+from nmtcore.inference.batches import ON_CPU, device_of, over_batches
 from nmtcore.inference.beam import beam_search, length_limits
 from nmtcore.inference.bundle import CHUNK, Bundle, load_bundle
 from nmtcore.inference.raw import chunks, clean_lines
@@ -87,7 +87,7 @@ def _observed(bundle: Bundle, examples: Examples, *, cross: bool) -> Iterator[pa
         return _watch(bundle, examples.take(rows), parts[rows], cross=cross)
 
     for some in chunks(bounded_batches(examples.source.ids.lengths), TOGETHER):
-        yield from over_batches(bundle.model, some, observed)
+        yield from over_batches(bundle.model, some, observed, advice=ON_CPU)
 
 
 def _parts(ids: np.ndarray) -> np.ndarray:

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from nmtcore.model.device import memory_explained
+
 T = TypeVar("T")
 
 TOKENS = 16384
@@ -30,16 +32,26 @@ def batches_by_length(lengths: np.ndarray, *, sentences: int) -> list[np.ndarray
     return batches
 
 
-def over_batches(model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T]) -> Iterator[T]:
+FEWER = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
+"""What to do when a GPU's memory is full: where the settings of decoding say how many sentences a batch has."""
+ON_CPU = "Take the CPU: --device cpu."
+"""The same where they do not."""
+
+
+def over_batches(
+    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = FEWER
+) -> Iterator[T]:
     """Yield `work(rows)` of every batch, in order, without dropout and gradients; the model trains on afterwards.
 
     On a CPU every thread works on a batch of its own: one step of a search is too little to be shared out. So the
-    results do not depend on the number of threads either.
+    results do not depend on the number of threads either. A batch that does not fit a GPU's memory is a `UserError`
+    with this `advice`.
     """
 
     @torch.inference_mode()
     def result(rows: np.ndarray) -> T:
-        return work(rows)
+        with memory_explained(advice):
+            return work(rows)
 
     threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1
     with _evaluating(model):

@@ -36,6 +36,7 @@ from nmtcore.inference.raw import Reader, chunks, clean_lines
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import Labels, build_model
 from nmtcore.model.components.base import Component
+from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -168,6 +169,9 @@ def load_bundle(
     files = _checked_files(folder)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
     source, target = (Vocabulary.load(folder / f"{side}.vocab") for side in SIDES)
+    for name in (f"{side}.labels.json" for side in SIDES if labels_of(run.syntax.get(side, {}))):
+        if name not in files:
+            raise UserError(f"{folder} is no whole model: it lacks {name}. Copy it again, or train it again.")
     labels = {
         side: read_labels(folder / f"{side}.labels.json", kinds=labels_of(run.syntax.get(side, {})))
         for side in SIDES
@@ -203,11 +207,7 @@ def load_start(model: Transformer, folder: Path, *, segmentation: Path) -> None:
 
 def to_device(model: Transformer, device: str | torch.device) -> Transformer:
     """Move a model; a device that torch does not know or does not find is a `UserError`."""
-    kind, colon, number = str(device).partition(":")
-    if kind != "cuda" and kind.lower() in ("gpu", "cuda"):
-        raise UserError(
-            f"The device '{device}' cannot be used: torch calls a GPU cuda. Try cuda{colon}{number}, or cpu."
-        )
+    device = prepare_device(device)
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:

@@ -89,7 +89,8 @@ def _trained(bundle: Bundle, way: Way) -> Parser:
         )
     if way != "argmax" and not bundle.model.parses_to_root:
         raise UserError(f"The system {bundle.run.system} knows no root, so its heads make no trees: add --argmax.")
-    return lambda examples, ways: parse_examples(bundle.model, examples, ways=ways)
+    at_once = bundle.run.decoding.batch_sentences
+    return lambda examples, ways: parse_examples(bundle.model, examples, ways=ways, batch_sentences=at_once)
 
 
 def _heads(

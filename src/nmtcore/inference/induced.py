@@ -11,7 +11,7 @@ import numpy as np
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import bounded_batches, observe, text_words
-from nmtcore.inference.batches import over_batches
+from nmtcore.inference.batches import ON_CPU, over_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parse, Parser, Way, parse_of
 from nmtcore.model.pooling import pool_words
@@ -57,6 +57,7 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
             return [parse_of(_with_root(scores_WW), to_root=True, ways=ways) for scores_WW in cut_WW]
 
         batches = bounded_batches(examples.source.ids.lengths)
-        return [parse for parses in over_batches(bundle.model, list(batches), parsed) for parse in parses]
+        found = over_batches(bundle.model, list(batches), parsed, advice=ON_CPU)
+        return [parse for parses in found for parse in parses]
 
     return parse

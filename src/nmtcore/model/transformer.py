@@ -57,6 +57,8 @@ class Transformer(nn.Module):
         if joint and source_size != target_size:
             raise ValueError(f"a joint vocabulary has one size, not {source_size} and {target_size}")
         self.settings = settings
+        apart = settings.embedding_dropout
+        self.embedding_dropout = settings.dropout if apart is None else apart
         self.components = nn.ModuleList(components)
         self.target_embedding = nn.Embedding(target_size, settings.width)
         self.source_embedding = self.target_embedding if joint else nn.Embedding(source_size, settings.width)
@@ -85,7 +87,7 @@ class Transformer(nn.Module):
             states_BSD = change(states_BSD, context)
         if self.source_positions is not None:
             states_BSD = self.source_positions(states_BSD)
-        states_BSD = F.dropout(states_BSD, self.settings.dropout, self.training)
+        states_BSD = F.dropout(states_BSD, self.embedding_dropout, self.training)
         mask_B11S = batch.source_mask[:, None, None, :]
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, mask_B11S)
@@ -98,7 +100,7 @@ class Transformer(nn.Module):
         states_BTD = self.target_embedding(tokens_BT) * math.sqrt(self.settings.width)
         if self.target_positions is not None:
             states_BTD = self.target_positions(states_BTD, start=start)
-        return F.dropout(states_BTD, self.settings.dropout, self.training)
+        return F.dropout(states_BTD, self.embedding_dropout, self.training)
 
     def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D), before the components' `decoder_output`."""

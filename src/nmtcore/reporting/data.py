@@ -52,7 +52,8 @@ def write_data_table(
         for name in dict.fromkeys(place[0] for place, _ in places)
     }
     write_json(json, datasets)
-    text = "\n".join([_pairs_table(datasets), _filters_table(datasets), _times_table(datasets)])
+    parts = [_pairs_table(datasets), _filters_table(datasets), _warnings(datasets), _times_table(datasets)]
+    text = "\n".join(filter(None, parts))
     write_text(table, text)
     return text
 
@@ -137,6 +138,17 @@ def _filters_table(datasets: Mapping[str, Any]) -> str:
                 ]
     header = ["data set", "split", "corpus", "dropped by", "before", "after"]
     return "## Filters by corpus\n\n" + markdown_table(header, rows, text=4)
+
+
+def _warnings(datasets: Mapping[str, Any]) -> str:
+    """List what reading the splits warns of; nothing where there is nothing."""
+    found = [
+        f"- {name}, {split}: {warning}"
+        for name, dataset in datasets.items()
+        for split, facts in dataset["splits"].items()
+        for warning in facts.get("raw", {}).get("warnings", [])
+    ]
+    return "\n".join(["## Warnings", "", *found, ""]) if found else ""
 
 
 def _times_table(datasets: Mapping[str, Any]) -> str:

@@ -91,8 +91,13 @@ class Walk:
         return self._now[number - self._first]
 
 
-def within(source: np.ndarray, target: np.ndarray, *, max_length: int) -> np.ndarray:
-    """Give the rows of which neither side (subwords without the end of sentence) is longer than `max_length`."""
+def within(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
+    """Give the rows of which neither side (subwords without the end of sentence) is longer than `max_length`.
+
+    None: all rows.
+    """
+    if max_length is None:
+        return np.arange(len(source))
     return np.flatnonzero((source <= max_length) & (target <= max_length))
 
 

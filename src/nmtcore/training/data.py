@@ -108,6 +108,8 @@ def _pairs(
     run: RunSettings, model: Transformer, train: Examples, terms: frozenset[str] | None, log: Callable[[str], None]
 ) -> Stock:
     settings = run.training.batch
+    if not len(train):
+        raise UserError(f"The training set of {run.dataset} is empty: nothing to train on.")
     kept = within(train.source.ids.lengths, train.target.ids.lengths, max_length=settings.max_length)
     if not len(kept):
         raise UserError(
@@ -127,9 +129,11 @@ def _treebank(run: RunSettings, model: Transformer, treebank: Examples, log: Cal
     kept = within(lengths, np.zeros_like(lengths), max_length=settings.max_length)
     lacking = unannotated(treebank.source, "dependencies")[kept]
     if lacking.all():
+        limit = settings.max_length
+        short = "" if limit is None else f" and at most {limit} subwords (training.batch.max_length)"
         raise UserError(
-            f"None of the {len(treebank)} sentences of {', '.join(run.treebanks)} ({run.dataset}) has a tree and at "
-            f"most {settings.max_length} subwords (training.batch.max_length): nothing to train on."
+            f"None of the {len(treebank)} sentences of {', '.join(run.treebanks)} ({run.dataset}) has a tree{short}: "
+            "nothing to train on."
         )
     _tell_left_out(log, treebank, kept, settings, what="sentences of treebanks")
     if lacking.any():

@@ -2,25 +2,49 @@
 
 import datetime
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
 from torch import distributed, nn
 
+from nmtcore.errors import UserError
+from nmtcore.model.device import check_gpus, prepare_device
+from nmtcore.training.signals import Interrupted
+
 _LONGEST_WAIT = datetime.timedelta(hours=6)
-"""The other processes wait while the first one waits for the lock or validates by translating."""
+"""The other processes wait while the first one waits for the lock, validates by translating or writes a checkpoint."""
+_LONGEST_EXCHANGE = datetime.timedelta(minutes=10)
+"""Of gradients and weights, at which all processes arrive at about the same time."""
+
+
+class Abandoned(UserError):
+    """Another process of the training ended; its own message says why."""
+
+
+@contextmanager
+def _with_the_others() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        # torch puts a place in its source before what happened, and advice behind it.
+        said = re.sub(r"^\[\S*\] ", "", str(error).splitlines()[0]).split(". ")[0]
+        raise Abandoned(
+            f"Another process of this training ended ({said}): its own message says why. Start the training again and "
+            "it goes on from its last checkpoint."
+        ) from error
 
 
 class World:
     """One process of `size`, with its device. With one process, sums are what goes in."""
 
-    def __init__(self, *, rank: int = 0, size: int = 1, device: torch.device, control: object = None) -> None:
+    def __init__(self, *, rank: int = 0, size: int = 1, device: torch.device, devices: object = None) -> None:
         self.rank = rank
         self.size = size
         self.device = device
-        # Small sums of numbers go by the CPU, so that no GPU has to be waited for.
-        self._control = control
+        self._devices = devices
+        """The group that exchanges the devices' tensors; numbers go by the CPU, so that no GPU has to be waited for."""
 
     @property
     def main(self) -> bool:
@@ -32,7 +56,8 @@ class World:
         if self.size == 1:
             return list(numbers)
         tensor = torch.tensor(numbers, dtype=torch.float64)
-        distributed.all_reduce(tensor, group=self._control)
+        with _with_the_others():
+            distributed.all_reduce(tensor)
         return tensor.tolist()
 
     def any(self, said: bool) -> bool:
@@ -40,7 +65,7 @@ class World:
         return self.total([float(said)])[0] > 0
 
     def wait(self) -> None:
-        """Wait until every process is here."""
+        """Wait until every process is here, however long one takes."""
         self.total([0.0])
 
     def share_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
@@ -51,7 +76,8 @@ class World:
         if self.size == 1:
             return
         flat = torch.cat([parameter.grad.flatten() for parameter in parameters])
-        distributed.all_reduce(flat)
+        with _with_the_others():
+            distributed.all_reduce(flat, group=self._devices)
         pieces = flat.split([parameter.numel() for parameter in parameters])
         for parameter, piece in zip(parameters, pieces, strict=True):
             parameter.grad.copy_(piece.view_as(parameter))
@@ -59,27 +85,42 @@ class World:
     def share_weights(self, tensors: Sequence[torch.Tensor]) -> None:
         """Give every process the first one's tensors."""
         if self.size > 1:
-            for tensor in tensors:
-                distributed.broadcast(tensor.detach(), src=0)
+            with _with_the_others():
+                for tensor in tensors:
+                    distributed.broadcast(tensor.detach(), src=0, group=self._devices)
 
 
 @contextmanager
 def world(device: torch.device | str) -> Iterator[World]:
     """Join the processes that torchrun started (by its environment variables), or be alone.
 
-    On GPUs, process `LOCAL_RANK` takes the device of that number.
+    On GPUs, process `LOCAL_RANK` takes the device of that number. Within, what needs a process that is gone is
+    `Abandoned`.
     """
-    device = torch.device(device)
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        yield World(device=device)
+        yield World(device=prepare_device(device))
         return
-    if device.type == "cuda":
-        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-        torch.cuda.set_device(device)
-    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_LONGEST_WAIT)
+    device = _own_device(torch.device(device), size)
+    # The long waits are gloo's: it notices at once when a process ends, and NCCL only when its time is over.
+    distributed.init_process_group("gloo", timeout=_LONGEST_WAIT)
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    devices = distributed.new_group(backend=backend, timeout=_LONGEST_EXCHANGE)
     try:
-        control = distributed.new_group(backend="gloo", timeout=_LONGEST_WAIT)
-        yield World(rank=distributed.get_rank(), size=size, device=device, control=control)
-    finally:
+        yield World(rank=distributed.get_rank(), size=size, device=device, devices=devices)
+    except Interrupted:
         distributed.destroy_process_group()
+        raise
+    # All processes are here, as where they are interrupted. One that fails by itself leaves its groups alone, for to
+    # destroy them it would wait for what the others have begun; its end tells them.
+    distributed.destroy_process_group()
+
+
+def _own_device(device: torch.device, size: int) -> torch.device:
+    """Take the GPU of this process, where they compute on GPUs."""
+    if device.type != "cuda":
+        return prepare_device(device)
+    check_gpus(int(os.environ.get("LOCAL_WORLD_SIZE", size)))
+    device = prepare_device(torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))))
+    torch.cuda.set_device(device)
+    return device

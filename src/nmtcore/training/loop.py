@@ -10,8 +10,9 @@ import torch
 from torch import nn
 
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.training import TrainingSettings
+from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.features.examples import Examples
+from nmtcore.model.device import memory_explained
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.data import TrainingData, training_data
 from nmtcore.training.distributed import World, world
@@ -69,12 +70,13 @@ def train(
     is one. Under torchrun every process calls this with the same arguments.
 
     Raises `Interrupted` after a checkpoint when a signal asked to stop, and `UserError` where there is nothing to
-    train on, training diverges, or another trainer holds the folder for too long.
+    train on, training diverges, a GPU's memory is full, another process is gone (`Abandoned`), or another trainer holds
+    the folder for too long.
     """
     if validate is None and run.training.validation.metric != "perplexity":
         raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")
-    signals = Signals()
-    with world(device) as team, _alone(team, checkpoints, log) as lock, signals.catching():
+    signals, memory = Signals(), memory_explained(_less_at_once(run.training.batch))
+    with memory, world(device) as team, _alone(team, checkpoints, log) as lock, signals.catching():
         log = log if team.main else _silent
         if run.training.precision == "bf16" and team.device.type != "cuda":
             log("This device trains in fp32: bf16 is for GPUs.")
@@ -98,12 +100,21 @@ def train(
                 validate=validate,
             )
             trainer.train()
+            log(f"Training ended after {running.state.update} updates: {running.state.stopped}.")
             reporter.publish(folder)
         finally:
             reporter.close()
         _choose_weights(run.training, running, store)
         team.wait()
         return _result(running.state, data)
+
+
+def _less_at_once(batch: BatchSettings) -> str:
+    now = f"the whole batch, {batch.size}" if batch.device_size is None else batch.device_size
+    return (
+        f"Lower training.batch.device_size (now {now} {batch.unit}): batches stay as they are, in smaller pieces. "
+        "Then start again, and training goes on from its last checkpoint."
+    )
 
 
 def _choose_weights(settings: TrainingSettings, running: Running, store: Checkpoints) -> None:

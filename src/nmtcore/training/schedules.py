@@ -23,9 +23,9 @@ class Schedule:
         """Take note of a validation: whether its score is the best so far, and its perplexity."""
 
     @property
-    def finished(self) -> bool:
-        """Whether the schedule says that training is over."""
-        return False
+    def finished(self) -> str | None:
+        """Why the schedule says that training is over; None while it does not."""
+        return None
 
     def state(self) -> dict[str, Any]:
         """Give what changes during training as plain values."""
@@ -51,6 +51,7 @@ class Plateau(Schedule):
     """Times `factor` when more than `patience` validations in a row were not better, but never below `floor`.
 
     As `torch.optim.lr_scheduler.ReduceLROnPlateau` and JoeyNMT count: patience 8 lets eight pass and acts on the ninth.
+    With `stop_at_floor`, finished when the rate (apart from warm-up) is at `floor`, as JoeyNMT's training is.
     """
 
     def __init__(self, settings: ScheduleSettings) -> None:
@@ -60,9 +61,18 @@ class Plateau(Schedule):
 
     def rate(self, update: int) -> float:
         """Give the learning rate of an update."""
-        settings = self.settings
-        reached = max(settings.peak * settings.factor**self.steps, min(settings.floor, settings.peak))
-        return reached * self._warming(update)
+        return max(self._lowered, min(self.settings.floor, self.settings.peak)) * self._warming(update)
+
+    @property
+    def _lowered(self) -> float:
+        return self.settings.peak * self.settings.factor**self.steps
+
+    @property
+    def finished(self) -> str | None:
+        """Whether the rate is at its floor, where that ends training."""
+        if self.settings.stop_at_floor and self._lowered <= self.settings.floor:
+            return f"the learning rate reached its floor of {self.settings.floor:g}"
+        return None
 
     def validated(self, *, better: bool, perplexity: float) -> None:
         """Count the validations without a better score."""
@@ -99,9 +109,11 @@ class Halving(Schedule):
         self.previous = perplexity
 
     @property
-    def finished(self) -> bool:
+    def finished(self) -> str | None:
         """Whether `stop_after` steps were taken."""
-        return self.settings.stop_after is not None and self.steps >= self.settings.stop_after
+        if self.settings.stop_after is not None and self.steps >= self.settings.stop_after:
+            return f"the learning rate was lowered {self.settings.stop_after} times"
+        return None
 
     def state(self) -> dict[str, Any]:
         """Give what changes during training as plain values."""

@@ -164,6 +164,4 @@ def _given_up(settings: TrainingSettings, running: Running) -> str | None:
     patience = settings.validation.stop_after
     if patience is not None and running.state.waited >= patience:
         return f"no better {settings.validation.metric} in {patience} validations"
-    if running.schedule.finished:
-        return f"the learning rate was lowered {settings.schedule.stop_after} times"
-    return None
+    return running.schedule.finished

@@ -1,0 +1,73 @@
+"""Files of the user's own: what `path` in a data set or a corpus means, and whether it is there."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings
+from nmtcore.config.yaml_files import read_yaml
+from nmtcore.errors import UserError
+
+
+def read_with_paths(path: Path) -> dict[str, Any]:
+    """Read a file of `datasets`, `corpora` or `models`; every `path` in it is made absolute.
+
+    A file may be given by its path alone, as a text. Relative paths start at the folder that holds `datasets`,
+    `corpora` and `models`; `~` is the home folder.
+    """
+    values, folder = read_yaml(path), path.parent.parent
+    if isinstance(values.get("corpora"), Mapping):
+        values["corpora"] = {name: _corpus(corpus, folder, path) for name, corpus in values["corpora"].items()}
+    return _corpus(values, folder, path)
+
+
+def _corpus(corpus: Any, folder: Path, path: Path) -> Any:
+    if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
+        return corpus
+    return {**corpus, "files": {role: _entry(entry, folder, path) for role, entry in corpus["files"].items()}}
+
+
+def _entry(entry: Any, folder: Path, path: Path) -> Any:
+    if isinstance(entry, list):
+        return [_entry(each, folder, path) for each in entry]
+    if isinstance(entry, str):
+        entry = {"path": entry}
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("path"), str):
+        return entry
+    if "://" in entry["path"]:
+        raise UserError(f"{path}: '{entry['path']}' is an address, no path: write {{name: ..., url: {entry['path']}}}.")
+    if not entry["path"].strip():
+        raise UserError(f"{path}: a file's `path` is empty.")
+    return {**entry, "path": os.path.abspath(folder / os.path.expanduser(entry["path"]))}
+
+
+def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
+    """Give the files of a corpus that are the user's own, with the key of each."""
+    for role, files in corpus.files.items():
+        for number, file in enumerate(files, start=1):
+            if file.path is not None:
+                yield f"files.{role}" + (f" (number {number})" if len(files) > 1 else ""), file
+
+
+def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
+    """Raise a `UserError` that names all files of the user's own that the splits of a data set need and lack."""
+    used = dict.fromkeys(part.corpus for parts in dataset.splits.values() for part in parts)
+    missing = [
+        f"  corpora.{name}: {key}: {'a folder is at' if os.path.isdir(file.path) else 'there is no file'} {file.path}"
+        for name in used
+        for key, file in own_files(dataset.corpora[name])
+        if not os.path.isfile(file.path)
+    ]
+    if missing:
+        raise UserError(
+            "\n".join([f"{where}: files are missing (a relative path starts at the config folder):", *missing])
+        )
+
+
+def own_file_states(dataset: DatasetSettings, split: str) -> list[tuple[str, int, int]]:
+    """Give path, bytes and time of change (ns) of a split's own files that are there, to see that one was replaced."""
+    used = dict.fromkeys(part.corpus for part in dataset.splits[split])
+    paths = dict.fromkeys(file.path for name in used for _, file in own_files(dataset.corpora[name]))
+    states = [(path, os.stat(path)) for path in paths if os.path.isfile(path)]
+    return [(path, state.st_size, state.st_mtime_ns) for path, state in states]

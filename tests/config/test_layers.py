@@ -1,0 +1,156 @@
+"""What a scale decides for a system, and what it leaves to it."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmtcore.config.layers import DECIDED_BY_SCALE, laid_over
+from nmtcore.config.model import TransformerSettings
+from nmtcore.config.project import Project
+from nmtcore.config.training import DecodingSettings, TrainingSettings
+
+SCALE = {
+    "model": {"width": 128, "feed_forward": 512, "decoder_layers": 2, "dropout": 0.1},
+    "training": {
+        "schedule": {"kind": "constant", "peak": 3.0e-3, "warmup": 400},
+        "batch": {"size": 2048},
+        "validation": {"every": 500, "stop_after": None},
+        "max_updates": 2500,
+        "max_epochs": None,
+        "checkpoint_every": 250,
+        "keep": "average",
+        "average": 3,
+        "clip_norm": 2.0,
+    },
+    "decoding": {"max_length": 100, "beam": 2},
+    "fine_tuning": {"max_updates": 500, "schedule": {"peak": 3.0e-4}, "label_smoothing": 0.05},
+}
+SYSTEM = {
+    "model": {"width": 256, "feed_forward": 1024, "decoder_layers": 3, "dropout": 0.3},
+    "training": {
+        "schedule": {"kind": "plateau", "peak": 1.0e-4, "warmup": 400, "patience": 2},
+        "batch": {"size": 4096, "pool": 7},
+        "validation": {"every": 1000, "stop_after": 4, "beam": 2},
+        "max_updates": 10000,
+        "max_epochs": 9,
+        "checkpoint_every": 1000,
+        "keep": "last",
+        "average": 7,
+        "clip_norm": 1.0,
+        "label_smoothing": 0.2,
+    },
+    "decoding": {"max_length": 50, "beam": 6},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, root: Path) -> Path:
+    """A configuration with the scale `mine` and the systems `whole` and, per data set, `special`."""
+    for name in ("recipes/small", "scales/paper", "datasets/demo_en2de", "systems/pham2018"):
+        path = tmp_path / f"{name}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text((root / "config" / f"{name}.yaml").read_text())
+    (tmp_path / "config.yaml").write_text("scale: mine\n")
+    write(tmp_path, "scales/mine", {"description": "mine", **SCALE})
+    write(tmp_path, "datasets/twin", {"extends": "demo_en2de", "model": {"dropout": 0.7}})
+    systems = {
+        "whole": {"extends": "transformer_base", **SYSTEM},
+        "child": {"extends": "whole", "description": "sets nothing itself"},
+        "special": {"extends": "transformer_base", "per_dataset": {"demo_en2de": SYSTEM}},
+        "plain": {"extends": "transformer_base"},
+        "onwards": {"extends": "plain", "start_from": "plain", "training": SYSTEM["training"]},
+    }
+    write(tmp_path, "systems/mine", systems)
+    return tmp_path
+
+
+def write(folder: Path, name: str, values: dict) -> None:
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(values))
+
+
+@pytest.mark.parametrize(("dataset", "system"), [("demo_en2de", "whole"), ("twin", "child"), ("twin", "special")])
+def test_the_scale_decides_size_and_length_and_the_system_the_rest(folder: Path, dataset, system):
+    run = Project.load(folder).run(dataset, system, "mine", 1)
+    model, training = run.model, run.training
+    assert (model.width, model.feed_forward, model.decoder_layers, model.dropout) == (128, 512, 2, 0.3)
+    assert (training.schedule.kind, training.schedule.peak, training.schedule.patience) == ("constant", 3e-3, 2)
+    assert (training.batch.size, training.batch.pool) == (2048, 7)
+    assert (training.validation.every, training.validation.stop_after, training.validation.beam) == (500, None, 2)
+    assert (training.max_updates, training.max_epochs, training.checkpoint_every) == (2500, 9, 250)
+    assert (training.keep, training.average) == ("average", 3)
+    assert (training.clip_norm, training.label_smoothing) == (1.0, 0.2)
+    assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
+
+
+def test_a_scale_wins_over_recipe_and_data_set(folder: Path):
+    """The recipe has a dropout of 0.2 and a clip of 1, the data set a dropout of 0.7."""
+    project = Project.load(folder)
+    for dataset in ("demo_en2de", "twin"):
+        run = project.run(dataset, "plain", "mine", 1)
+        assert (run.model.dropout, run.training.clip_norm, run.training.max_epochs) == (0.1, 2.0, None)
+        assert (run.decoding.max_length, run.decoding.beam) == (100, 2)
+        assert project.overridden(dataset, "plain", "mine") == []
+    assert project.run("twin", "plain", "paper", 1).model.dropout == 0.7
+
+
+def test_fine_tuning_has_the_same_rule(folder: Path):
+    project = Project.load(folder)
+    training = project.run("demo_en2de", "onwards", "mine", 1).training
+    assert (training.max_updates, training.schedule.peak, training.schedule.warmup) == (500, 3e-4, 400)
+    assert (training.label_smoothing, training.clip_norm) == (0.2, 1.0)
+    assert project.run("demo_en2de", "plain", "mine", 1).training.label_smoothing == 0.1
+    write(folder, "systems/other", {"further": {"extends": "plain", "start_from": "plain"}})
+    assert Project.load(folder).run("demo_en2de", "further", "mine", 1).training.label_smoothing == 0.05
+    said = [str(one) for one in project.overridden("demo_en2de", "onwards", "mine")]
+    assert "onwards at scale mine: training.max_updates is 500 (the scale's), not 10000." in said
+    assert "onwards at scale mine: training.schedule.peak is 0.0003 (the scale's), not 0.0001." in said
+
+
+def test_what_is_overridden_is_told(folder: Path):
+    """Every setting whose value differs: not the warm-up (the same), nor what only one of them sets."""
+    project = Project.load(folder)
+    expected = """model.width is 128 (the scale's), not 256.
+        model.feed_forward is 512 (the scale's), not 1024.
+        model.decoder_layers is 2 (the scale's), not 3.
+        training.schedule.kind is constant (the scale's), not plateau.
+        training.schedule.peak is 0.003 (the scale's), not 0.0001.
+        training.batch.size is 2048 (the scale's), not 4096.
+        training.validation.every is 500 (the scale's), not 1000.
+        training.validation.stop_after is null (the scale's), not 4.
+        training.max_updates is 2500 (the scale's), not 10000.
+        training.checkpoint_every is 250 (the scale's), not 1000.
+        training.keep is average (the scale's), not last.
+        training.average is 3 (the scale's), not 7."""
+    for dataset, system in (("demo_en2de", "whole"), ("twin", "child"), ("twin", "special")):
+        said = {str(one) for one in project.overridden(dataset, system, "mine")}
+        assert said == {f"{system} at scale mine: {line.strip()}" for line in expected.splitlines()}
+        assert project.overridden(dataset, system, "paper") == []
+
+
+def test_a_number_that_yaml_reads_as_a_text_is_a_number(folder: Path):
+    (folder / "systems" / "other.yaml").write_text(
+        "same: {extends: transformer_base, training: {schedule: {peak: 3e-3}, max_updates: 2500}}\n"
+        "other: {extends: transformer_base, training: {schedule: {peak: 2e-3}}}\n"
+    )
+    project = Project.load(folder)
+    assert project.overridden("demo_en2de", "same", "mine") == []
+    (one,) = project.overridden("demo_en2de", "other", "mine")
+    assert (one.setting, one.value, one.instead_of) == ("training.schedule.peak", 3e-3, "2e-3")
+
+
+def test_no_layer_is_changed():
+    layers = [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
+    assert laid_over("training", *layers[:2], scale=layers[2], system=layers[3]) == {"schedule": {"peak": 3}}
+    assert layers == [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
+
+
+def test_what_a_scale_decides_exists_and_is_documented(root: Path):
+    classes = {"model": TransformerSettings, "training": TrainingSettings, "decoding": DecodingSettings}
+    assert set(DECIDED_BY_SCALE) == set(classes)
+    rule = (root / "config" / "README.md").read_text().partition("Layers of a run")[2].partition("\n## ")[0]
+    for section, keys in DECIDED_BY_SCALE.items():
+        assert set(keys) <= {field.name for field in fields(classes[section])}
+        for key in keys:
+            assert f"`{key}`" in rule

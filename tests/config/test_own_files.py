@@ -1,0 +1,201 @@
+"""Files of the user's own: where a `path` leads, what stands beside it, and what is said when it is not there."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmtcore.config.own_files import check_own_files, own_file_states
+from nmtcore.config.project import Project
+from nmtcore.errors import UserError
+
+MINIMAL = {
+    "description": "Sentences of my own",
+    "source": "en",
+    "target": "de",
+    "splits": dict.fromkeys(("train", "dev", "test"), "pairs"),
+    "segmentation": {"kind": "bpe", "size": 100},
+    "recipe": "small",
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name: str, values: dict) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(values))
+        return path
+
+    return write
+
+
+def mine(files: dict, **changes) -> dict:
+    return MINIMAL | {"corpora": {"pairs": {"format": "plain", "files": files}}} | changes
+
+
+def dataset(root, tmp_path, name="mine"):
+    return Project([tmp_path / "config", root / "config"], {}).dataset(name)
+
+
+def paths(found, corpus="pairs"):
+    return {role: [file.path for file in files] for role, files in found.corpora[corpus].files.items()}
+
+
+def test_a_relative_path_starts_at_the_configuration_s_folder(root, tmp_path, write):
+    write("config/datasets/mine.yaml", mine({"source": {"path": "../my/a.en"}, "target": {"path": "b.de"}}))
+    expected = {"source": [f"{tmp_path}/my/a.en"], "target": [f"{tmp_path}/config/b.de"]}
+    assert paths(dataset(root, tmp_path)) == expected
+
+
+def test_absolute_paths_home_folders_and_short_forms(root, tmp_path, write, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    files = {"en": "~/a.en", "target": ["/data/b.de", {"path": "~/c.de.gz"}, "./d.de"]}
+    write("config/datasets/mine.yaml", mine(files))
+    target = ["/data/b.de", "/home/me/c.de.gz", f"{tmp_path}/config/d.de"]
+    assert paths(dataset(root, tmp_path)) == {"source": ["/home/me/a.en"], "target": target}
+
+
+def test_a_shared_corpus_and_a_data_set_that_is_extended_have_their_own_folder(root, tmp_path, write):
+    write("first/corpora/pairs.yaml", {"format": "plain", "files": {"source": "x", "target": "../y"}})
+    write("second/datasets/parent.yaml", mine({"source": "s", "target": "t"}))
+    write("first/datasets/child.yaml", {"extends": "parent", "description": "A child"})
+    write("first/datasets/shared.yaml", MINIMAL)
+    project = Project([tmp_path / "first", tmp_path / "second", root / "config"], {})
+    assert paths(project.dataset("shared")) == {"source": [f"{tmp_path}/first/x"], "target": [f"{tmp_path}/y"]}
+    expected = {"source": [f"{tmp_path}/second/s"], "target": [f"{tmp_path}/second/t"]}
+    assert paths(project.dataset("child")) == expected
+
+
+@pytest.mark.parametrize("other", [{"url": "https://x"}, {"manual": "Ask."}, {"mirrors": [{"path": "y"}]}])
+def test_a_path_goes_with_no_other_place(other, root, tmp_path, write):
+    write("config/datasets/mine.yaml", mine({"source": {"path": "/a", **other}, "target": "/b"}))
+    with pytest.raises(UserError, match=r"source\[0\]: /a is a `path`.*leave out url, mirrors and manual"):
+        dataset(root, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ("https://example.org/a.en", r"mine\.yaml: 'https://example.org/a.en' is an address, no path: write \{name: "),
+        ("", r"mine\.yaml: a file's `path` is empty"),
+        ({"path": 3}, "path: expected a text, found 3"),
+        ({"paht": "a"}, "unknown key 'paht'. Did you mean path"),
+        ({"name": "a"}, r"a has neither url nor mirrors nor manual \(a file of your own: `path`\)"),
+    ],
+)
+def test_what_is_no_path_is_a_sentence(entry, sentence, root, tmp_path, write):
+    write("config/datasets/mine.yaml", mine({"source": entry, "target": "/b"}))
+    with pytest.raises(UserError, match=sentence):
+        dataset(root, tmp_path)
+
+
+def test_a_model_is_no_file_of_a_path(root, tmp_path, write):
+    write("config/models/own.yaml", {"description": "x", "files": [{"path": "/a"}]})
+    with pytest.raises(UserError, match=r"`path` is for corpora: put a model of your own into a folder of"):
+        Project([tmp_path / "config", root / "config"], {}).annotator_model("own")
+
+
+def test_all_that_is_missing_is_said_at_once(root, tmp_path, write):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "there").write_text("x\n")
+    files = {"source": ["../there", "gone.en"], "target": ["../folder", "../there"]}
+    other = {"format": "plain", "files": {"source": "no.en", "target": "no.de"}}
+    values = mine(files, splits={"train": "pairs", "dev": "pairs", "test": "other"})
+    values["corpora"] |= {"other": other, "unused": other}
+    where = write("config/datasets/mine.yaml", values)
+    with pytest.raises(UserError) as caught:
+        check_own_files(dataset(root, tmp_path), where=where)
+    assert str(caught.value).splitlines() == [
+        f"{where}: files are missing (a relative path starts at the config folder):",
+        f"  corpora.pairs: files.source (number 2): there is no file {tmp_path}/config/gone.en",
+        f"  corpora.pairs: files.target (number 1): a folder is at {tmp_path}/folder",
+        f"  corpora.other: files.source: there is no file {tmp_path}/config/no.en",
+        f"  corpora.other: files.target: there is no file {tmp_path}/config/no.de",
+    ]
+
+
+def test_the_state_of_a_file_tells_that_it_was_replaced(root, tmp_path, write):
+    path = tmp_path / "a"
+    path.write_text("one\n")
+    os.utime(path, ns=(0, 5_000_000_001))
+    write("config/datasets/mine.yaml", mine({"source": "../a", "target": "../a"}))
+    found = dataset(root, tmp_path)
+    before = own_file_states(found, "train")
+    assert before == [(str(path), 4, 5_000_000_001)]
+    os.utime(path, ns=(0, 5_000_000_000))  # older
+    assert own_file_states(found, "train") != before
+    path.write_text("more\n")
+    os.utime(path, ns=(0, 5_000_000_001))  # as old
+    assert own_file_states(found, "train") != before
+
+
+def test_licence_and_citation_are_optional_everywhere(root, tmp_path, write):
+    write("config/datasets/mine.yaml", mine({"source": "/a", "target": "/b"}))
+    write("config/models/own.yaml", {"description": "x", "files": [{"name": "models/own/a", "url": "https://x"}]})
+    assert (dataset(root, tmp_path).licence, dataset(root, tmp_path).citation) == ("", "")
+    model = Project([tmp_path / "config", root / "config"], {}).annotator_model("own")
+    assert (model.licence, model.citation) == ("", "")
+
+
+def test_all_missing_keys_of_a_data_set_are_named_at_once(root, tmp_path, write):
+    write("config/datasets/mine.yaml", {"description": "x", "source": "en"})
+    sentence = r"mine\.yaml: the keys 'target', 'corpora', 'splits', 'recipe', 'segmentation' are missing\."
+    with pytest.raises(UserError, match=sentence):
+        dataset(root, tmp_path)
+
+
+def test_yml_works_as_yaml_does(root, tmp_path, write):
+    write("config/datasets/mine.yml", mine({"source": "/a", "target": "/b"}, splits=dict.fromkeys(
+        ("train", "dev", "test"), "pairs") | {"gold_x": "bank"}))  # fmt: skip
+    write("config/corpora/bank.yml", {"format": "conllu", "files": {"source": "/c"}})
+    write("config/systems/own.yml", {"own_base": {"extends": "transformer_base"}})
+    write("config/recipes/mine.yml", {"description": "x"})
+    write("config/scales/mine_scale.yml", {"description": "x"})
+    write("config/models/own.yml", {"description": "x", "files": []})
+    write("config/config.yml", {"datasets": ["mine"], "systems": ["transformer_base"]})
+    project = Project([tmp_path / "config", root / "config"], {})
+    assert project.dataset("mine").sides("gold_x") == ("source",)
+    assert {"own_base"} <= set(project.system_entries)
+    assert {"mine"} <= set(project.recipe_files)
+    assert {"own"} <= set(project.model_files)
+    assert {"mine_scale"} <= set(project.scale_names)
+    (tmp_path / "config/scales/paper.yaml").write_text("description: x\n")
+    write("config/systems/all.yaml", {"transformer_base": {"base": "transformer"}, "own_base": {}})
+    (tmp_path / "config/systems/own.yml").unlink()
+    assert Project.load(tmp_path / "config").settings.datasets == ("mine",)
+
+
+@pytest.mark.parametrize("kind", ["datasets", "corpora", "systems", "recipes", "scales", "models"])
+def test_yaml_and_yml_of_one_name_are_an_error(kind, root, tmp_path, write):
+    for ending in ("yaml", "yml"):
+        write(f"config/{kind}/twin.{ending}", {})
+    with pytest.raises(UserError, match=r"twin\.yaml and .*twin\.yml are both there: which is meant\?"):
+        read_all(Project([tmp_path / "config", root / "config"], {}))
+
+
+def read_all(project: Project) -> list:
+    names = ("dataset_files", "corpus_files", "system_entries", "recipe_files", "scale_files", "model_files")
+    return [getattr(project, name) for name in names]
+
+
+def test_two_files_of_settings_are_an_error(tmp_path, write):
+    for ending in ("yaml", "yml"):
+        write(f"config.{ending}", {})
+    with pytest.raises(UserError, match=r"config\.yaml and .*config\.yml are both there"):
+        Project.load(tmp_path)
+
+
+def test_the_example_of_the_readme_is_a_data_set(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.M | re.DOTALL)
+    path = tmp_path / "config/datasets/mine.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(example, encoding="utf-8")
+    found = dataset(root, tmp_path)
+    assert paths(found, "train") == {"source": [f"{tmp_path}/text/train.en"], "target": [f"{tmp_path}/text/train.de"]}
+    assert paths(found, "test")["target"] == ["/home/me/corpora/test.de.gz"]
+    run = Project([tmp_path / "config", root / "config"], {}).run("mine", "transformer_base", "smoke", 1)
+    assert run.tests == ("test", "dev")

@@ -1,0 +1,92 @@
+"""Peak learning rate and Adam's beta2 of bugliarello2020's systems are those of its released training commands."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nmtcore.config.project import Project
+from nmtcore.config.yaml_files import read_yaml
+
+COLUMNS = ["nc11_en2de", "nc11_de2en", "wmt18_en2tr", "wmt16_en2de", "wmt17_en2de", "wat_en2ja"]
+RELEASED = {
+    "transformer_base": [
+        (0.001, 0.997),
+        (0.001, 0.997),
+        (0.001, 0.997),
+        (0.001, 0.997),
+        (0.001, 0.997),
+        (0.001, 0.997),
+    ],
+    "sennrich_haddow": [
+        (0.0007, 0.997),
+        (0.0007, 0.997),
+        (0.0007, 0.997),
+        (0.001, 0.997),
+        (0.001, 0.997),
+        (0.001, 0.997),
+    ],
+    "currey_heafield": [
+        (0.0007, 0.997),
+        (0.0007, 0.98),
+        (0.0007, 0.997),
+        (0.001, 0.997),
+        (0.001, 0.997),
+        (0.0007, 0.98),
+    ],
+    "sisa": [(0.0007, 0.997), (0.0007, 0.98), (0.0007, 0.98), (0.0007, 0.997), (0.0007, 0.997), (0.001, 0.997)],
+    "pascal": [(0.0007, 0.997), (0.0007, 0.997), (0.0007, 0.98), (0.0007, 0.98), (0.0007, 0.997), (0.0007, 0.997)],
+}
+"""Peak and beta2 by system and data set (`COLUMNS`)."""
+
+
+@pytest.fixture(scope="module")
+def project(root: Path) -> Project:
+    return Project.load(root / "config")
+
+
+def row_of(project: Project, system: str) -> str:
+    """Whose commands a system has: its own, those of what it is a variant of, or the baseline's."""
+    if system == "transformer_base_pascal_rate":
+        return "pascal"
+    own = project.system_entries[system][0].stem == "bugliarello2020"
+    return next((row for row in RELEASED if own and system.startswith(row)), "transformer_base")
+
+
+def twins_of(project: Project, dataset: str) -> list[str]:
+    """A data set of the paper, its filtered twin, and the rehearsals of both."""
+    return [d for d in project.dataset_files if d.removeprefix("rehearsal_").removesuffix("_filtered") == dataset]
+
+
+@pytest.mark.parametrize("dataset", COLUMNS)
+def test_every_system_has_the_released_rate_on_every_data_set(project: Project, dataset):
+    """At paper scale; whose row it has does not depend on the data set being filtered, or a rehearsal."""
+    twins = twins_of(project, dataset)
+    assert len(twins) == (4 if dataset[:5] in ("nc11_", "wmt16") else 2)
+    needing_treebanks = {"depparse_gold", "depparse_gold_only"}
+    rows = {system: row_of(project, system) for system in project.system_entries if system not in needing_treebanks}
+    assert list(rows.values()).count("pascal") == 24
+    assert list(rows.values()).count("sisa") == 7
+    for system, row in rows.items():
+        for twin in twins:
+            training = project.run(twin, system, "paper", 1).training
+            found = training.schedule.peak, training.betas
+            peak, beta2 = RELEASED[row][COLUMNS.index(dataset)]
+            assert found == (peak, (0.9, beta2)), (twin, system)
+            assert (training.schedule.kind, training.schedule.warmup) == ("inverse_sqrt", 8000)
+
+
+def test_the_like_for_like_twin_is_the_baseline_but_for_the_rate(project: Project):
+    for dataset in COLUMNS:
+        base, twin, pascal = (
+            project.run(dataset, name, "paper", 1)
+            for name in ("transformer_base", "transformer_base_pascal_rate", "pascal")
+        )
+        assert twin.training == pascal.training != base.training
+        assert twin == replace(base, system=twin.system, training=pascal.training)
+
+
+def test_the_table_is_the_published_one(shared: Path):
+    released = read_yaml(shared / "design" / "published.yaml")["bugliarello2020"]["released_training"]
+    assert released["columns"] == COLUMNS
+    assert {name: [tuple(cell) for cell in row] for name, row in released["rows"].items()} == RELEASED

@@ -1,0 +1,69 @@
+"""Lines that are left out: what stands to the right of the corpus still finds its trees."""
+
+import pytest
+
+from nmtcore import parquet
+from nmtcore.annotation.shards import annotate_shard, gather_shards
+from nmtcore.config.annotators import Existing
+from nmtcore.config.filters import Length
+from nmtcore.corpus import read
+from nmtcore.corpus.filter import filter_split
+from nmtcore.parquet import read_rows
+
+COUNT = 60
+PLACES = {
+    "first": [0],
+    "first two": [0, 1],
+    "middle": [29, 30, 31],
+    "last": [59],
+    "whole row groups": [*range(7, 14), *range(40, 49)],
+    "everywhere": [0, 1, 13, 14, 15, 30, 31, 44, 58, 59],
+}
+
+
+def sentence(number: int, *, broken: bool) -> str:
+    """Write a CoNLL-U sentence whose labels name it; a broken one has a head that is no number."""
+    length = 1 + number % 5
+    words = [
+        f"{n}\tw{number}x{n}\t_\tX\t_\t_\t{'?' if broken else n - 1}\tof{number}\t_\t_" for n in range(1, length + 1)
+    ]
+    return "\n".join(words) + "\n\n"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("shards", [1, 4, 20])
+def test_trees_go_to_their_pairs_when_lines_were_left_out(place, shards, bench, monkeypatch):
+    monkeypatch.setattr(parquet, "ROWS_PER_GROUP", 7)
+    monkeypatch.setattr(read, "ROWS_PER_CHUNK", 7)
+    bad = PLACES[place]
+    files = {
+        "source": bench.file("s", "".join(sentence(k, broken=k in bad) for k in range(COUNT))),
+        "target": bench.file("t", "".join(f"target {k}\n" for k in range(COUNT))),
+    }
+    corpus = bench.corpus("conllu", {"target_format": "plain"}, **files)
+    dataset = bench.dataset(corpus, max_bad_lines=len(bad), filters=(Length(most=4),))
+    _, report = bench.read(dataset)
+    assert report["dropped"] == {"tree": len(bad)}
+    pairs = bench.folder / "train.parquet"
+    filter_split(
+        dataset, "train", raw=bench.raw("train"), other_raws={}, output=pairs, report=bench.folder / "train.json"
+    )
+    kept = [k for k in range(COUNT) if k not in bad and k % 5 < 4]
+
+    outputs = [bench.folder / f"{k}.parquet" for k in range(shards)]
+    for k, output in enumerate(outputs):
+        annotate_shard(
+            Existing(),
+            corpus=pairs,
+            raw=bench.raw("train"),
+            side="source",
+            language="cs",
+            shard=k,
+            shards=shards,
+            output=output,
+        )
+    gather_shards(outputs, corpus=pairs, output=bench.folder / "all", report=bench.folder / "all.json")
+    rows = list(read_rows(bench.folder / "all"))
+    assert [row["id"] for row in rows] == kept
+    assert [row["deprel"] for row in rows] == [[f"of{k}"] * (1 + k % 5) for k in kept]
+    assert [row["head"] for row in rows] == [list(range(1 + k % 5)) for k in kept]

@@ -1,0 +1,99 @@
+"""A GPU's memory that is full, wherever a trained model works: made up, since there is no GPU here."""
+
+import io
+import sys
+
+import pytest
+import torch
+from inference.tiny import random_examples, random_model, run_settings, write_bundle
+
+from nmtcore.cli import main
+from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.training import DecodingSettings
+from nmtcore.errors import UserError
+from nmtcore.inference.bundle import load_bundle, to_device
+from nmtcore.inference.parse import parse_examples
+from nmtcore.inference.translate import translate_and_parse, translate_examples
+from nmtcore.model.transformer import Transformer
+
+FULL = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). "
+FEWER = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
+ON_CPU = "Take the CPU: --device cpu."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_bundle(tmp_path_factory.mktemp("memory") / "model", run_settings(DepParse(layer=1)))
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """Let a model find no memory for more than two sentences at once."""
+    encode = Transformer.encode
+
+    def encoded(self, batch, **options):
+        if len(batch.source_BS) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return encode(self, batch, **options)
+
+    monkeypatch.setattr(Transformer, "encode", encoded)
+
+
+@pytest.mark.parametrize("work", [translate_examples, translate_and_parse])
+def test_translations_say_what_to_lower_and_then_fit(full, work):
+    model, examples = random_model(DepParse(layer=0)), random_examples(6)
+    with pytest.raises(UserError) as caught:
+        work(model, examples, DecodingSettings(beam=2))
+    assert str(caught.value) == FULL + FEWER
+    assert len(work(model, examples, DecodingSettings(beam=2, batch_sentences=2))) in (6, 2)
+
+
+def test_parses_say_what_to_lower_and_then_fit(full):
+    model, examples = random_model(DepParse(layer=0)), random_examples(6)
+    with pytest.raises(UserError) as caught:
+        parse_examples(model, examples)
+    assert str(caught.value) == FULL + FEWER
+    assert len(parse_examples(model, examples, batch_sentences=2)) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["translate"], FEWER),
+        (["parse"], FEWER),
+        (["parse", "--attention", "0.0"], ON_CPU),
+        (["attention", "-o", "maps.parquet"], ON_CPU),
+    ],
+    ids=" ".join,
+)
+def test_the_command_line_says_it_in_a_sentence(full, folder, tmp_path, monkeypatch, capsys, arguments, advice):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
+    command, *others = arguments
+    with pytest.raises(SystemExit) as exit:
+        main([command, str(folder), *others])
+    assert exit.value.code == 2
+    assert capsys.readouterr() == ("", f"nmtcore {command}: {FULL}{advice}\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_translates_fewer_at_once(full, folder, monkeypatch, capsysbinary):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
+    main(["translate", str(folder), "--batch", "2"])
+    assert capsysbinary.readouterr().out.count(b"\n") == 3
+
+
+def test_a_bundle_parses_as_many_at_once_as_its_settings_say(full, tmp_path, monkeypatch, capsysbinary):
+    run = run_settings(DepParse(layer=1), decoding=DecodingSettings(batch_sentences=2))
+    folder = write_bundle(tmp_path / "model", run)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
+    main(["parse", str(folder)])
+    assert capsysbinary.readouterr().out.count(b"\n\n") == 3
+
+
+def test_a_model_goes_where_the_device_is_made_ready(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr("nmtcore.inference.bundle.prepare_device", lambda name: asked.append(name) or "meta")
+    assert next(to_device(random_model(), "cuda:1").parameters()).device.type == "meta"
+    load_bundle(folder, "cuda")
+    assert asked == ["cuda:1", "cuda"]

@@ -1,0 +1,93 @@
+"""Devices on a machine without any: what torch says of GPUs is made up here."""
+
+import pytest
+import torch
+
+from nmtcore.errors import UserError
+from nmtcore.model.device import check_gpus, choose_device, memory_explained, prepare_device
+
+FULL = (
+    "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.64 GiB is "
+    "free. Process 2245 has 77.00 GiB memory in use. Of the allocated memory 70.00 GiB is allocated by PyTorch."
+)
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """Say how many GPUs are visible; the flag of cuDNN's attention is put back at the end."""
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    def visible(count):
+        torch.backends.cuda.enable_cudnn_sdp(True)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)
+
+    yield visible
+    torch.backends.cuda.enable_cudnn_sdp(before)
+
+
+def test_auto_is_a_gpu_where_there_is_one(gpus):
+    gpus(1)
+    assert (choose_device("auto"), choose_device("cpu")) == ("cuda", "cpu")
+    gpus(0)
+    assert (choose_device("auto"), choose_device("cuda")) == ("cpu", "cuda")
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:1", torch.device("cuda", 1)])
+def test_a_gpu_computes_without_cudnns_attention(gpus, name):
+    gpus(2)
+    assert prepare_device(name) == torch.device(name)
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+    assert torch.backends.cuda.flash_sdp_enabled()
+    assert torch.backends.cuda.mem_efficient_sdp_enabled()
+
+
+def test_a_cpu_leaves_the_flag_alone(gpus):
+    gpus(2)
+    assert prepare_device("cpu") == torch.device("cpu")
+    assert torch.backends.cuda.cudnn_sdp_enabled()
+
+
+@pytest.mark.parametrize(
+    ("name", "visible", "chosen", "words"),
+    [
+        ("cuda", 0, None, "'cuda' cannot be used (no GPUs are visible here); try cpu."),
+        ("cuda:1", 1, "3", "'cuda:1' cannot be used (1 GPU is visible here with CUDA_VISIBLE_DEVICES=3); try cpu."),
+        ("cuda:2", 2, None, "'cuda:2' cannot be used (2 GPUs are visible here); try cpu."),
+        ("abacus", 2, None, "'abacus' cannot be used ("),
+    ],
+)
+def test_a_device_that_is_not_there(gpus, monkeypatch, name, visible, chosen, words):
+    gpus(visible)
+    if chosen is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", chosen)
+    with pytest.raises(UserError) as caught:
+        prepare_device(name)
+    assert str(caught.value).startswith(f"The device {words}")
+    assert torch.backends.cuda.cudnn_sdp_enabled()
+
+
+def test_more_processes_than_gpus(gpus, monkeypatch):
+    gpus(2)
+    check_gpus(2)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    with pytest.raises(UserError) as caught:
+        check_gpus(4)
+    assert str(caught.value) == (
+        "gpus: 4 asks for a GPU for each of 4 processes, but 2 GPUs are visible here with CUDA_VISIBLE_DEVICES=0,1: "
+        "lower gpus in config.yaml, or give the job more GPUs."
+    )
+
+
+def test_a_full_memory_is_said_in_a_sentence():
+    with pytest.raises(UserError) as caught, memory_explained("Buy another."):
+        raise torch.OutOfMemoryError(FULL)
+    assert str(caught.value) == (
+        "The GPU's memory is full (CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of "
+        "79.15 GiB of which 1.64 GiB is free). Buy another."
+    )
+    with pytest.raises(UserError, match=r"full \(nothing left\)\. Buy another\.$"), memory_explained("Buy another."):
+        raise torch.OutOfMemoryError("nothing left")
+    with pytest.raises(RuntimeError, match="a fault of ours"), memory_explained("Buy another."):
+        raise RuntimeError("a fault of ours")

@@ -1,0 +1,99 @@
+"""A user's own files in the workflow: read where they are, noticed when they change, named when they are missing."""
+
+import os
+import re
+
+import pytest
+import yaml
+from workflow.calling import WORDS, make_workplace
+
+TARGET = "results/mine/segmentation/bpe_joint_20"
+OWN = """
+description: "Sentences of my own"
+source: en
+target: de
+corpora:
+  train: {format: plain, files: {source: ../my/train.en, target: ../my/train.de}}
+  dev: {format: plain, files: {source: ../my/dev.en, target: ../my/dev.de}}
+splits: {train: train, dev: dev, test: dev}
+segmentation: {kind: bpe, joint: true, size: 20}
+recipe: small
+"""
+FILES = {f"{split}.{side}": (split, side) for split in ("train", "dev") for side in ("en", "de")}
+
+
+def write_own(place, *, ending="yaml"):
+    (place.folder / "my").mkdir()
+    for name, (split, side) in FILES.items():
+        words = list(WORDS) if side == "en" else list(WORDS.values())
+        lines = [" ".join(words[(i * i + j) % len(words)] for j in range(3 + i % 4)) for i in range(40)]
+        (place.folder / "my" / name).write_text("".join(f"{split} {line}\n" for line in lines), encoding="utf-8")
+    path = place.folder / "config" / "datasets" / f"mine.{ending}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(OWN, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def own(root, tmp_path_factory):
+    """A working directory in which the training split was read and cut."""
+    made = make_workplace(tmp_path_factory.mktemp("own"), root / "Snakefile")
+    write_own(made)
+    made.run(TARGET)
+    return made
+
+
+def planned(place, target=TARGET):
+    finished = place.call("-n", target)
+    assert finished.code == 0, finished.output
+    return set(re.findall(r"^(?:local)?rule (\w+):", finished.output, re.MULTILINE))
+
+
+def test_own_files_are_neither_copied_nor_downloaded(own):
+    assert not (own.folder / "downloads").exists()
+    assert planned(own) == set()
+    plan = own.call("-n", "data", settings=['datasets=["mine"]', 'systems=["transformer_base"]'])
+    assert plan.code == 0, plan.output
+    assert "To be fetched" not in plan.output
+    assert "rule download:" not in plan.output
+    assert f"{own.folder}/my/dev.en" in plan.output
+
+
+@pytest.mark.parametrize("change", ["newer", "older", "another of the same age"])
+def test_a_changed_file_is_noticed(change, own):
+    path = own.folder / "my/train.en"
+    text, time = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
+    shift = {"newer": 10**9, "older": -(10**12)}.get(change, 0)
+    path.write_text(text if shift else text.replace("cat", "camel"), encoding="utf-8")
+    os.utime(path, ns=(time + shift, time + shift))
+    assert planned(own) == {"read_split", "filter_split", "learn_segmentation"}
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(time, time))
+    assert planned(own) == set()
+
+
+def test_missing_files_are_named_while_planning(own):
+    moved = (own.folder / "my").rename(own.folder / "away")
+    try:
+        plan = own.call("-n", "results/mine/corpus/dev.parquet")
+        assert planned(own) == set(), "what is finished needs them no more"
+    finally:
+        moved.rename(own.folder / "my")
+    assert plan.code == 1
+    assert "config/datasets/mine.yaml: files are missing (a relative path starts at the config folder):" in plan.output
+    for split in ("train", "dev"):
+        for role, side in (("source", "en"), ("target", "de")):
+            line = f"corpora.{split}: files.{role}: there is no file {own.folder}/my/{split}.{side}"
+            assert plan.output.count(line) == 1
+
+
+def test_yml_files_work_in_the_workflow(empty):
+    write_own(empty, ending="yml")
+    (empty.folder / "config/config.yml").write_text(yaml.safe_dump({"datasets": ["mine"], "systems": []}))
+    plan = empty.call("-n", "data")
+    assert plan.code == 0, plan.output
+    assert f"{empty.folder}/my/dev.en" in plan.output
+    (empty.folder / "config/config.yaml").write_text("{}\n")
+    refused = empty.call("-n", "data")
+    assert refused.code == 1
+    assert "Error: config/config.yaml and config/config.yml are both there: which is meant?" in refused.output
+    assert "Traceback" not in refused.output
