@@ -136,3 +136,15 @@ def test_a_plan_lists_what_it_fetches_and_nothing_else(empty):
     assert set(base) == texts
     assert {name.split("/")[1] for name, _ in set(trees) - texts} == {"stanza_cs"}
     assert {licence for _, licence in set(trees) - texts} == {"Apache-2."}
+
+
+def test_a_models_file_that_cannot_be_read_matters_only_to_who_reads_it(place):
+    place.write("models/xx_trees", {"descripton": "misspelt"})
+    planned = plan(place, PARSED.replace("depparse_l1", "transformer_base"))
+    assert planned.code == 0, planned.output
+    assert "To be fetched: 6 files" in planned.output
+    refused = plan(place, PARSED)
+    assert refused.code == 1
+    (error,) = errors(refused)
+    assert "models/xx_trees.yaml" in error
+    assert "Did you mean description?" in error
