@@ -1,6 +1,8 @@
 """What a plan says of parsers' models: those that are fetched, those that are not there, those fetched by hand."""
 
+import os
 import re
+import time
 
 import pytest
 from workflow.calling import little
@@ -69,10 +71,11 @@ def test_a_model_at_hand_is_not_missing(place):
 
 def test_finished_results_need_no_model(place):
     """The model has gone since; so have the files between them, or not."""
-    for target in (PARSED, TREES):
+    for age, target in enumerate((PARSED, TREES), start=1):
         path = place.folder / target
         path.parent.mkdir(parents=True)
         path.write_text("")
+        os.utime(path, ns=(time.time_ns() - age * 10**12,) * 2)
     for target in (PARSED, TREES):
         planned = plan(place, target)
         assert planned.code == 0, planned.output
@@ -136,3 +139,15 @@ def test_a_plan_lists_what_it_fetches_and_nothing_else(empty):
     assert set(base) == texts
     assert {name.split("/")[1] for name, _ in set(trees) - texts} == {"stanza_cs"}
     assert {licence for _, licence in set(trees) - texts} == {"Apache-2."}
+
+
+def test_a_models_file_that_cannot_be_read_matters_only_to_who_reads_it(place):
+    place.write("models/xx_trees", {"descripton": "misspelt"})
+    planned = plan(place, PARSED.replace("depparse_l1", "transformer_base"))
+    assert planned.code == 0, planned.output
+    assert "To be fetched: 6 files" in planned.output
+    refused = plan(place, PARSED)
+    assert refused.code == 1
+    (error,) = errors(refused)
+    assert "models/xx_trees.yaml" in error
+    assert "Did you mean description?" in error

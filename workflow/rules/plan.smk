@@ -56,9 +56,10 @@ def planned_files(jobs):
         for files in corpus.files.values()
         for file in files
     }
-    for model in map(PROJECT.annotator_model, PROJECT.model_files):
-        licences |= {file.name: model.licence for file in model.files}
     planned = sorted(job.wildcards.file for job in jobs if job.rule.name == "download")
+    models = {name.split("/")[1] for name in planned if name.startswith("models/")}
+    for model in map(PROJECT.annotator_model, models & set(PROJECT.model_files)):
+        licences |= {file.name: model.licence for file in model.files}
     return {name: (file_settings(name), licences.get(name, "")) for name in planned}
 
 
