@@ -8,13 +8,16 @@ import time
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from inference.tiny import run_settings
 
+from nmtcore import experiment
 from nmtcore.annotation.labels import KINDS, SPECIALS
 from nmtcore.config.datasets import SIDES, SegmentationSettings
 from nmtcore.config.runs import SentencesSettings
+from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
@@ -120,6 +123,19 @@ def test_scores_of_another_seed_or_without_the_metric(tmp_path: Path, asked: int
     with pytest.raises(UserError, match="has no ribes"):
         write_summary([path], seeds=[1], score="ribes", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_gold_treebanks_are_parsed_as_many_sentences_at_once_as_the_settings_say(tmp_path: Path, monkeypatch):
+    asked = []
+    for name, result in {"load_bundle": SimpleNamespace(model=None), "load_split": SimpleNamespace(id=[])}.items():
+        monkeypatch.setattr(experiment, name, lambda *_, result=result: result)
+    monkeypatch.setattr(experiment, "parse_examples", lambda *_, **options: asked.append(options) or [])
+    monkeypatch.setattr(experiment, "score_parses", lambda *_, **__: {})
+    places = {"corpora": {"gold_a": tmp_path}, "trees": {"gold_a": tmp_path}, "parses": tmp_path / "gold"}
+    run = run_settings(gold=("gold_a",), decoding=DecodingSettings(batch_sentences=3))
+    where = {"model": tmp_path, "features": tmp_path, "scores": tmp_path / "gold.json", "device": "cpu", "threads": 1}
+    experiment.evaluate_gold(run, **where, **places)
+    assert asked == [{"batch_sentences": 3}]
 
 
 def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):
