@@ -95,6 +95,16 @@ def test_a_broken_file_disturbs_those_alone_who_need_it(empty, kind):
         assert fault in refused(empty, "-n", "downloads/mine/own.gz")
 
 
+def test_a_broken_data_set_that_is_configured_disturbs_no_target_of_another(empty):
+    path = empty.folder / "config/datasets/broken.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("description: [\n")
+    settings = ["datasets=[broken]", "systems=[transformer_base]"]
+    planned = empty.call("-n", "results/demo_en2de/corpus/train.parquet", settings=settings)
+    assert planned.code == 0, planned.output
+    assert "config/datasets/broken.yaml, line 2: not valid YAML" in refused(empty, "-n", "train", settings=settings)
+
+
 def test_a_file_that_takes_the_place_of_the_repositorys_is_told_once(empty, root):
     own = empty.folder / "config/datasets/demo_en2de.yaml"
     own.parent.mkdir(parents=True)
