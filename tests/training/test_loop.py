@@ -81,6 +81,17 @@ def test_every_update_is_in_the_log_once(tmp_path):
         assert math.isfinite(line["gradient"])
 
 
+@pytest.mark.parametrize("device_size", [None, 40])
+def test_the_log_tells_the_translations_loss_apart_from_the_objective(tmp_path, device_size):
+    settings = {"dropout": 0.0, "max_updates": 3, "log_every": 1, "batch": {"device_size": device_size}}
+    _, _, plain = run_it(tmp_path / "plain", tiny.settings(**settings))
+    _, _, parser = run_it(tmp_path / "parser", tiny.settings(parses=True, **settings))
+    for one, two in zip(plain[:3], parser[:3], strict=True):
+        assert one["loss/translation"] == pytest.approx(one["loss"])
+        assert two["loss/translation"] + two["loss/depparse"] == pytest.approx(two["loss"])
+        assert two["loss/depparse"] > 0.1
+
+
 def test_tensorboard_gets_the_same(tmp_path):
     pytest.importorskip("tensorboard")
     run_it(tmp_path, tiny.settings(max_updates=3))
