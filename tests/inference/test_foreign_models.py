@@ -25,6 +25,9 @@ COMMANDS = {"translate": [], "parse": ["--attention", "0.0"], "attention": ["-o"
 @pytest.fixture
 def mark(tmp_path, monkeypatch):
     """The file that code would leave; the user stands in an empty folder, and has no models."""
+    # spaCy remembers the plug-ins that it sees when it is loaded, and other tests share this process.
+    import catalogue  # noqa: F401
+
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
     monkeypatch.delenv("CORENLP_HOME", raising=False)
     (tmp_path / "here").mkdir()
