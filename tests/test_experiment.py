@@ -21,7 +21,7 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
-from nmtcore.experiment import choose_device, load_split, run_labels, score_parses
+from nmtcore.experiment import _run_forwarding_signals, choose_device, load_split, run_labels, score_parses
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.parse import Parse
@@ -195,3 +195,8 @@ def test_the_shipped_components_can_be_told_as_json(root: Path):
             json.dumps(run_to_json(project.run(dataset, system, "smoke", 1)))
             told.add(system)
     assert told == set(project.system_entries)
+
+
+def test_trainers_import_nothing_from_the_working_directory():
+    looks_here = "import sys; sys.exit('' in sys.path)"
+    assert _run_forwarding_signals([sys.executable, "-c", looks_here]) == 0

@@ -114,7 +114,8 @@ def _reason(specification: Path) -> Path:
 
 def _run_forwarding_signals(command: Sequence[str]) -> int:
     """Run a command that gets every signal of `_FORWARDED` that this process gets; give its status."""
-    process = subprocess.Popen(command)
+    # `python -m`, here and in torchrun, would look for modules in the working directory first.
+    process = subprocess.Popen(command, env=os.environ | {"PYTHONSAFEPATH": "1"})
     before = {number: signal.signal(number, lambda got, _: process.send_signal(got)) for number in _FORWARDED}
     try:
         return process.wait()
