@@ -5,7 +5,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from nmtcore.config import project
 from nmtcore.config.yaml_files import config_file
@@ -54,12 +54,21 @@ def prepare_jobs(folder: str) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
+def end_planning(mistake: UserError) -> NoReturn:
+    """End planning with the sentence of a user's mistake, and status 1.
+
+    Snakemake would print an `Exception` with its place in the workflow's files; `SystemExit` passes through it.
+    Planning holds no lock yet.
+    """
+    sys.exit(f"Error: {mistake}")
+
+
 def own_config() -> str | None:
     """Find the user's config.yaml or config.yml, None where there is none; both together end planning."""
     try:
         path = config_file("config")
     except UserError as error:
-        sys.exit(f"Error: {error}")
+        end_planning(error)
     return str(path) if path.exists() else None
 
 

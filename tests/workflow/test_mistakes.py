@@ -37,7 +37,7 @@ def refused(place, *arguments, settings=()):
             "results/demo_en2de/transformer_base/seed1/modle",
             "Did you mean results/demo_en2de/transformer_base/seed1/mo",
         ),
-        ("results/tables/system.md", "Did you mean results/tables/systems.md"),
+        ("results/tables/system.md", "unknown table 'system'. Did you mean systems?"),
         ("downloads/multi30k/vaal.cs", "no data set or model names this file. Did you mean multi30k/val.cs"),
     ],
 )

@@ -1,6 +1,6 @@
 # The configuration as the rules see it, and the paths that they share.
 from dataclasses import fields, replace
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -20,36 +20,32 @@ from nmtcore.config.targets import SCORES, scale_of
 from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import gpu_here
+from nmtcore.job import end_planning, gpu_here
 
 
 def explained(function):
-    """Let a user's mistake end planning with its sentence alone.
-
-    Snakemake would print any `Exception` of an input function with its place in these files; `SystemExit` passes
-    through it. Planning holds no lock yet.
-    """
+    """Let a user's mistake end planning with its sentence alone."""
 
     @wraps(function)  # Snakemake asks for its parameters
     def call(*arguments, **options):
         try:
             return function(*arguments, **options)
         except UserError as error:
-            sys.exit(f"Error: {error}")
+            end_planning(error)
 
     return call
 
 
-def warn(sentences):
-    """Print sentences, unless this is the process of a job, which plans anew what was planned."""
+@cache
+def warn(sentence):
+    """Print a sentence once; the process of a job prints none, since it plans again what was planned."""
     if workflow.is_main_process:
-        for sentence in sentences:
-            logger.warning(sentence)
+        logger.warning(sentence)
 
 
 @explained
 def load_project():
-    """Read the configuration; a mistake in it ends planning with its sentence alone."""
+    """Read the configuration, and say which files are hidden by others or cannot be read."""
     own = Path(
         workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
     ).resolve()
@@ -57,8 +53,10 @@ def load_project():
     for key in workflow.config_settings.config:
         choose(key, keys, what="key", where="--config")
     project = Project(["config", own], config)
-    warn(hidden_files(project.folders))
-    warn(f"Not read: {fault}" for fault in project.systems.faults)
+    for sentence in hidden_files(project.folders):
+        warn(sentence)
+    for fault in project.systems.faults:
+        warn(f"Not read: {fault}")
     return project
 
 
@@ -123,7 +121,7 @@ def dataset_param(*keys):
 
 
 def run_param(settings):
-    """A params function: a whole run, which a job makes again when what `settings` gives of it changes."""
+    """A params function: a whole run; the job runs again when what `settings` gives of it changes."""
     return lambda wildcards: Tracked(
         run_to_json(run_of(wildcards)), settings(run_of(wildcards))
     )

@@ -11,47 +11,44 @@ from nmtcore.config.typed import choose, nearest, plain
 from nmtcore.corpus.download import without_member
 from nmtcore.errors import UserError
 
-UNREAD = []
-
 
 @cache
 def named_files():
     """Every file to download that a data set or a model names: its settings by who names it.
 
-    `UNREAD` gets a sentence for each data set or model that cannot be read.
+    With it comes a sentence for each data set or model that cannot be read, which may not matter.
     """
-    named = {}
+    named, unread = {}, []
+
+    def read(give, name, what):
+        try:
+            return getattr(give(name), what)
+        except UserError as error:
+            unread.append(str(error))
+            return {}
+
     for dataset in PROJECT.dataset_files:
-        for corpus, settings in readable(PROJECT.dataset, dataset, "corpora").items():
+        for corpus, settings in read(PROJECT.dataset, dataset, "corpora").items():
             for files in settings.files.values():
                 for file in (file for file in files if file.path is None):
                     named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
     for model in PROJECT.model_files:
-        for file in readable(PROJECT.annotator_model, model, "files"):
+        for file in read(PROJECT.annotator_model, model, "files"):
             named.setdefault(file.name, {})[f"model {model}"] = file
-    return named
-
-
-def readable(read, name, what):
-    """One thing of a data set or model; nothing where it cannot be read, which may not matter."""
-    try:
-        return getattr(read(name), what)
-    except UserError as error:
-        UNREAD.append(str(error))
-        return {}
+    return named, list(dict.fromkeys(unread))
 
 
 @explained
 def file_settings(name):
     """The settings of a file by its name; all that name it must mean the same file, if not the same member of it."""
+    named, unread = named_files()
     owners = {
-        owner: without_member(file)
-        for owner, file in named_files().get(name, {}).items()
+        owner: without_member(file) for owner, file in named.get(name, {}).items()
     }
     if not owners:
-        unread = " ".join(["Not read:", *dict.fromkeys(UNREAD)] if UNREAD else [])
+        hint = " ".join(["Not read:", *unread]) if unread else nearest(name, named)
         raise UserError(
-            f"{DOWNLOADS}/{name}: no data set or model names this file. {unread or nearest(name, named_files())}"
+            f"{DOWNLOADS}/{name}: no data set or model names this file. {hint}"
         )
     if len(set(owners.values())) > 1:
         raise UserError(
@@ -61,17 +58,17 @@ def file_settings(name):
 
 
 def file_param(wildcards):
-    """A params function: a file's settings, without about how much it is, which says nothing of what it is."""
+    """A params function: a file's settings, but for its approximate size, which does not decide what it is."""
     values = plain(replace(file_settings(wildcards.file), megabytes=None))
     return Tracked(values, values)
 
 
 @explained
 def split_files(wildcards):
-    """The files of a split, downloaded or the user's own; says at once which of the latter are missing."""
+    """The files of a split, downloaded or the user's own; a missing one of the user's ends planning."""
     dataset = dataset_of(wildcards)
     choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
-    # A split that was read needs its files no more.
+    # A split that was read needs its files no longer.
     if not os.path.exists(f"{DATA}/corpus/raw/{{split}}.parquet".format(**wildcards)):
         check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
     names = []
@@ -79,16 +76,15 @@ def split_files(wildcards):
         part.corpus for part in dataset.splits[wildcards.split]
     ):
         for files in dataset.corpora[corpus].files.values():
-            for file in files:
-                if file.path is not None:
-                    names.append(file.path)
-                    continue
-                names.append(f"{DOWNLOADS}/{file.name}")
+            names += [file.path or f"{DOWNLOADS}/{file.name}" for file in files]
     return list(dict.fromkeys(names))
 
 
 def reading_param(wildcards):
-    """A params function: what reading a split depends on, so also the state of own files: an older one may come."""
+    """A params function: what reading a split depends on.
+
+    The state of the user's own files is a part of it: Snakemake would not notice that one was replaced by an older file.
+    """
     found = dataset_param("words", "max_bad_lines")(wildcards)
     states = own_file_states(found[0], wildcards.split)
     return Tracked(found[0], found.settings | states)

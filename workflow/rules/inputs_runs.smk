@@ -2,30 +2,17 @@
 from functools import cache
 from pathlib import Path
 
-from snakemake.logging import logger
-
 from nmtcore.config.configured import configured_runs as runs_of_project
 from nmtcore.config.targets import scale_prefix
 from nmtcore.errors import UserError
 
-OVERRIDDEN = set()
-
-
-def say_overridden(run):
-    """Say once which settings of a system its scale overrides; the processes of jobs say nothing."""
-    if not workflow.is_main_process:
-        return
-    for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
-        if str(setting) not in OVERRIDDEN:
-            OVERRIDDEN.add(str(setting))
-            logger.info(str(setting))
-
 
 @explained
 def training_features(wildcards):
-    """The features that training reads; a run that is trained for a target says what its scale overrides."""
+    """The features that training reads; says which settings of the system its scale overrides."""
     run = run_of(wildcards)
-    say_overridden(run)
+    for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
+        warn(str(setting))
     return feature_files(run, run.training_splits)
 
 
@@ -75,7 +62,8 @@ def segmentation_folder(dataset, name):
 def configured_runs():
     """Every run that config.yaml asks for; says what its patterns leave out."""
     runs, left_out = runs_of_project(PROJECT)
-    warn(left_out)
+    for sentence in left_out:
+        warn(sentence)
     return runs
 
 

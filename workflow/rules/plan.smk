@@ -1,4 +1,4 @@
-# What is said of a plan before any of its jobs starts: what must be fetched, and which models are missing.
+# What is said about a plan before any of its jobs starts: what must be fetched, and which models are missing.
 from operator import itemgetter
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from nmtcore.errors import UserError
 
 
 def when_planned(check):
-    """Have `check` called with the jobs of the plan, before any starts; a `UserError` ends it with its sentence.
+    """Have `check` called with the jobs of the plan, before any of them starts.
 
     Snakemake evaluates input functions of finished jobs too, and calls `onstart` in no dry run.
     """
@@ -20,34 +20,30 @@ def when_planned(check):
         build()
         executing = workflow.executor_plugin is not None and not workflow.touch
         if executing and workflow.is_main_process:
-            try:
-                check(list(workflow.dag.needrun_jobs()))
-            except UserError as error:
-                sys.exit(
-                    "\n".join(f"Error: {line}" for line in str(error).splitlines())
-                )
+            check(list(workflow.dag.needrun_jobs()))
 
     workflow._build_dag = build_and_check
 
 
+@explained
 def check_plan(jobs):
-    """Tell what will be fetched; stop at a model of a parser that cannot be had, or not without the user's hands."""
+    """Say what will be fetched; end planning where a parser's model is missing and the workflow cannot fetch it."""
     files = planned_files(jobs)
     by_hand = files_by_hand(file for file, _ in files.values())
-    refused = lacking_models(jobs)
+    missing = annotators_without_models(jobs)
     if not workflow.dryrun:
-        refused += [
+        missing += [
             line for name, line in by_hand.items() if name.startswith("models/")
         ]
-    if refused:
-        raise UserError("\n".join(refused))
+    if missing:
+        raise UserError("\nError: ".join(missing))  # each begins as one alone would
     announce(files)
     for sentence in by_hand.values():
-        logger.warning(sentence)
+        warn(sentence)
 
 
 def planned_files(jobs):
-    """The files that the plan fetches, by name: settings, and the licence of who names them."""
+    """The files that the plan fetches: by name, the settings and the licence that a data set or model gives."""
     names = dict.fromkeys(job.wildcards_dict.get("dataset") for job in jobs)
     licences = {
         file.name: corpus.licence or dataset.licence
@@ -57,7 +53,7 @@ def planned_files(jobs):
         for file in files
     }
     planned = sorted(job.wildcards.file for job in jobs if job.rule.name == "download")
-    models = {name.split("/")[1] for name in planned if name.startswith("models/")}
+    models = {Path(name).parts[1] for name in planned if name.startswith("models/")}
     for model in map(PROJECT.annotator_model, models & set(PROJECT.model_files)):
         licences |= {file.name: model.licence for file in model.files}
     return {name: (file_settings(name), licences.get(name, "")) for name in planned}
@@ -74,8 +70,8 @@ def files_by_hand(files):
     return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
-def lacking_models(jobs):
-    """A sentence for each annotator that the plan runs without having, or knowing where to fetch, its model."""
+def annotators_without_models(jobs):
+    """A sentence for each annotator of the plan whose model is neither on this machine nor can be fetched."""
     annotators = {
         (job.wildcards.dataset, job.wildcards.annotator): annotator_of(job.wildcards)
         for job in jobs

@@ -4,7 +4,7 @@ import os
 from snakemake.cli import get_argument_parser
 from snakemake.io import strip_wildcard_constraints
 
-from nmtcore.config.nearest_target import unmade
+from nmtcore.config.nearest_target import unknown_target
 from nmtcore.config.targets import check_target
 
 
@@ -49,7 +49,7 @@ def check_file(target):
     if not made:
         plain_rules = [one for one in workflow.rules if not one.has_wildcards()]
         raise UserError(
-            unmade(
+            unknown_target(
                 PROJECT,
                 path,
                 rules=[one.name for one in plain_rules],

@@ -12,13 +12,13 @@ RUN_FILES = ("model", "training.jsonl", "hypotheses", "scores.json", "gold", "go
 """What lies in results/{scale}/{dataset}/{system}/seed{n}/."""
 
 
-def unmade(
+def unknown_target(
     project: Project, target: str, *, rules: Iterable[str], files: Iterable[str], makes: Callable[[str], bool]
 ) -> str:
     """Say that no rule makes `target`, and name the nearest targets that can be made.
 
-    `rules` are the target rules, `files` the files whose paths have no wildcards; `makes` says of a path whether some
-    rule makes it.
+    `rules` are the rules that may be asked for by name, `files` their outputs; `makes` tells whether some rule makes a
+    path.
     """
     found = _near(target, rules) if "/" not in target else []
     for path in (_in_results(project, target), f"{project.settings.paths.results.rstrip('/')}/{target}"):
@@ -48,14 +48,14 @@ def _fits(project: Project, path: str) -> bool:
 
 
 def _in_results(project: Project, target: str) -> str | None:
-    """Give a path whose first folder is nearly called like that of the results, with the right one."""
+    """Correct a path whose first folder is a misspelt results folder; None for other paths."""
     results = project.settings.paths.results.rstrip("/")
     first, slash, rest = target.partition("/")
     return f"{results}/{rest}" if slash and _near(first, [results]) else None
 
 
 def _paths(project: Project, target: str) -> Iterator[str]:
-    """Give the paths of everything that is made for the data set of a path."""
+    """Give the paths of all results of the data set that `target` names."""
     parsed = parse_target(project, target)
     if parsed is None or parsed.parts[0] not in project.dataset_files:
         return
