@@ -161,6 +161,10 @@ def test_values_that_look_like_the_ends_of_lists_are_read():
     assert '"1 now: settings: ; before: {" -> "2 now' in explained_reason(reason(strange[:1], strange[1:]))
 
 
+def test_another_parameter_may_hold_what_our_records_begin_with():
+    assert explained_reason(reason(["settings: a"], ["settings: b"])).endswith("'settings: a' -> 'settings: b'")
+
+
 def test_snakemakes_logger_tells_it(caplog):
     logger = logging.getLogger("test_snakemakes_logger_tells_it")
     explain_reasons(logger)

@@ -107,8 +107,11 @@ def _parameters(text: str, end: str) -> tuple[list[dict[str, Any]], str, str]:
         others += text[: place.start()]
         if place.group() != MARK:
             break
-        settings, length = json.JSONDecoder().raw_decode(text, place.end())
-        ours.append(settings)
+        try:
+            settings, length = json.JSONDecoder().raw_decode(text, place.end())
+            ours.append(settings)
+        except ValueError:  # another parameter that happens to hold our mark
+            others, length = others + MARK, place.end()
         text = text[length:]
     others = others.replace(_NOTHING, "").strip(", ")
     return ours, others or "nothing", text[place.end() :]
