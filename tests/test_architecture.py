@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.configured import Lacking
+from nmtcore.config.configured import MissingAnnotation
 from nmtcore.config.project import Project
 
 STAGES = (
@@ -113,7 +113,7 @@ def test_every_system_plans_on_every_data_set_at_smoke_scale_or_says_what_it_lac
     for dataset, system in itertools.product(project.dataset_files, project.system_entries):
         try:
             run = project.run(dataset, system, "smoke", 1)
-        except Lacking:
+        except MissingAnnotation:
             continue
         assert (run.scale, run.model.width) == ("smoke", 32)
         assert run.training.max_updates <= 300

@@ -185,13 +185,13 @@ def test_signals_reach_the_trainers_behind_torchrun():
 
 
 def test_the_shipped_components_can_be_told_as_json(root: Path):
-    from nmtcore.config.configured import Lacking
+    from nmtcore.config.configured import MissingAnnotation
     from nmtcore.config.project import Project
     from nmtcore.config.runs import run_to_json
 
     project, told = Project.load(root / "config"), set()
     for dataset, system in product(project.dataset_files, project.system_entries):
-        with suppress(Lacking):
+        with suppress(MissingAnnotation):
             json.dumps(run_to_json(project.run(dataset, system, "smoke", 1)))
             told.add(system)
     assert told == set(project.system_entries)

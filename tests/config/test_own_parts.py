@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.configured import Lacking, configured_runs
+from nmtcore.config.configured import MissingAnnotation, configured_runs
 from nmtcore.config.hidden import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
@@ -94,5 +94,5 @@ def test_a_pattern_leaves_out_what_a_data_set_has_no_annotation_for(tmp_path):
 
 def test_a_system_that_is_named_in_full_must_fit(tmp_path):
     write(tmp_path, "datasets/bare", "{extends: demo_en2de, annotators: null, syntax: null}\n")
-    with pytest.raises(Lacking, match="depparse_l0 on bare at scale smoke: needs dependencies on the source side"):
+    with pytest.raises(MissingAnnotation, match="depparse_l0 on bare at scale smoke: needs dependencies on the source"):
         configured_runs(own(tmp_path, datasets=["bare"], systems=["*", "depparse_l0"]))

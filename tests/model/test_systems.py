@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nmtcore.config.components import COMPONENTS, check_composition
-from nmtcore.config.configured import Lacking
+from nmtcore.config.configured import MissingAnnotation
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
@@ -24,7 +24,7 @@ def run_of(system):
     for dataset in sorted(PROJECT.dataset_files):
         try:
             return PROJECT.run(dataset, system, "paper", 1)
-        except Lacking:
+        except MissingAnnotation:
             continue
     raise AssertionError(f"no data set has what {system} reads")
 

@@ -8,15 +8,15 @@ from nmtcore.config.models import model_at_hand, model_places, place_of_model
 from nmtcore.errors import UserError
 
 
-class ModelMissing(UserError):
-    """A model that lies in none of the places where it was looked for."""
+class MissingModel(UserError):
+    """A model is in none of the places where it was looked for."""
 
 
 def find_model(name: str, folders: Sequence[Path], *, what: str, holds: str = "") -> Path:
     """Find a model by its name in one of `folders`, or where its environment variable says; never by a path.
 
-    `what` names it in messages ("Stanza model"); `holds` is as for `place_of_model`. A name that is none, or a model
-    that is not there (`ModelMissing`), is a `UserError`; the latter lists where it was looked for.
+    `what` names it in messages ("Stanza model"); `holds` is as for `place_of_model`. A name that is not plain is a
+    `UserError`; a model that is not there is a `MissingModel`, which lists where it was looked for.
     """
     try:
         places = model_places(name, folders)
@@ -24,7 +24,7 @@ def find_model(name: str, folders: Sequence[Path], *, what: str, holds: str = ""
         raise UserError(f"{what}: {error}.") from error
     if found := place_of_model(name, folders, holds=holds):
         return found
-    raise ModelMissing(
+    raise MissingModel(
         f"There is no {what} {_looked(name, places, holds)}. Add the folder that holds it to `models` in "
         "config/config.yaml (nmtcore takes it as --models FOLDER, too), or name a model of config/models, which the "
         "workflow fetches."
@@ -34,9 +34,9 @@ def find_model(name: str, folders: Sequence[Path], *, what: str, holds: str = ""
 def missing_models(
     settings: AnnotatorSettings, folders: Sequence[str | Path], *, fetched: Container[str] = ()
 ) -> list[str]:
-    """Say of each model of an annotator that is not on this machine where it was looked for, and what to do.
+    """Give a sentence for each model of an annotator that is not on this machine: where it was looked for, what to do.
 
-    Those in `fetched` are passed over: the workflow will fetch them.
+    Models in `fetched` are passed over, since the workflow will fetch them.
     """
     tool = annotator_tool(settings)
     return [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from nmtcore.annotation.base import Annotator, Sentence, Task
-from nmtcore.annotation.models import ModelMissing, find_model, installing
+from nmtcore.annotation.models import MissingModel, find_model, installing
 from nmtcore.config.annotators import Spacy as SpacySettings
 from nmtcore.config.models import installed_pipeline
 from nmtcore.errors import UserError
@@ -104,7 +104,7 @@ def load_pipeline(model: str, model_folders: Sequence[Path], *, supertags: bool 
 def _find(model: str, model_folders: Sequence[Path]) -> Path:
     try:
         return find_model(model, model_folders, what="spaCy pipeline", holds=SpacySettings.model_holds)
-    except ModelMissing as error:
+    except MissingModel as error:
         if package := installed_pipeline(model):
             return package
         raise UserError(f"{error} {installing(model)}") from error

@@ -16,7 +16,7 @@ MODEL_NAME = r"(?!\.{1,2}$)[A-Za-z0-9._-]+"
 
 
 def check_model_name(name: str) -> None:
-    """Raise a `ValueError` at a path: models are looked for in the user's folders alone, since they can run code."""
+    """Raise a `ValueError` at a path: models can run code, so they are looked for in the user's folders alone."""
     if not re.fullmatch(MODEL_NAME, name):
         raise ValueError(
             f"a model is a plain name (letters, digits, '.', '_' and '-'), not {name!r}: add the folder it lies in to "
@@ -49,7 +49,7 @@ class AnnotatorSettings:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that it reads, by the names of `config/models` or of what lies in `models` of config.yaml."""
+        """Names of the models that it reads: of files of `config/models`, or in the folders `models` of config.yaml."""
         model = getattr(self, "model", None)
         return () if model is None else (model,)
 

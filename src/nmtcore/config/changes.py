@@ -1,7 +1,7 @@
 """What a job depends on, written so that Snakemake notices a change and a user can read it.
 
 Snakemake compares the `repr` of parameters and prints both where they differ. Ours is a line of JSON that holds every
-setting by its path (`components.depparse.weight`); `explain_reasons` puts what changed in the place of the two lines.
+setting by its path (`components.depparse.weight`); `explain_reasons` replaces the two lines by what changed.
 """
 
 import json
@@ -71,14 +71,14 @@ def _shown(value: Any) -> str:
 
 
 def explain_reasons(logger: logging.Logger) -> None:
-    """Let Snakemake's logger say which settings changed where a job runs again for them."""
+    """Let Snakemake's logger say which settings changed when a job runs again for them."""
 
-    def shorten(record: logging.LogRecord) -> bool:
+    def explain(record: logging.LogRecord) -> bool:
         if isinstance(getattr(record, "reason", None), str):
             record.reason = explained_reason(record.reason)
         return True
 
-    logger.addFilter(shorten)
+    logger.addFilter(explain)
 
 
 _LISTS = "Union of exclusive params before and now across all output: before: "
@@ -86,7 +86,7 @@ _NOTHING = "<nothing exclusive>"
 
 
 def explained_reason(reason: str) -> str:
-    """Put the paths, old and new values of changed settings in the place of Snakemake's two lists of parameters."""
+    """Replace Snakemake's two lists of parameters by the path, old and new value of each changed setting."""
     intro, found, lists = reason.partition(_LISTS)
     if not found:
         return reason

@@ -12,8 +12,8 @@ SHOWN = 5
 """Systems that a sentence names before it counts them."""
 
 
-class Lacking(UserError):
-    """A data set does not have what a system needs; `what` it lacks, as in "names {what}"."""
+class MissingAnnotation(UserError):
+    """A data set lacks an annotation or a treebank that a system needs: it names `what` ("no treebank to train on")."""
 
     def __init__(self, sentence: str, *, what: str) -> None:
         super().__init__(sentence)
@@ -23,8 +23,8 @@ class Lacking(UserError):
 def configured_runs(project: "Project") -> tuple[list[RunSettings], list[str]]:
     """Give every configured run, and one sentence per data set and reason that says which systems are left out.
 
-    Left out is what a pattern matches and the data set has no annotation or treebank for. A system that is named in
-    full must fit: it raises `Lacking`.
+    A system that only a pattern matches is left out where the data set lacks an annotation or a treebank for it. One
+    that is named in full raises `MissingAnnotation` there.
     """
     runs: list[RunSettings] = []
     left_out: dict[tuple[str, str], list[str]] = {}
@@ -32,7 +32,7 @@ def configured_runs(project: "Project") -> tuple[list[RunSettings], list[str]]:
         for system in project.settings.systems:
             try:
                 runs += [project.run(dataset, system, project.settings.scale, seed) for seed in project.settings.seeds]
-            except Lacking as error:
+            except MissingAnnotation as error:
                 if system not in project.chosen_by_pattern:
                     raise
                 left_out.setdefault((dataset, error.what), []).append(system)

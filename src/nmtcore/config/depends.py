@@ -8,16 +8,16 @@ from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.typed import plain
 
 _NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "gold", "sentences.test")
-"""A name, how raw text would be parsed (what was parsed is among the input files), and what happens afterwards."""
+"""A name, how raw text would be parsed (trees of the corpus are input files), and what happens after training."""
 
-_NOT_IN_RESULTS = ("training.batch.device_size", "training.log_every")
-"""What only saves memory, and what is noted."""
+_WITHOUT_EFFECT = ("training.batch.device_size", "training.log_every")
+"""Settings that only save memory, or say how often there is a line in the log."""
 
 
 def training_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how training goes, as plain values; checkpoints belong to them, too."""
+    """Give the settings that decide how training goes, as plain values; checkpoints of other settings are not used."""
     values = run_to_json(run)
-    for path in (*_NOT_IN_TRAINING, *_NOT_IN_RESULTS):
+    for path in (*_NOT_IN_TRAINING, *_WITHOUT_EFFECT):
         *parents, last = path.split(".")
         place = values
         for parent in parents:
@@ -29,7 +29,7 @@ def training_settings(run: RunSettings) -> dict[str, Any]:
 
 
 def _validation(run: RunSettings) -> dict[str, Any]:
-    """Give what validation translates and scores by; nothing where perplexity is enough."""
+    """Give the settings by which validation translates and scores; none where it computes perplexity alone."""
     validation, values = run.training.validation, run_to_json(run)
     if validation.metric == "perplexity":
         return {}
@@ -61,7 +61,7 @@ def gold_settings(run: RunSettings) -> dict[str, Any]:
 
 
 def dataset_settings(view: DatasetSettings, *keys: str) -> dict[str, Any]:
-    """Give the settings of a data set's `view` of one split with `keys`, but for licences and citations."""
+    """Give the settings of `view`, a data set's part for one split with `keys`, without licences and citations."""
     values = {
         key: value for key, value in plain(view).items() if key in {"source", "target", "corpora", "splits", *keys}
     }

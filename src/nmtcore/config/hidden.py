@@ -1,4 +1,4 @@
-"""Files of a user's configuration that take the place of the repository's."""
+"""Files of a user's configuration that are used in place of the repository's."""
 
 from collections.abc import Sequence
 from pathlib import Path

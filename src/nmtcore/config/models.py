@@ -41,10 +41,10 @@ HOMES = {"corenlp": "CORENLP_HOME"}
 
 
 def model_at_hand(name: str, folders: Sequence[str | Path], *, tool: str) -> bool:
-    """Say whether the model that an annotator's `tool` (a key of `ANNOTATORS`) is to read is on this machine.
+    """Say whether a model for an annotator's `tool` (a key of `ANNOTATORS`) is on this machine.
 
-    It is where it lies in one of `folders`, where its environment variable says, or, for spaCy, is an installed
-    pipeline. No package is imported to find out.
+    It may lie in one of `folders` or where its environment variable says, or, for spaCy, be an installed pipeline. No
+    package is imported to find out.
     """
     if tool == "spacy" and installed_pipeline(name) is not None:
         return True
@@ -52,7 +52,7 @@ def model_at_hand(name: str, folders: Sequence[str | Path], *, tool: str) -> boo
 
 
 def model_places(name: str, folders: Sequence[str | Path]) -> list[Path]:
-    """List where a model is looked for, in order; a name that is none (a path, say) is a `ValueError`."""
+    """List where a model is looked for, in order; a name that is not plain (a path, say) is a `ValueError`."""
     check_model_name(name)
     places = [Path(folder) / name for folder in folders]
     if home := os.environ.get(HOMES.get(name, "")):
@@ -61,7 +61,7 @@ def model_places(name: str, folders: Sequence[str | Path]) -> list[Path]:
 
 
 def place_of_model(name: str, folders: Sequence[str | Path], *, holds: str = "") -> Path | None:
-    """Find a model: the first of its places that has it, as an absolute path.
+    """Find a model in the first of its places that has it; give an absolute path, None where it is nowhere.
 
     `holds` is a glob that must match inside a folder; without it the model is a file, or a folder with one file.
     """
@@ -83,8 +83,8 @@ def _file(place: Path) -> Path | None:
 def installed_pipeline(name: str) -> Path | None:
     """Find the package of an installed spaCy pipeline, without importing it.
 
-    It lies where this Python's packages are installed (the working directory is no such place, though Python may import
-    from it), and the meta.json beside its code names a language and a pipeline, which no other package's does.
+    Only folders where this Python's packages are installed are searched, not the working directory, though Python may
+    import from it. A pipeline's package has a meta.json that names a language and a pipeline; no other package has one.
     """
     check_model_name(name)
     places = site.getsitepackages() + ([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])

@@ -44,7 +44,7 @@ def _entry(entry: Any, folder: Path, path: Path) -> Any:
 
 
 def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
-    """Give the files of a corpus that are the user's own, with the key of each."""
+    """Give the files of a corpus that are the user's own, each after its key (`files.source`)."""
     for role, files in corpus.files.items():
         for number, file in enumerate(files, start=1):
             if file.path is not None:
@@ -52,7 +52,7 @@ def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
 
 
 def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
-    """Raise a `UserError` that names all files of the user's own that the splits of a data set need and lack."""
+    """Raise a `UserError` that names all missing files of the user's own that the splits of a data set need."""
     used = dict.fromkeys(part.corpus for parts in dataset.splits.values() for part in parts)
     missing = [
         f"  corpora.{name}: {key}: {'a folder is at' if os.path.isdir(file.path) else 'there is no file'} {file.path}"
@@ -67,7 +67,10 @@ def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
 
 
 def own_file_states(dataset: DatasetSettings, split: str) -> dict[str, str]:
-    """Tell bytes and time of change of each of a split's own files that is there, to see that one was replaced."""
+    """Give size and time of change of the user's own files of a split, by path, so that a replaced one is noticed.
+
+    Files that are not there are left out.
+    """
     used = dict.fromkeys(part.corpus for part in dataset.splits[split])
     paths = dict.fromkeys(file.path for name in used for _, file in own_files(dataset.corpora[name]))
     return {path: _state(os.stat(path)) for path in paths if os.path.isfile(path)}

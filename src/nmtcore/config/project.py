@@ -14,7 +14,7 @@ from typing import Any, Literal
 from nmtcore.config.annotators import annotator_entry, annotator_settings
 from nmtcore.config.command_line import as_typed
 from nmtcore.config.components import ComponentSettings, check_composition, component_name, component_settings
-from nmtcore.config.configured import Lacking
+from nmtcore.config.configured import MissingAnnotation
 from nmtcore.config.datasets import GOLD, SIDES, TREEBANK, DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import filter_settings
 from nmtcore.config.formats import check_roles, format_options
@@ -113,8 +113,8 @@ class RecipeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleSettings(RecipeSettings):
-    """What shrinks: changes like a recipe's, laid over recipe and data set (as far as `DECIDED_BY_SCALE` goes, over the
-    system too), and less data."""
+    """What shrinks: less data, and changes like a recipe's, laid over recipe and data set; those of `DECIDED_BY_SCALE`
+    are laid over the system too."""
 
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
     fine_tuning: dict[str, Any] = field(default_factory=dict)
@@ -152,12 +152,12 @@ class Project:
         self.settings = project_settings(settings, where=where)
         choose(self.settings.scale, self.scale_names, what="scale", where=where)
         datasets = _matching(self.settings.datasets, self.dataset_files, what="data set", where=f"{where}: datasets")
-        # A name that no file seems to hold may stand in one that cannot be read: only a target that needs it says so.
+        # An unknown name may be that of a system in a file that cannot be read: only a target that needs it fails.
         unread = [name for name in self.settings.systems if self.systems.faults and re.fullmatch(NAME, name)]
         known = dict.fromkeys([*self.system_entries, *unread])
         systems = _matching(self.settings.systems, known, what="system", where=f"{where}: systems")
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
-        """Configured systems that no name in full asks for."""
+        """Configured systems that only a pattern matches."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
         self._runs: dict[tuple, RunSettings] = {}
         self._datasets: dict[str, DatasetSettings] = {}
@@ -209,7 +209,7 @@ class Project:
 
     @cached_property
     def systems(self) -> SystemEntries:
-        """The systems' entries, and what of their files cannot be read."""
+        """The systems' entries, and what is wrong in their files."""
         return read_systems(self._files("systems").values(), pattern=NAME, reserved=STAGES)
 
     @property
@@ -378,7 +378,7 @@ def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
 
 
 def _system_layer(system: SystemSettings, special: Mapping[str, Any]) -> Layer:
-    """Give what a system sets, on a data set for which it has `special` changes."""
+    """Give what a system sets on a data set, for which it has the `special` changes."""
     return {section: merge(values, special.get(section, {})) for section, values in _layer(system).items()}
 
 
@@ -401,7 +401,7 @@ def _with_treebanks(
         raise UserError(f"{where}: treebank: none of its components learns to parse from trees.")
     splits = data.source_treebanks(TREEBANK)
     if not splits or not annotator:
-        raise Lacking(
+        raise MissingAnnotation(
             f"{where}: needs a treebank on the source side, but the data set names none: add a split "
             f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml.",
             what="no treebank to train on",
@@ -478,7 +478,7 @@ def _annotator_of(data: DatasetSettings, side: str, annotation: str, kind: str, 
     """Find the annotator that gives a kind of annotation, of which features of `kind` are made."""
     annotator = data.syntax.get(side, {}).get(annotation)
     if annotator is None:
-        raise Lacking(
+        raise MissingAnnotation(
             f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
             f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml.",
             what=f"no annotator for {annotation} on the {side} side",

@@ -1,4 +1,4 @@
-"""The systems' entries as their files have them. What is wrong in one file disturbs those alone who need it."""
+"""The systems' entries as their files have them. A mistake in one entry matters only to targets that need it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ class SystemEntries:
     entries: dict[str, tuple[Path, dict[str, Any]]] = field(default_factory=dict)
     """By name: the file and the keys of every system that can be read."""
     faults: list[str] = field(default_factory=list)
-    """A sentence for everything that cannot."""
+    """A sentence for each file or system that cannot be read."""
 
     def check(self, name: str, *, where: str) -> str:
         """Return the name of a system that was read; if it was not, say what could not be read."""
@@ -33,7 +33,8 @@ class SystemEntries:
 def read_systems(paths: Iterable[Path], *, pattern: str, reserved: Iterable[str]) -> SystemEntries:
     """Read files of systems, whose names must match `pattern` and be none of `reserved`.
 
-    A system that stands in two files is a `UserError`: nobody could say which one is meant.
+    What cannot be read is a fault of the result. A system that stands in two files is a `UserError`: either could be
+    meant.
     """
     found = SystemEntries()
     for path in paths:

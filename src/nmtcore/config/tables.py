@@ -16,10 +16,9 @@ TABLES = ("systems", "data", "annotation", "parsers")
 
 
 def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) -> None:
-    """Raise a sentence when a table, `parts` below results/tables, is unknown or would lose what it holds.
+    """Raise a `UserError` when a table, `parts` below results/tables, is unknown or would lose what it holds.
 
-    A table may be made again and may grow. One that holds what the configuration does not ask for stays: the target
-    would replace it by another table.
+    A table may be made again and may grow, but one that holds what the configuration does not ask for is not replaced.
     """
     name = parts[-1].partition(".")[0]
     choose(name, TABLES if len(parts) > 1 else (*TABLES, "demo"), what="table", where=target)
@@ -29,10 +28,8 @@ def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) ->
             "single underscores."
         )
     made = Path(settings.paths.results, "tables", *parts[:-1], f"{name}.json")
-    lost = (
-        [row for row in dict.fromkeys(_rows(name, made)) if row not in _asked(name, settings)] if made.exists() else []
-    )
-    if lost:
+    rows, asked = dict.fromkeys(_rows(name, made)) if made.exists() else {}, _asked(name, settings)
+    if lost := [row for row in rows if row not in asked]:
         raise UserError(
             f"{target} holds {_told(lost)}, which this configuration does not ask for and would remove. Give the new "
             f"table a name of its own, {settings.paths.results.rstrip('/')}/tables/NAME/{name}.md, or delete this one."
@@ -40,7 +37,7 @@ def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) ->
 
 
 def _rows(name: str, made: Path) -> Iterator[tuple[str, ...]]:
-    """Tell what a table holds by its JSON: data sets, or for systems their runs."""
+    """Read from a table's JSON what it holds: data sets, or for systems their runs."""
     found = _read(made)
     match name, found:
         case "data", dict():

@@ -48,7 +48,7 @@ def parse_target(project: Project, target: str) -> Target | None:
 
 
 def check_target(project: Project, target: str) -> None:
-    """Raise a sentence when a path below the results folder names an unknown data set, system, split or table."""
+    """Raise a `UserError` when a path below the results folder names an unknown data set, system, split or table."""
     tables = f"{project.settings.paths.results.rstrip('/')}/tables/"
     if target.startswith(tables):
         check_table(project.settings, target.removeprefix(tables).split("/"), target)

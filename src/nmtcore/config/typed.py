@@ -14,14 +14,14 @@ from nmtcore.errors import UserError
 
 T = TypeVar("T")
 
-_MEANT = {"gpu": "cuda", "cuda": "cuda"}
-"""What users call a thing, and its name here, of which the letters say nothing; a number after a colon aside."""
+_SYNONYMS = {"gpu": "cuda", "cuda": "cuda"}
+"""What users may call a valid name that is spelt differently, in small letters and without what follows a colon."""
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
     """Say which valid names are nearest to `name`, or list them all when none is near."""
     valid = sorted(map(str, valid))
-    meant = _MEANT.get(str(name).lower().partition(":")[0])
+    meant = _SYNONYMS.get(str(name).lower().partition(":")[0])
     close = [meant] if meant in valid else difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {' or '.join(close)}?"

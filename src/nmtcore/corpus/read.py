@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings
 from nmtcore.config.formats import check_roles, format_options
+from nmtcore.config.own_files import own_files
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
 from nmtcore.corpus.download import check_own_file, member_of
 from nmtcore.corpus.formats.rows import Input, Inputs, Purpose, Row
@@ -40,7 +41,7 @@ def read_split(
     A pair that cannot be read stops everything with a `LineError`, until `dataset.max_bad_lines` allows to leave it
     out, on both sides, and to count it by its reason. Ids count the split's lines, those left out too, so a pair's id
     does not depend on what was left out, and may be larger than its row in `output`. `processes` (None: as many as
-    there are cores) does not change the result. What looks wrong, but need not be, is said in the report's `warnings`.
+    there are cores) does not change the result. What may be a mistake is said in the report's `warnings`.
     """
     processes = available_cores() if processes is None else processes
     tally = _Tally(dataset)
@@ -83,10 +84,9 @@ def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[C
 def _part_rows(
     reader: Reader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows and their numbers in the corpus; own files must be those that the data set pins, if any."""
-    for file in (file for files in corpus.files.values() for file in files):
-        if file.path is not None:
-            check_own_file(file)
+    """Yield a part's rows and their numbers in the corpus; own files must have the sums that the data set gives."""
+    for _, file in own_files(corpus):
+        check_own_file(file)
     inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
     if part.sample is None:
         return _range_rows(reader, inputs, part, where=where)

@@ -171,7 +171,7 @@ def load_bundle(
     source, target = (Vocabulary.load(folder / f"{side}.vocab") for side in SIDES)
     for name in (f"{side}.labels.json" for side in SIDES if labels_of(run.syntax.get(side, {}))):
         if name not in files:
-            raise UserError(f"{folder} is no whole model: it lacks {name}. Copy it again, or train it again.")
+            raise _incomplete(folder, name)
     labels = {
         side: read_labels(folder / f"{side}.labels.json", kinds=labels_of(run.syntax.get(side, {})))
         for side in SIDES
@@ -231,17 +231,21 @@ def _checked_files(folder: Path) -> set[str]:
         )
         if inside:
             raise UserError(f"{folder} is no model, but holds one: {inside[0]}.")
-        raise UserError(f"{folder} is no whole model: it lacks bundle.json. Copy it again, or train it again.")
+        raise _incomplete(folder, "bundle.json")
     listed = read_json(folder / "bundle.json")
     if not isinstance(listed, dict) or listed.get("format") != FORMAT or not isinstance(listed.get("files"), dict):
         raise UserError(f"{folder / 'bundle.json'} is not of format {FORMAT}: this version of nmtcore cannot read it.")
     for name, expected in listed["files"].items():
         if not (folder / name).is_file():
-            raise UserError(f"{folder} is no whole model: it lacks {name}. Copy it again, or train it again.")
+            raise _incomplete(folder, name)
         with explained(folder / name):
             if _sha256(folder / name) != expected:
                 raise UserError(f"{folder / name} is damaged or was changed: its sha256 is not that of bundle.json.")
     return set(listed["files"])
+
+
+def _incomplete(folder: Path, name: str) -> UserError:
+    return UserError(f"{folder} is no whole model: it lacks {name}. Copy it again, or train it again.")
 
 
 def _load_weights(model: Transformer, path: Path) -> None:
