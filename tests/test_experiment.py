@@ -15,13 +15,15 @@ from inference.tiny import run_settings
 
 from nmtcore import experiment
 from nmtcore.annotation.labels import KINDS, SPECIALS
+from nmtcore.config.configured import MissingAnnotation
 from nmtcore.config.datasets import SIDES, SegmentationSettings
-from nmtcore.config.runs import SentencesSettings
+from nmtcore.config.project import Project
+from nmtcore.config.runs import SentencesSettings, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
-from nmtcore.experiment import _run_forwarding_signals, choose_device, load_split, run_labels, score_parses
+from nmtcore.experiment import _run_forwarding_signals, load_split, run_labels, score_parses
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.parse import Parse
@@ -130,7 +132,7 @@ def test_gold_treebanks_are_parsed_as_many_sentences_at_once_as_the_settings_say
     for name, result in {"load_bundle": SimpleNamespace(model=None), "load_split": SimpleNamespace(id=[])}.items():
         monkeypatch.setattr(experiment, name, lambda *_, result=result: result)
     monkeypatch.setattr(experiment, "parse_examples", lambda *_, **options: asked.append(options) or [])
-    monkeypatch.setattr(experiment, "score_parses", lambda *_, **__: {})
+    monkeypatch.setattr(experiment, "score_parses", lambda *_, **__: {"argmax": {"uas": 50.0, "sentences": 0}})
     places = {"corpora": {"gold_a": tmp_path}, "trees": {"gold_a": tmp_path}, "parses": tmp_path / "gold"}
     run = run_settings(gold=("gold_a",), decoding=DecodingSettings(batch_sentences=3))
     where = {"model": tmp_path, "features": tmp_path, "scores": tmp_path / "gold.json", "device": "cpu", "threads": 1}
@@ -148,11 +150,6 @@ def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):
     names = {"deprel": "parser", "upos": "tagger", "xpos": "tagger", "dg_a": "parser"}
     expected = {kind: [*SPECIALS, f"{name} {kind}"] for kind, name in names.items()}
     assert labels == {"source": expected, "target": {}}
-
-
-def test_devices():
-    assert choose_device("cpu") == "cpu"
-    assert choose_device("auto") in ("cpu", "cuda")
 
 
 def test_a_broken_job_file_is_a_sentence(tmp_path: Path):
@@ -185,10 +182,6 @@ def test_signals_reach_the_trainers_behind_torchrun():
 
 
 def test_the_shipped_components_can_be_told_as_json(root: Path):
-    from nmtcore.config.configured import MissingAnnotation
-    from nmtcore.config.project import Project
-    from nmtcore.config.runs import run_to_json
-
     project, told = Project.load(root / "config"), set()
     for dataset, system in product(project.dataset_files, project.system_entries):
         with suppress(MissingAnnotation):

@@ -77,20 +77,17 @@ def launch(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
 def train_together(job: TrainingJob) -> None:
     """Train in `job.gpus` processes under torchrun, which share the job's threads.
 
-    Where they fail it raises a `UserError`: the sentence of the process that failed, if that gave one.
+    Raises a `UserError` when they fail, with the sentence of the process that failed if it left one.
     """
     specification = Path(job.checkpoints) / "job.json"
     write_json(specification, asdict(replace(job, threads=max(1, job.threads // job.gpus))))
     reason = _reason(specification)
     reason.unlink(missing_ok=True)
     status = _run_forwarding_signals(torchrun(specification, processes=job.gpus))
+    if status and reason.exists():
+        raise UserError(reason.read_text(encoding="utf-8").strip())
     if status:
-        told = reason.exists()
-        raise UserError(
-            reason.read_text(encoding="utf-8").strip()
-            if told
-            else f"Training in {job.gpus} processes stopped with status {status}: see above."
-        )
+        raise UserError(f"Training in {job.gpus} processes stopped with status {status}: see above.")
 
 
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
@@ -100,7 +97,7 @@ _SAVING = 240
 
 
 def torchrun(specification: Path, *, processes: int) -> list[str]:
-    """Give the command that trains what a file says (a `TrainingJob` as JSON) in some processes of this machine."""
+    """Give the command that does a `TrainingJob`, written as JSON in a file, in several processes of this machine."""
     handled = ",".join(signal.Signals(number).name for number in _FORWARDED)
     command = [sys.executable, "-m", "nmtcore.training.torchrun", "--standalone", f"--nproc-per-node={processes}"]
     command += [f"--signals-to-handle={handled}", f"--shutdown-timeout={_SAVING}"]
@@ -108,7 +105,7 @@ def torchrun(specification: Path, *, processes: int) -> list[str]:
 
 
 def _reason(specification: Path) -> Path:
-    """Say where a process that fails leaves its sentence."""
+    """Give the path where a process that fails leaves its sentence."""
     return specification.with_name("job.failed.txt")
 
 
@@ -354,7 +351,7 @@ def _heads(heads: Any) -> list[int]:
 def run_process(arguments: Sequence[str]) -> None:
     """Run one process of a distributed training (`torchrun -m nmtcore.experiment job.json`).
 
-    One that fails leaves its sentence beside the file too, for `train_together`; not one whose fellow failed first.
+    A process that fails also leaves its sentence beside the file, for `train_together`, unless another failed first.
     """
     specification = Path(arguments[0])
     try:
@@ -370,9 +367,9 @@ def run_process(arguments: Sequence[str]) -> None:
 
 
 def _leave_at_once() -> None:
-    """End with status 1, and without what torch does at the end of a process that has left its groups alone.
+    """End with status 1, without torch's clean-up: that would abort the process, or wait for the other processes.
 
-    It would abort the process, or wait for the other ones, which wait for this one's end.
+    They in turn wait for the end of this one.
     """
     sys.stdout.flush()
     sys.stderr.flush()

@@ -112,7 +112,7 @@ def read_rows(
 
 
 def read_rows_from(path: str | Path, id: int, *, columns: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows whose `id` is `id` or larger, of a file that is sorted by it; `columns` must name it.
+    """Yield the rows whose `id` is at least `id`, of a file that is sorted by it; `columns` must name it.
 
     Row groups that end before are skipped by their statistics, without reading them.
     """

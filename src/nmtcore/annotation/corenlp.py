@@ -161,7 +161,7 @@ def _check_words(found: Sequence[str], words: Words) -> None:
 
 
 def _plain(word: str) -> str:
-    """Write round brackets as CoreNLP may, so that words are equal whether it did or not."""
+    """Escape round brackets as CoreNLP sometimes does, so that words are equal whether it did or not."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 

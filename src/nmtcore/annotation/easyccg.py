@@ -1,8 +1,8 @@
 r"""EasyCCG (Lewis and Steedman 2014) by its jar: the supertags of the best derivation of each sentence.
 
-Its published model was not run where this was written, since it is given to browsers alone. Commands and formats are
-those of its README and of its source at https://github.com/mikelewis0/easyccg; tests use a stand-in written after them,
-and its own classes, with a small model trained for the purpose, did the same.
+Its published model, which is handed out to browsers alone, was not run where this was written. Commands and formats
+are those of its README and of its source at https://github.com/mikelewis0/easyccg. Tests use a stand-in written after
+these; a run of EasyCCG itself, with a small model trained for the purpose, agreed with them.
 What it does there, and what is done about it:
 
 - It takes one sentence a line, words between spaces, in the system's encoding (hence `file.encoding`).

@@ -21,7 +21,7 @@ from nmtcore.files import read_json, write_json
 UNITS = {"length": " bytes", "sha256": "", "md5": ""}
 """What of a file is compared, and in which unit."""
 ANOTHER = "(another)"
-"""Stands for the member of a mirror that is not the file's own, whichever it is."""
+"""Stands for the member of a mirror, whichever it is, that is not the file's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Candidate:
     mirror: str | None = None
     """The `path` of the mirror that it is of; None for the file's own address, and for one fetched by hand."""
     record: str
-    """Under which its sum is recorded: the file's name, or the mirror's `path` where that holds another file."""
+    """The key of its recorded sum: the file's name, or the mirror's `path` where that holds another file."""
     sha256: str | None
     md5: str | None = None
     length: int | None
@@ -98,7 +98,7 @@ def _another(mirror: MirrorSettings) -> dict[str, Any]:
 
 
 def without_member(settings: FileSettings) -> FileSettings:
-    """Leave out which member is read, as it does not matter for fetching; that a mirror is another archive does."""
+    """Leave out which member is read, which does not matter for fetching; whether a mirror is another archive does."""
     mirrors = (
         replace(mirror, member=ANOTHER if mirror.member != settings.member else None) for mirror in settings.mirrors
     )
@@ -292,7 +292,7 @@ def _facts(candidate: Candidate, partial: Partial, known: dict, target: Path) ->
 
 
 def _unlike(pinned: Candidate | FileSettings, facts: Mapping[str, Any]) -> str | None:
-    """Say how a file differs from the length and the sums that a data set tells; None where it does not."""
+    """Say how a file differs from the length and the sums that its data set gives; None where it does not."""
     for key, unit in UNITS.items():
         told = getattr(pinned, key)
         if told is not None and facts[key] != told:
@@ -301,7 +301,7 @@ def _unlike(pinned: Candidate | FileSettings, facts: Mapping[str, Any]) -> str |
 
 
 def check_own_file(settings: FileSettings) -> None:
-    """Compare a file of the user's own with the length and sums that are told: `UserError` where it differs."""
+    """Raise a `UserError` where a file of the user's own differs from the length and sums that its data set gives."""
     if settings.sha256 is None and settings.md5 is None and settings.length is None:
         return
     sums = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}

@@ -1,4 +1,4 @@
-"""What a text's characters tell before it is read: another encoding than UTF-8, or words that nothing cuts."""
+"""What a text's characters show: an encoding other than UTF-8, or a text that is not cut into words."""
 
 import re
 from collections import Counter
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 SAMPLE = 1 << 12
 """Bytes that an encoding is guessed from."""
 MOST_CHARACTERS = 8
-"""Characters a word, on average, beyond which a text in such a script is unsegmented: Japanese and Chinese words have 2
-characters, Thai and Burmese words 4 to 7."""
+"""Average characters per word above which a text in a script without spaces is taken for unsegmented: Japanese and
+Chinese words have 2 characters, Thai and Burmese words 4 to 7."""
 _BOMS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 _NO_SPACES = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer

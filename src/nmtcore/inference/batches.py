@@ -32,14 +32,14 @@ def batches_by_length(lengths: np.ndarray, *, sentences: int) -> list[np.ndarray
     return batches
 
 
-FEWER = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
-"""What to do when a GPU's memory is full: where the settings of decoding say how many sentences a batch has."""
+FEWER_SENTENCES = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
+"""What to do when a GPU's memory is full, where `decoding.batch_sentences` is the size of a batch."""
 ON_CPU = "Take the CPU: --device cpu."
-"""The same where they do not."""
+"""The same where no setting is."""
 
 
 def over_batches(
-    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = FEWER
+    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = FEWER_SENTENCES
 ) -> Iterator[T]:
     """Yield `work(rows)` of every batch, in order, without dropout and gradients; the model trains on afterwards.
 

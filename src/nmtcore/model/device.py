@@ -15,7 +15,7 @@ def choose_device(name: str) -> str:
 
 
 def prepare_device(name: str | torch.device) -> torch.device:
-    """Give the device of a name, ready for our models: all that computes on a GPU asks here first.
+    """Give the device of a name, made ready for our models; whatever computes on a GPU calls this first.
 
     A name that torch does not know, or a GPU that is not visible, is a `UserError`.
     """
@@ -31,7 +31,7 @@ def prepare_device(name: str | torch.device) -> torch.device:
             raise UserError(f"The device '{name}' cannot be used ({visible_gpus()}); try cpu.")
         # With a mask, cuDNN's attention can give gradients that are not numbers (bf16, length % 128 == 64; torch issue
         # 196678), and it spends half a second or more on each new shape, of which training sees hundreds. The flag is
-        # the process's: everything here wants it off, and nothing here would turn it on again.
+        # the process's; nothing here turns it on again.
         torch.backends.cuda.enable_cudnn_sdp(False)
     return device
 
@@ -58,6 +58,6 @@ def memory_explained(advice: str) -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError as error:
-        # torch goes on with its allocator's own advice.
+        # What follows is advice about torch's allocator.
         said, free, _ = str(error).partition(" is free.")
         raise UserError(f"The GPU's memory is full ({(said + free).splitlines()[0].rstrip('.')}). {advice}") from error

@@ -94,7 +94,7 @@ class Walk:
 def within(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
     """Give the rows of which neither side (subwords without the end of sentence) is longer than `max_length`.
 
-    None: all rows.
+    None stands for no limit.
     """
     if max_length is None:
         return np.arange(len(source))

@@ -28,7 +28,7 @@ def _with_the_others() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        # torch puts a place in its source before what happened, and advice behind it.
+        # torch writes a place in its source before what happened, and advice after it.
         said = re.sub(r"^\[\S*\] ", "", str(error).splitlines()[0]).split(". ")[0]
         raise Abandoned(
             f"Another process of this training ended ({said}): its own message says why. Start the training again and "
@@ -44,7 +44,7 @@ class World:
         self.size = size
         self.device = device
         self._devices = devices
-        """The group that exchanges the devices' tensors; numbers go by the CPU, so that no GPU has to be waited for."""
+        """The group that exchanges tensors of the devices. Numbers go by the CPU, so that nothing waits for a GPU."""
 
     @property
     def main(self) -> bool:
@@ -94,15 +94,15 @@ class World:
 def world(device: torch.device | str) -> Iterator[World]:
     """Join the processes that torchrun started (by its environment variables), or be alone.
 
-    On GPUs, process `LOCAL_RANK` takes the device of that number. Within, what needs a process that is gone is
-    `Abandoned`.
+    On GPUs, process `LOCAL_RANK` takes the device of that number. Within the context, whatever needs a process that is
+    gone raises `Abandoned`.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield World(device=prepare_device(device))
         return
     device = _own_device(torch.device(device), size)
-    # The long waits are gloo's: it notices at once when a process ends, and NCCL only when its time is over.
+    # Long waits go by gloo, which notices at once when a process ends; NCCL notices only when its time is over.
     distributed.init_process_group("gloo", timeout=_LONGEST_WAIT)
     backend = "nccl" if device.type == "cuda" else "gloo"
     devices = distributed.new_group(backend=backend, timeout=_LONGEST_EXCHANGE)
@@ -111,13 +111,13 @@ def world(device: torch.device | str) -> Iterator[World]:
     except Interrupted:
         distributed.destroy_process_group()
         raise
-    # All processes are here, as where they are interrupted. One that fails by itself leaves its groups alone, for to
-    # destroy them it would wait for what the others have begun; its end tells them.
+    # All processes arrive here, and together in the branch above. A process that fails by itself destroys no group: it
+    # would wait for what the others have begun. They notice when it ends.
     distributed.destroy_process_group()
 
 
 def _own_device(device: torch.device, size: int) -> torch.device:
-    """Take the GPU of this process, where they compute on GPUs."""
+    """Give the device of this process: on GPUs, one for each process."""
     if device.type != "cuda":
         return prepare_device(device)
     check_gpus(int(os.environ.get("LOCAL_WORLD_SIZE", size)))

@@ -12,16 +12,16 @@ from nmtcore.files import read_lines, write_lines
 NAME = "training.jsonl"
 
 TRANSLATION_LOSS = "loss/translation"
-"""The field of a line of training that compares systems: their objectives differ by what components add."""
+"""The field of a line of training by which systems are compared: objectives differ by what components add."""
 
 
 class History:
     """Appends to `folder/training.jsonl`; lines about updates after `update` (lost with a killed process) are cut.
 
     A line of training has "updates" (how many it sums up, the last one being "update"), "epoch", "loss" (the
-    objective, smoothed, a mean over updates), "loss/translation" (the translation's part of it), "nll" and
-    "perplexity" (not smoothed), these three a mean over target tokens (null without any), a "loss/{name}" for every
-    component (a mean over what it supervises), "rate", "gradient" (mean norm), "tokens" (target
+    objective, with label smoothing, a mean over updates), "loss/translation" (the translation's part of it, smoothed
+    too), "nll" and "perplexity" (not smoothed), these three means over target tokens (null without any), a
+    "loss/{name}" for every component (a mean over what it supervises), "rate", "gradient" (mean norm), "tokens" (target
     tokens, without padding), "tokens_per_second", "seconds" (since the start, over all attempts). A line of validation
     has "validation" (its scores) and "best" (whether they are the best so far).
     """
@@ -36,7 +36,7 @@ class History:
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
         self._board = _board(folder / "tensorboard")
         records = [json.loads(line) for line in kept]
-        # Of earlier attempts TensorBoard shows the time spent training, as if they had gone on until now.
+        # Points get times as if earlier attempts had trained without a pause until now.
         self._began = time.time() - (records[-1]["seconds"] if records else 0)
         for record in records:
             self._draw(record)
@@ -88,11 +88,11 @@ def _curves(record: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def _board(folder: Path) -> Any:
-    """Open a new event file where TensorBoard is installed, and empty those from before: their lines come again.
+    """Open a new event file where TensorBoard is installed, and empty earlier ones: their points are written again.
 
-    TensorBoard reads several files by their names (seconds, machine, process), perhaps not in the order in which they
-    were written, and throws points away where steps go back. A TensorBoard that is running goes on from an emptied
-    file to the next, but not from a deleted one, and takes all for new because of the `purge_step` 0.
+    TensorBoard reads several files in the order of their names (seconds, machine, process), which may not be the order
+    of writing, and drops points where steps go back. A running TensorBoard goes on from an emptied file to the next,
+    but not from a deleted one; `purge_step` 0 makes it drop the points that it has.
     """
     try:
         from torch.utils.tensorboard import SummaryWriter

@@ -70,7 +70,7 @@ def train(
     is one. Under torchrun every process calls this with the same arguments.
 
     Raises `Interrupted` after a checkpoint when a signal asked to stop, and `UserError` where there is nothing to
-    train on, training diverges, a GPU's memory is full, another process is gone (`Abandoned`), or another trainer holds
+    train on, training diverges, a GPU's memory is full, another process ended (`Abandoned`), or another trainer holds
     the folder for too long.
     """
     if validate is None and run.training.validation.metric != "perplexity":

@@ -69,7 +69,7 @@ class Plateau(Schedule):
 
     @property
     def finished(self) -> str | None:
-        """Whether the rate is at its floor, where that ends training."""
+        """That the rate is at its floor, if this ends training."""
         if self.settings.stop_at_floor and self._lowered <= self.settings.floor:
             return f"the learning rate reached its floor of {self.settings.floor:g}"
         return None
@@ -110,7 +110,7 @@ class Halving(Schedule):
 
     @property
     def finished(self) -> str | None:
-        """Whether `stop_after` steps were taken."""
+        """That `stop_after` steps were taken."""
         if self.settings.stop_after is not None and self.steps >= self.settings.stop_after:
             return f"the learning rate was lowered {self.settings.stop_after} times"
         return None

@@ -1,6 +1,6 @@
 """torchrun without stack traces: `python -m nmtcore.training.torchrun` takes its arguments.
 
-The processes have said why they ended; torchrun itself adds a table of who ended how.
+The processes themselves say why they ended; torchrun adds a table of their ends.
 """
 
 import sys
