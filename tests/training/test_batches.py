@@ -38,6 +38,8 @@ def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(sizes, settings, s
     assert sorted(row for batch in batches for row in batch) == kept.tolist()
     for batch in batches:
         assert len(batch) == 1 or size(batch, lengths, settings.unit) <= settings.size
+        order = [(lengths.longer[row], lengths.shorter[row]) for row in batch]
+        assert order == sorted(order)
 
 
 @given(pairs, batch_settings, st.integers(1, 4))
@@ -52,6 +54,20 @@ def test_devices_share_a_batch_without_loss(sizes, settings, ranks):
         assert max(counts) - min(counts) <= 1
         for piece in pieces:
             assert len(piece) == 1 or size(piece, lengths, settings.unit) <= (settings.device_size or settings.size)
+
+
+def test_devices_get_every_so_manieth_pair_in_pieces_of_their_own_size():
+    longer = np.array([2, 3, 3, 4, 5, 5, 6, 7, 8, 9])
+    settings = BatchSettings(size=90, device_size=12)
+    shares = [share(np.arange(10), longer, settings, rank=r, ranks=3) for r in range(3)]
+    pieces = [[piece.tolist() for piece in pieces] for pieces in shares]
+    assert pieces == [[[0, 3], [6], [9]], [[1, 4], [7]], [[2, 5], [8]]]
+
+
+def test_a_batch_takes_as_many_pairs_as_fit():
+    lengths = lengths_of([(5, 4)] * 8 + [(6, 6)] * 4)
+    plan = plan_epoch(lengths, np.arange(12), BatchSettings(size=20, pool=100), seed=1, epoch=0)
+    assert sorted(len(plan[step]) for step in range(len(plan))) == [1, 3, 4, 4]
 
 
 @given(pairs, batch_settings)

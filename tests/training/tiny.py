@@ -110,7 +110,7 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
 
     `options`: the `settings`; `treebank`, how to train on one; `float64`; `pause`, in seconds before every forward
     pass; `fails`, the rank whose GPU's memory is full at its first; `tells_seeds`, to print what each update's random
-    state is made of.
+    state is made of; `strange`, the rank whose model begins with other weights.
     """
     from safetensors.torch import save_file
 
@@ -132,6 +132,8 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
         model.double()
     if pause := options.get("pause"):  # Slow enough to be caught in the middle.
         model.register_forward_pre_hook(lambda *_: time.sleep(pause))
+    if options.get("strange") == int(os.environ.get("RANK", "0")):
+        model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
     if options.get("tells_seeds"):
         trainer.seed_update = tell_seed
     if options.get("fails") == int(os.environ.get("RANK", "0")):
