@@ -49,7 +49,9 @@ def test_a_table_of_other_runs_is_not_replaced(check, changes):
     said = refusal(check, "systems.md", **changes)
     assert said.startswith("results/tables/systems.md holds smoke/demo_en2de/")
     assert "smoke/demo_en2de/transformer_base/seed1, which this configuration does not ask for" in said
-    assert said.endswith("results/tables/NAME/systems.md, or delete this one (results/tables/systems.json above all).")
+    assert said.endswith(
+        "results/tables/NAME/systems.md, or delete this one together with results/tables/systems.json."
+    )
     check("mine/systems.md", **changes)
     write_json("results/tables/mine/systems.json", rows("depparse_l1", "transformer_base"))
     assert "results/tables/mine/systems.md holds" in refusal(check, "mine/systems.md", **changes)

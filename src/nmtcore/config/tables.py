@@ -33,7 +33,7 @@ def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) ->
         raise UserError(
             f"{target} holds {_told(lost)}, which this configuration does not ask for and would remove. Give the new "
             f"table a name of its own, {settings.paths.results.rstrip('/')}/tables/NAME/{name}.md, or delete this one "
-            f"({made} above all)."
+            f"together with {made}."
         )
 
 
