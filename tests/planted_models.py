@@ -20,6 +20,9 @@ throws Exception { new java.io.FileOutputStream(System.getenv("MARK")).close(); 
 MARK = "open(__import__('os').environ['MARK'], 'x').close()\n"
 """The same in Python."""
 
+PIPELINE = json.dumps({"lang": "en", "name": "x", "version": "1.0", "pipeline": ["parser"]})
+"""What spaCy writes of a pipeline."""
+
 # protocol 0: os.system('touch "$MARK"')
 PICKLE = b"cos\nsystem\n(S'touch \"$MARK\"'\ntR."
 
@@ -44,14 +47,16 @@ def plant_model(folder: Path, tool: str) -> Path:
     return folder
 
 
-def plant_package(folder: Path, *, meta: bool = True) -> None:
-    """Write as `folder` a package with a `load`, with what pip leaves beside it, and a plug-in of spaCy."""
+def plant_package(folder: Path, *, meta: str | None = PIPELINE) -> None:
+    """Write as `folder` a package with a `load`, with what pip leaves beside it, and a plug-in of spaCy.
+
+    `meta` is the text of its meta.json; None: it has none.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     name = folder.name
     (folder / "__init__.py").write_text(f"{MARK}def load(**overrides):\n    {MARK}")
-    if meta:
-        values = {"lang": "en", "name": "x", "version": "1.0", "pipeline": ["parser"]}
-        (folder / "meta.json").write_text(json.dumps(values))
+    if meta is not None:
+        (folder / "meta.json").write_text(meta)
     info = folder.parent / f"{name}-1.0.dist-info"
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")

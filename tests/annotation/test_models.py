@@ -1,6 +1,5 @@
-import json
-
 import pytest
+from planted_models import plant_package
 
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import annotator_settings
@@ -108,34 +107,34 @@ def test_a_path_is_no_models_name(tmp_path, tool, name):
         find_model(name, [tmp_path], what="parser")
 
 
-def package(folder, name, meta):
-    (folder / name).mkdir(parents=True)
-    (folder / name / "__init__.py").write_text("raise RuntimeError('imported')")
-    if meta is not None:
-        (folder / name / "meta.json").write_text(meta)
-    (folder / f"{name}-1.0.dist-info").mkdir()
-    (folder / f"{name}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+@pytest.fixture
+def mark(tmp_path, monkeypatch):
+    """The file that a planted package leaves when it is imported."""
+    monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    return tmp_path / "mark"
 
 
-def test_an_installed_pipeline_is_at_hand_for_spacy(tmp_path, monkeypatch):
+def test_an_installed_pipeline_is_at_hand_for_spacy(tmp_path, mark, monkeypatch):
     monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path / "site")])
-    package(tmp_path / "site", "xx_pipeline", json.dumps({"lang": "xx", "name": "pipeline", "pipeline": ["parser"]}))
+    plant_package(tmp_path / "site" / "xx_pipeline")
     assert installed_pipeline("xx_pipeline") == tmp_path / "site" / "xx_pipeline"
     assert model_at_hand("xx_pipeline", [], tool="spacy")
     assert not model_at_hand("xx_pipeline", [], tool="stanza")
+    assert not mark.exists(), "it was not imported to find out"
 
 
 @pytest.mark.parametrize(
     "meta", [None, "", "{", "[]", '{"name": "x"}', '{"lang": "xx"}', '"lang pipeline"', b"\xff".decode("latin-1")]
 )
-def test_another_package_is_no_pipeline(tmp_path, monkeypatch, meta):
+def test_another_package_is_no_pipeline(tmp_path, mark, monkeypatch, meta):
     monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path)])
-    package(tmp_path, "has_load", meta)
+    plant_package(tmp_path / "has_load", meta=meta)
     assert not model_at_hand("has_load", [], tool="spacy")
+    assert not mark.exists(), "it was not imported to find out"
 
 
 def test_a_pipeline_in_the_working_directory_is_not_installed(tmp_path, monkeypatch):
-    package(tmp_path, "xx_pipeline", json.dumps({"lang": "xx", "name": "pipeline", "pipeline": ["parser"]}))
+    plant_package(tmp_path / "xx_pipeline")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert not model_at_hand("xx_pipeline", [], tool="spacy")

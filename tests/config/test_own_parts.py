@@ -72,6 +72,12 @@ def test_a_file_in_place_of_another_is_told(tmp_path, name):
     assert hidden_files([tmp_path, CONFIG]) == [f"{path} is used in place of {CONFIG / name}.yaml."]
 
 
+def test_two_files_of_one_folder_do_not_hide_each_other(tmp_path):
+    """They are an error where one of them is needed."""
+    write(tmp_path, "corpora/mine", "a: 1\n").with_suffix(".yml").write_text("a: 1\n")
+    assert hidden_files([tmp_path, CONFIG]) == []
+
+
 def test_the_repositorys_own_folder_hides_nothing(monkeypatch):
     monkeypatch.chdir(CONFIG.parent)
     assert hidden_files([Path("config"), CONFIG]) == []

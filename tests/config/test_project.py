@@ -74,7 +74,7 @@ TABLE_2 = {
 
 
 def published(project: Project, paper: str, prefix: str) -> list[str]:
-    """The systems of a paper whose names begin in a certain way; there may be others of anybody's own."""
+    """The systems of a paper whose names begin with `prefix`; a user may have others in files of her own."""
     return [
         name for name, (path, _) in project.system_entries.items() if path.stem == paper and name.startswith(prefix)
     ]

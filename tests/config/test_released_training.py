@@ -60,11 +60,12 @@ def twins_of(project: Project, dataset: str) -> list[str]:
 
 @pytest.mark.parametrize("dataset", COLUMNS)
 def test_every_system_has_the_released_rate_on_every_data_set(project: Project, dataset):
-    """At paper scale; whose row it has does not depend on the data set being filtered, or a rehearsal."""
+    """Of the papers' systems, at paper scale; filtered data sets and rehearsals have the same rates as the original."""
     twins = twins_of(project, dataset)
     assert len(twins) == (4 if dataset[:5] in ("nc11_", "wmt16") else 2)
     needing_treebanks = {"depparse_gold", "depparse_gold_only"}
-    rows = {system: row_of(project, system) for system in project.system_entries if system not in needing_treebanks}
+    published = [name for name, (path, _) in project.system_entries.items() if path.stem in project.recipe_files]
+    rows = {system: row_of(project, system) for system in published if system not in needing_treebanks}
     assert list(rows.values()).count("pascal") == 24
     assert list(rows.values()).count("sisa") == 7
     for system, row in rows.items():

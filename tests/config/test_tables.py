@@ -49,7 +49,9 @@ def test_a_table_of_other_runs_is_not_replaced(check, changes):
     said = refusal(check, "systems.md", **changes)
     assert said.startswith("results/tables/systems.md holds smoke/demo_en2de/")
     assert "smoke/demo_en2de/transformer_base/seed1, which this configuration does not ask for" in said
-    assert "results/tables/NAME/systems.md, or delete this one" in said
+    assert said.endswith(
+        "results/tables/NAME/systems.md, or delete this one together with results/tables/systems.json."
+    )
     check("mine/systems.md", **changes)
     write_json("results/tables/mine/systems.json", rows("depparse_l1", "transformer_base"))
     assert "results/tables/mine/systems.md holds" in refusal(check, "mine/systems.md", **changes)
@@ -85,7 +87,8 @@ def test_names_of_tables(check):
     assert "a table is tables/systems.md or tables/NAME/systems.md" in refusal(check, "a/b/systems.md")
 
 
-def test_a_broken_table_is_a_sentence(check):
+@pytest.mark.parametrize("text", ["[", '[{"dataset": "demo_en2de"}]', "[3]"])
+def test_a_broken_table_is_a_sentence(check, text):
     Path("results/tables").mkdir(parents=True)
-    Path("results/tables/systems.json").write_text("[")
+    Path("results/tables/systems.json").write_text(text)
     assert refusal(check, "systems.md") == "results/tables/systems.json is no JSON of a table: delete it."

@@ -135,7 +135,7 @@ def test_a_job_takes_no_model_from_the_working_directory(tmp_path, mark, tool):
 
 
 def test_an_installed_package_that_is_no_pipeline_is_not_imported(tmp_path, mark, monkeypatch, capsys):
-    plant_package(tmp_path / "site" / "has_load", meta=False)
+    plant_package(tmp_path / "site" / "has_load", meta=None)
     monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path / "site")])
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     assert "There is no spaCy pipeline 'has_load'" in refused(

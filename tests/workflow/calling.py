@@ -1,6 +1,7 @@
 """Snakemake as a user calls it: in another folder, with files of configuration of the user's own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,11 @@ class Finished:
 
     code: int
     output: str
+
+    @property
+    def rules(self) -> set[str]:
+        """The rules whose jobs a plan or a run names."""
+        return set(re.findall(r"^(?:local)?rule (\w+):", self.output, re.MULTILINE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +66,12 @@ class Workplace:
     def run(self, *targets: str, settings: Sequence[str] = ()) -> Finished:
         """Make targets, which must succeed."""
         finished = self.call("--cores", "1", *targets, settings=settings)
+        assert finished.code == 0, finished.output
+        return finished
+
+    def plan(self, *targets: str, settings: Sequence[str] = ()) -> Finished:
+        """Plan targets in a dry run, which must succeed."""
+        finished = self.call("-n", *targets, settings=settings)
         assert finished.code == 0, finished.output
         return finished
 

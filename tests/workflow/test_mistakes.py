@@ -50,6 +50,11 @@ def test_a_misspelt_key_on_the_command_line(empty):
     assert refused(empty, "-n", "data", settings=["sclae=smoke"]) == sentence
 
 
+def test_a_gpu_is_called_cuda(empty):
+    sentence = "config.yaml: device: 'gpu' is not valid. Did you mean cuda?"
+    assert refused(empty, "-n", "data", settings=["device=gpu"]) == sentence
+
+
 @pytest.mark.parametrize("how", [("-n",), ("--cores", "1")])
 @pytest.mark.parametrize(
     ("target", "settings", "sentence"),
@@ -79,8 +84,7 @@ def test_a_broken_file_disturbs_those_alone_who_need_it(empty, kind):
     path.write_text("description: [\n")
     fault = f"config/{kind}/broken.yaml, line 2: not valid YAML"
     for target in ("results/smoke/demo_en2de/depparse_l1.bleu", "downloads/multi30k/val.cs"):
-        planned = empty.call("-n", target)
-        assert planned.code == 0, planned.output
+        planned = empty.plan(target)
         assert planned.output.count(fault) == (kind == "systems"), "a system could stand in any file"
     concerned = {
         "datasets": "results/broken/corpus/train.parquet",
@@ -100,8 +104,7 @@ def test_a_broken_data_set_that_is_configured_disturbs_no_target_of_another(empt
     path.parent.mkdir(parents=True)
     path.write_text("description: [\n")
     settings = ["datasets=[broken]", "systems=[transformer_base]"]
-    planned = empty.call("-n", "results/demo_en2de/corpus/train.parquet", settings=settings)
-    assert planned.code == 0, planned.output
+    empty.plan("results/demo_en2de/corpus/train.parquet", settings=settings)
     assert "config/datasets/broken.yaml, line 2: not valid YAML" in refused(empty, "-n", "train", settings=settings)
 
 
@@ -115,8 +118,7 @@ def test_a_file_that_takes_the_place_of_the_repositorys_is_told_once(empty, root
 
 
 def test_a_pattern_leaves_out_what_a_data_set_cannot_serve(empty):
-    planned = empty.call("-n", settings=["scale=smoke", "datasets=[demo_de2en]", 'systems=["*"]'])
-    assert planned.code == 0, planned.output
+    planned = empty.plan(settings=["scale=smoke", "datasets=[demo_de2en]", 'systems=["*"]'])
     lines = [line for line in planned.output.splitlines() if "left out" in line]
     assert lines == [line for line in dict.fromkeys(lines) if line.startswith("demo_de2en names no ")]
     assert "demo_de2en names no annotator for constituency on the source side: currey_heafield is left out." in lines

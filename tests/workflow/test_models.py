@@ -17,11 +17,9 @@ def test_a_folder_of_the_working_directory_is_no_model(empty):
     """Else what lies there would be Java's class path."""
     plant_model(empty.folder / "corenlp", "corenlp")
     parsed(empty, tool="corenlp")
-    plan = empty.call("-n", ANNOTATION)
-    assert plan.code == 0, plan.output
+    plan = empty.plan(ANNOTATION)
     assert "downloads/models/corenlp/" in plan.output
-    plan = empty.call("-n", ANNOTATION, settings=[f'models=["{empty.folder}"]'])
-    assert plan.code == 0, plan.output
+    plan = empty.plan(ANNOTATION, settings=[f'models=["{empty.folder}"]'])
     assert "downloads/models/corenlp/" not in plan.output
 
 
@@ -34,11 +32,4 @@ def test_a_path_is_no_models_name(empty, name):
         f"annotators.parser: corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not '{name}': add"
         in plan.output
     )
-    assert "Traceback" not in plan.output
-
-
-def test_a_gpu_is_called_cuda(empty):
-    plan = empty.call("-n", "results/smoke/demo_en2de/transformer_base.bleu", settings=["device=gpu"])
-    assert plan.code == 1
-    assert "device: 'gpu' is not valid. Did you mean cuda?" in plan.output.splitlines()[-1]
     assert "Traceback" not in plan.output

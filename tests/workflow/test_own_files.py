@@ -1,7 +1,6 @@
 """A user's own files in the workflow: read where they are, noticed when they change, named when they are missing."""
 
 import os
-import re
 
 import pytest
 import yaml
@@ -42,17 +41,10 @@ def own(root, tmp_path_factory):
     return made
 
 
-def planned(place, target=TARGET):
-    finished = place.call("-n", target)
-    assert finished.code == 0, finished.output
-    return set(re.findall(r"^(?:local)?rule (\w+):", finished.output, re.MULTILINE))
-
-
 def test_own_files_are_neither_copied_nor_downloaded(own):
     assert not (own.folder / "downloads").exists()
-    assert planned(own) == set()
-    plan = own.call("-n", "data", settings=['datasets=["mine"]', 'systems=["transformer_base"]'])
-    assert plan.code == 0, plan.output
+    assert own.plan(TARGET).rules == set()
+    plan = own.plan("data", settings=['datasets=["mine"]', 'systems=["transformer_base"]'])
     assert "To be fetched" not in plan.output
     assert "rule download:" not in plan.output
     assert f"{own.folder}/my/dev.en" in plan.output
@@ -65,19 +57,19 @@ def test_a_changed_file_is_noticed(change, own):
     shift = {"newer": 10**9, "older": -(10**12)}.get(change, 0)
     path.write_text(text if shift else text.replace("cat", "camel"), encoding="utf-8")
     os.utime(path, ns=(time + shift, time + shift))
-    assert planned(own) == {"read_split", "filter_split", "learn_segmentation"}
+    assert own.plan(TARGET).rules == {"read_split", "filter_split", "learn_segmentation"}
     if change != "newer":  # of which Snakemake itself says so
         assert f'{path}: "' in own.call("-n", TARGET).output
     path.write_text(text, encoding="utf-8")
     os.utime(path, ns=(time, time))
-    assert planned(own) == set()
+    assert own.plan(TARGET).rules == set()
 
 
 def test_missing_files_are_named_while_planning(own):
     moved = (own.folder / "my").rename(own.folder / "away")
     try:
         plan = own.call("-n", "results/mine/corpus/dev.parquet")
-        assert planned(own) == set(), "what is finished needs them no more"
+        assert own.plan(TARGET).rules == set(), "what is finished needs them no more"
     finally:
         moved.rename(own.folder / "my")
     assert plan.code == 1
@@ -91,8 +83,7 @@ def test_missing_files_are_named_while_planning(own):
 def test_yml_files_work_in_the_workflow(empty):
     write_own(empty, ending="yml")
     (empty.folder / "config/config.yml").write_text(yaml.safe_dump({"datasets": ["mine"], "systems": []}))
-    plan = empty.call("-n", "data")
-    assert plan.code == 0, plan.output
+    plan = empty.plan("data")
     assert f"{empty.folder}/my/dev.en" in plan.output
     (empty.folder / "config/config.yaml").write_text("{}\n")
     refused = empty.call("-n", "data")

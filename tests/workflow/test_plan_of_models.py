@@ -28,10 +28,6 @@ def errors(finished):
     return [line for line in finished.output.splitlines() if line.startswith("Error: ")]
 
 
-def plan(place, *targets, settings=()):
-    return place.call("-n", *targets, settings=settings)
-
-
 @pytest.mark.parametrize("how", [("-n",), ("--cores", "1")])
 def test_a_missing_model_is_told_before_anything_starts(place, how):
     refused = place.call(*how, PARSED, settings=['models=["/my/models"]'])
@@ -48,15 +44,14 @@ def test_a_missing_model_is_told_before_anything_starts(place, how):
 
 def test_all_missing_models_are_told_at_once(place):
     place.write("datasets/other", parsed(trees={"tool": "udpipe", "model": "xx.udpipe"}))
-    second, first = errors(plan(place, PARSED, PARSED.replace("parsed", "other")))
+    second, first = errors(place.call("-n", PARSED, PARSED.replace("parsed", "other")))
     assert "parsed: the annotator trees cannot run: there is no spacy model 'xx_trees'" in first
     assert "other: the annotator trees cannot run: there is no udpipe model 'xx.udpipe' (a file)" in second
     assert "spacy download" not in second
 
 
 def test_a_system_that_reads_no_trees_needs_no_model(place):
-    planned = plan(place, PARSED.replace("depparse_l1", "transformer_base"))
-    assert planned.code == 0, planned.output
+    planned = place.plan(PARSED.replace("depparse_l1", "transformer_base"))
     assert "xx_trees" not in planned.output
 
 
@@ -64,8 +59,7 @@ def test_a_model_at_hand_is_not_missing(place):
     folder = place.folder / "mine" / "xx_trees"
     folder.mkdir(parents=True)
     (folder / "meta.json").write_text("{}")
-    planned = plan(place, PARSED, settings=['models=["mine"]'])
-    assert planned.code == 0, planned.output
+    planned = place.plan(PARSED, settings=['models=["mine"]'])
     assert re.search(r"^annotate_shard +3$", planned.output, re.MULTILINE)
 
 
@@ -77,11 +71,10 @@ def test_finished_results_need_no_model(place):
         path.write_text("")
         os.utime(path, ns=(time.time_ns() - age * 10**12,) * 2)
     for target in (PARSED, TREES):
-        planned = plan(place, target)
-        assert planned.code == 0, planned.output
+        planned = place.plan(target)
         assert "xx_trees" not in planned.output
         assert "Nothing to be done" in planned.output
-    again = plan(place, TREES, "--forcerun", "read_split", "--cores", "1")
+    again = place.call("-n", TREES, "--forcerun", "read_split", "--cores", "1")
     assert again.code == 1
     assert len(errors(again)) == 1, "what must be made again needs it"
 
@@ -101,8 +94,7 @@ def by_hand(finished):
 
 
 def test_a_model_to_fetch_by_hand_is_told_in_a_plan_and_stops_a_run_before_it_starts(tagged):
-    planned = plan(tagged, TAGGED)
-    assert planned.code == 0, planned.output
+    planned = tagged.plan(TAGGED)
     (sentence,) = by_hand(planned)
     assert sentence.startswith("models/easyccg/easyccg.jar must be fetched by hand: https://")
     assert sentence.endswith("Put it at manual/models/easyccg/easyccg.jar.")
@@ -110,7 +102,7 @@ def test_a_model_to_fetch_by_hand_is_told_in_a_plan_and_stops_a_run_before_it_st
     assert stopped.code == 1
     assert errors(stopped) == by_hand(stopped) == [f"Error: {sentence}"]
     assert not (tagged.folder / "results").exists()
-    assert by_hand(plan(tagged, "results/smoke/tagged/transformer_base.bleu")) == []
+    assert by_hand(tagged.plan("results/smoke/tagged/transformer_base.bleu")) == []
 
 
 @pytest.mark.parametrize("folder", ["manual/models", "mine"])
@@ -118,8 +110,7 @@ def test_a_model_that_was_fetched_by_hand_is_not_asked_for(tagged, folder):
     path = tagged.folder / folder / "easyccg" / "easyccg.jar"
     path.parent.mkdir(parents=True)
     path.write_text("")
-    planned = plan(tagged, TAGGED, settings=['models=["mine"]'])
-    assert planned.code == 0, planned.output
+    planned = tagged.plan(TAGGED, settings=['models=["mine"]'])
     assert "models/easyccg" not in planned.output
 
 
@@ -128,7 +119,7 @@ def test_a_plan_lists_what_it_fetches_and_nothing_else(empty):
     settings = ["mirrors=[]"]
     target = "results/small/multi30k_cs2en/{}.bleu"
     base, trees = (
-        re.findall(r"^  (\S+): .*; licence: (.{9})", plan(empty, target.format(system), settings=settings).output, re.M)
+        re.findall(r"^  (\S+): .*; licence: (.{9})", empty.plan(target.format(system), settings=settings).output, re.M)
         for system in ("transformer_base", "depparse_l1")
     )
     texts = {
@@ -143,10 +134,9 @@ def test_a_plan_lists_what_it_fetches_and_nothing_else(empty):
 
 def test_a_models_file_that_cannot_be_read_matters_only_to_who_reads_it(place):
     place.write("models/xx_trees", {"descripton": "misspelt"})
-    planned = plan(place, PARSED.replace("depparse_l1", "transformer_base"))
-    assert planned.code == 0, planned.output
+    planned = place.plan(PARSED.replace("depparse_l1", "transformer_base"))
     assert "To be fetched: 6 files" in planned.output
-    refused = plan(place, PARSED)
+    refused = place.call("-n", PARSED)
     assert refused.code == 1
     (error,) = errors(refused)
     assert "models/xx_trees.yaml" in error

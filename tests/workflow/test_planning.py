@@ -16,8 +16,7 @@ def sentences(output):
 
 
 def test_a_plan_says_which_files_to_fetch_by_hand(empty):
-    planned = empty.call("-n", "results/cs2en/depparse_l4.bleu")
-    assert planned.code == 0, planned.output
+    planned = empty.plan("results/cs2en/depparse_l4.bleu")
     found = sentences(planned.output)
     assert len(found) == 10
     for number, sentence in enumerate(found):
@@ -118,8 +117,7 @@ def test_each_gpu_of_a_training_brings_its_memory_and_threads(empty, gpus, threa
     target = "results/smoke/demo_en2de/transformer_base.bleu"
     settings = ["device=cuda", f"gpus={gpus}", "threads=2"]
     slurm = ["--workflow-profile", str(empty.snakefile.parent / "profiles/slurm"), "--cores", "16"]
-    planned = empty.call("-n", target, *slurm, settings=settings)
-    assert planned.code == 0, planned.output
+    planned = empty.plan(target, *slurm, settings=settings)
     jobs = {name: body for name, body in RULE.findall(planned.output) if name in ("train_model", "translate_tests")}
     asked = {
         name: [int(re.search(rf"{what}(\d+)", body)[1]) for what in ("threads: ", "mem_mb=", "gpu=")]

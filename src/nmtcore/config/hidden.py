@@ -15,6 +15,6 @@ def hidden_files(folders: Sequence[Path]) -> list[str]:
         for folder in folders:
             for path in sorted((folder / kind).glob("*.y*ml")):
                 used = first.setdefault(path.stem, path)
-                if used.resolve() != path.resolve():
+                if used.parent != path.parent and used.resolve() != path.resolve():
                     sentences.append(f"{used} is used in place of {path}.")
     return sentences

@@ -28,17 +28,24 @@ def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) ->
             "single underscores."
         )
     made = Path(settings.paths.results, "tables", *parts[:-1], f"{name}.json")
-    rows, asked = dict.fromkeys(_rows(name, made)) if made.exists() else {}, _asked(name, settings)
+    rows, asked = _read(name, made) if made.exists() else [], _asked(name, settings)
     if lost := [row for row in rows if row not in asked]:
         raise UserError(
             f"{target} holds {_told(lost)}, which this configuration does not ask for and would remove. Give the new "
-            f"table a name of its own, {settings.paths.results.rstrip('/')}/tables/NAME/{name}.md, or delete this one."
+            f"table a name of its own, {settings.paths.results.rstrip('/')}/tables/NAME/{name}.md, or delete this one "
+            f"together with {made}."
         )
 
 
-def _rows(name: str, made: Path) -> Iterator[tuple[str, ...]]:
-    """Read from a table's JSON what it holds: data sets, or for systems their runs."""
-    found = _read(made)
+def _read(name: str, made: Path) -> list[tuple[str, ...]]:
+    """Read from a table's JSON what it holds, each once: data sets, or for systems their runs."""
+    try:
+        return list(dict.fromkeys(_rows(name, json.loads(made.read_text(encoding="utf-8")))))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{made} is no JSON of a table: delete it.") from error
+
+
+def _rows(name: str, found: Any) -> Iterator[tuple[str, ...]]:
     match name, found:
         case "data", dict():
             yield from ((dataset,) for dataset in found)
@@ -50,13 +57,6 @@ def _rows(name: str, made: Path) -> Iterator[tuple[str, ...]]:
             for entry in found:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
-
-
-def _read(made: Path) -> Any:
-    try:
-        return json.loads(made.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{made} is no JSON of a table: delete it.") from error
 
 
 def _asked(name: str, settings: ProjectSettings) -> set[tuple[str, ...]]:
