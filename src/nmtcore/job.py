@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TextIO
 from nmtcore.config import project
 from nmtcore.config.yaml_files import config_file
 from nmtcore.errors import UserError, explained
+from nmtcore.unfinished import noted
 
 
 @contextmanager
@@ -29,7 +30,8 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     try:
-        with explained(log):
+        results = project_settings(snakemake).paths.results
+        with explained(log), noted(snakemake.output, results=results):
             yield terminal
     except UserError as error:
         print(error, file=sys.stderr)

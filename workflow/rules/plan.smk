@@ -1,4 +1,6 @@
-# What is said about a plan before any of its jobs starts: what must be fetched, and which models are missing.
+# What is said about a plan before any of its jobs starts: what must be fetched, and which models are missing. And what
+# an earlier plan did not get done.
+import os
 from operator import itemgetter
 from pathlib import Path
 
@@ -7,16 +9,19 @@ from snakemake.logging import logger
 from nmtcore.annotation.models import missing_models
 from nmtcore.corpus.download import missing_manual, planned_downloads
 from nmtcore.errors import UserError
+from nmtcore.unfinished import forget_plan, note_plan, unfinished
 
 
 def when_planned(check):
-    """Have `check` called with the jobs of the plan, before any of them starts.
+    """Have `check` called with the jobs of the plan, before any of them starts; what broke off is part of the plan.
 
     Snakemake evaluates input functions of finished jobs too, and calls `onstart` in no dry run.
     """
     build = workflow._build_dag
 
     def build_and_check():
+        if workflow.is_main_process:
+            workflow.dag.forcefiles.update(explained(unfinished)(RESULTS))
         build()
         executing = workflow.executor_plugin is not None and not workflow.touch
         if executing and workflow.is_main_process:
@@ -40,6 +45,9 @@ def check_plan(jobs):
     announce(files)
     for sentence in by_hand.values():
         warn(sentence)
+    if not workflow.dryrun:
+        outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
+        note_plan(outputs, results=RESULTS)
 
 
 def planned_files(jobs):
@@ -108,3 +116,7 @@ def ask_length(url):
 
 
 when_planned(check_plan)
+
+
+onsuccess:
+    forget_plan(RESULTS)

@@ -1,0 +1,115 @@
+"""What was made before a run that failed or was killed does not pass for what that run was to make."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from workflow.calling import make_workplace, write_little
+
+from nmtcore.errors import UserError
+from nmtcore.unfinished import forget_plan, note_plan, noted, unfinished
+
+CORPUS = "results/little/corpus/train.parquet"
+RAW = "results/little/corpus/raw/train.parquet"
+SCORE = "results/brief/little/weighted.bleu"
+
+
+def write_weighted(place, weight):
+    component = {"name": "diagonalparse", "layer": 0, "weight": weight}
+    place.write("systems/weighted", {"weighted": {"extends": "transformer_base", "components": [component]}})
+
+
+@pytest.fixture(scope="module")
+def scored(root, tmp_path_factory):
+    """A working directory in which the system `weighted` was trained and scored."""
+    made = make_workplace(tmp_path_factory.mktemp("unfinished"), root / "Snakefile")
+    write_little(made)
+    brief = {"max_updates": 4, "checkpoint_every": 2, "validation": {"every": 2}, "schedule": {"warmup": 1}}
+    made.write("scales/brief", {"description": "Four updates", "model": {"width": 16}, "training": brief})
+    write_weighted(made, 0.5)
+    made.run(SCORE)
+    assert made.plan(SCORE).rules == set()
+    return made
+
+
+def test_old_scores_do_not_pass_for_those_of_a_training_that_failed(scored):
+    write_weighted(scored, 0.25)
+    run = scored.folder / "results/brief/little/weighted/seed1"
+    (run / "checkpoints").rename(run / "aside")
+    (run / "checkpoints").write_text("a file where the trainer wants a folder")
+    assert scored.call("--cores", "1", SCORE).code == 1
+    assert not (run / "model").exists()
+    assert (run / "scores.json").exists()
+    (run / "checkpoints").unlink()
+    (run / "aside").rename(run / "checkpoints")
+    assert scored.plan(SCORE).rules == {"train_model", "translate_tests", "summarise_seeds"}
+    scored.run(SCORE)
+    assert json.loads((run / "model/run.json").read_text())["components"][0]["weight"] == 0.25
+    assert scored.plan(SCORE).rules == set()
+
+
+def test_an_old_corpus_does_not_pass_for_that_of_a_reading_that_failed(scored):
+    file = scored.folder / "downloads/little/train.en"
+    sound = file.read_bytes()
+    file.write_bytes(b"\xff not UTF-8\n")
+    assert scored.call("--cores", "1", CORPUS).code == 1
+    assert not (scored.folder / RAW).exists()
+    assert (scored.folder / CORPUS).exists()
+    file.write_bytes(sound)
+    os.utime(file, ns=(1, 1))  # older than all that was made of it
+    assert {"read_split", "filter_split"} <= scored.plan(CORPUS).rules
+    scored.run(CORPUS)
+    assert scored.plan(CORPUS).rules == set()
+
+
+def test_what_is_cancelled_before_its_job_begins_is_made_by_the_next_plan(scored):
+    scored.edit("datasets/little", max_bad_lines=1)
+    started = scored.start("--cores", "1", CORPUS)
+    note = scored.folder / "results/logs/unfinished/plan.json"
+    while not note.exists():
+        assert started.poll() is None
+        time.sleep(0.01)
+    os.kill(started.pid, signal.SIGKILL)
+    started.communicate()
+    # As Snakemake does before it hands a job to a cluster's queue.
+    (scored.folder / RAW).unlink(missing_ok=True)
+    scored.call("--unlock")
+    assert {"read_split", "filter_split"} <= scored.plan(CORPUS).rules
+    scored.run(CORPUS)
+
+
+def test_what_a_user_removes_is_not_made_again_for_results_that_are_there(scored):
+    scored.edit("datasets/little", max_bad_lines=2)
+    assert "read_split" in scored.run(CORPUS).rules
+    (scored.folder / RAW).unlink()
+    assert scored.plan(CORPUS).rules == set()
+
+
+def test_outputs_are_noted_until_they_are_there(tmp_path):
+    outputs = [str(tmp_path / name) for name in ("one", "two")]
+    with pytest.raises(KeyboardInterrupt), noted(outputs, results=tmp_path):
+        raise KeyboardInterrupt
+    assert unfinished(tmp_path) == outputs
+    (tmp_path / "one").touch()
+    assert unfinished(tmp_path) == outputs[1:]
+    with noted(outputs, results=tmp_path):
+        assert unfinished(tmp_path) == outputs[1:]
+    assert unfinished(tmp_path) == []
+
+
+def test_a_plan_keeps_what_an_earlier_one_left_missing(tmp_path):
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    note_plan([first], results=tmp_path)
+    note_plan([second], results=tmp_path)
+    assert unfinished(tmp_path) == [first, second]
+    forget_plan(tmp_path)
+    assert unfinished(tmp_path) == []
+
+
+def test_a_broken_note_is_a_sentence(tmp_path):
+    note_plan([], results=tmp_path)
+    (tmp_path / "logs/unfinished/plan.json").write_text("[")
+    with pytest.raises(UserError, match=r"plan\.json, line 1: not valid JSON"):
+        unfinished(tmp_path)
