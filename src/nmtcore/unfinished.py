@@ -27,7 +27,7 @@ def noted(outputs: Iterable[str], *, results: str | Path) -> Iterator[None]:
 
 
 def note_plan(outputs: Iterable[str], *, results: str | Path) -> None:
-    """Note what the jobs of a plan will replace, for those that are cancelled before they begin.
+    """Note what the jobs of a plan will replace, for those that fail before they can note it (a node breaks down, say).
 
     What was noted before and is still missing stays.
     """

@@ -2,8 +2,6 @@
 
 import json
 import os
-import signal
-import time
 
 import pytest
 from workflow.calling import make_workplace, write_little
@@ -64,20 +62,18 @@ def test_an_old_corpus_does_not_pass_for_that_of_a_reading_that_failed(scored):
     assert scored.plan(CORPUS).rules == set()
 
 
-def test_what_is_cancelled_before_its_job_begins_is_made_by_the_next_plan(scored):
+def test_what_fails_before_its_job_begins_is_made_by_the_next_plan(scored):
+    """As where a cluster's node fails: the job itself could note nothing."""
+    before = (scored.folder / "config/datasets/little.yaml").read_text()
     scored.edit("datasets/little", max_bad_lines=1)
-    started = scored.start("--cores", "1", CORPUS)
-    note = scored.folder / "results/logs/unfinished/plan.json"
-    while not note.exists():
-        assert started.poll() is None
-        time.sleep(0.01)
-    os.kill(started.pid, signal.SIGKILL)
-    started.communicate()
-    # As Snakemake does before it hands a job to a cluster's queue.
-    (scored.folder / RAW).unlink(missing_ok=True)
-    scored.call("--unlock")
+    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # beside the script, so found before the package
+    broken.write_text("raise SystemExit(1)")
+    assert scored.call("--cores", "1", CORPUS).code == 1
+    broken.unlink()
+    assert not (scored.folder / RAW).exists()
     assert {"read_split", "filter_split"} <= scored.plan(CORPUS).rules
     scored.run(CORPUS)
+    (scored.folder / "config/datasets/little.yaml").write_text(before)
 
 
 def test_what_a_user_removes_is_not_made_again_for_results_that_are_there(scored):
