@@ -55,7 +55,7 @@ def load_project():
     project = Project(["config", own], config)
     for sentence in hidden_files(project.folders):
         warn(sentence)
-    for fault in project.systems.faults:
+    for fault in project.faults:
         warn(f"Not read: {fault}")
     return project
 

@@ -58,6 +58,8 @@ def check_target(project: Project, target: str) -> None:
 
 
 def _check_rest(project: Project, parts: list[str], scale: str, target: str) -> None:
+    if parts[0] in project.dataset_files.unread:
+        project.dataset_files.check(parts[0], where=target)
     known = [*project.dataset_files, *(name for name in project.scale_names if scale == PAPER and name != PAPER)]
     choose(parts[0], known, what="data set or scale" if scale == PAPER else "data set", where=target)
     dataset = project.dataset(parts[0])
