@@ -79,6 +79,8 @@ class ProjectSettings:
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
             raise ValueError("seeds must be a list of different numbers, at least one")
+        if min(self.seeds) < 0:
+            raise ValueError(f"seeds must be 0 or more, not {min(self.seeds)}")
         if self.threads < 1 or self.gpus < 1:
             raise ValueError("threads and gpus must be at least 1")
         check_folders(self.models, what="models: ")
