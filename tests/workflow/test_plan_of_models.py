@@ -140,3 +140,12 @@ def test_a_models_file_that_cannot_be_read_matters_only_to_who_reads_it(place):
     (error,) = errors(refused)
     assert "models/xx_trees.yaml" in error
     assert "Did you mean description?" in error
+
+
+def test_a_folder_that_is_not_there_is_told_once(empty):
+    (empty.folder / "parsers").mkdir()
+    folders = [f'mirrors=["/nope","{empty.mirror}","file:///nor","https://a.org/b"]', 'models=["parsers","parser"]']
+    ran = empty.run("results/demo_en2de/corpus/dev.parquet", settings=folders)
+    told = [line for line in ran.output.splitlines() if "is no folder here" in line]
+    assert told == ["mirrors: /nope is no folder here.", "models: parser is no folder here."]
+    assert "is no folder here" not in empty.plan("data", settings=["datasets=[demo_en2de]"]).output

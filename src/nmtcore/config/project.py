@@ -86,6 +86,16 @@ class ProjectSettings:
         check_folders(self.models, what="models: ")
 
     @property
+    def missing_folders(self) -> list[str]:
+        """A sentence for each folder of mirrors or models that is not there; addresses are no folders."""
+        named = [*(("mirrors", folder) for folder in self.mirrors), *(("models", folder) for folder in self.models)]
+        return [
+            f"{key}: {folder} is no folder here."
+            for key, folder in named
+            if "://" not in folder and not Path(folder).is_dir()
+        ]
+
+    @property
     def own_model_folders(self) -> tuple[Path, ...]:
         """Where the user keeps annotators' models: folders of hers, and what she fetched by hand."""
         return (*map(Path, self.models), Path(self.paths.manual) / "models")
