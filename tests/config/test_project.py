@@ -225,7 +225,7 @@ def test_a_circle_of_extends(folder: Path):
 
 def test_names_that_would_make_paths_ambiguous(folder: Path):
     (folder / "datasets" / "smoke.yaml").write_text("extends: demo_en2de\n")
-    assert "name of a scale" in fault(folder)
+    assert "name of a scale" in fault(folder, dataset="smoke")
     (folder / "datasets" / "smoke.yaml").unlink()
     (folder / "systems" / "mine.yaml").write_text("corpus: {extends: transformer_base}\n")
     assert "cannot be a system's name" in fault(folder, system="corpus")
