@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
 from nmtcore.config import project
-from nmtcore.config.yaml_files import config_file
+from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explained
 from nmtcore.unfinished import noted
 
@@ -66,9 +66,14 @@ def end_planning(mistake: UserError) -> NoReturn:
 
 
 def own_config() -> str | None:
-    """Find the user's config.yaml or config.yml, None where there is none; both together end planning."""
+    """Find the user's config.yaml or config.yml, None where there is none; a broken one, or both, end planning.
+
+    Snakemake, which reads it next, would tell of a mistake in it with a place in the Snakefile.
+    """
     try:
         path = config_file("config")
+        if path.exists() and not read_yaml(path):
+            raise UserError(f"{path}: it holds no settings: write some, or delete it and the repository's own is used.")
     except UserError as error:
         end_planning(error)
     return str(path) if path.exists() else None

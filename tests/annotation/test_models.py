@@ -1,7 +1,8 @@
 import pytest
 from planted_models import plant_package
 
-from nmtcore.annotation.models import find_model
+from nmtcore.annotation.base import Task, open_annotator
+from nmtcore.annotation.models import find_model, missing_models
 from nmtcore.config.annotators import annotator_settings
 from nmtcore.config.models import installed_pipeline, model_at_hand
 from nmtcore.errors import UserError
@@ -78,6 +79,24 @@ def test_a_model_is_at_hand_in_the_users_folders_alone(tmp_path, monkeypatch, to
     assert not model_at_hand("other", ["models"], tool=tool)
     (tmp_path / "models" / "corenlp" / file).rename(tmp_path / "models" / "corenlp" / ".hidden")
     assert not model_at_hand("corenlp", ["models"], tool=tool), "a folder without the model's file is no model"
+
+
+@pytest.mark.parametrize("name", ["en_core_web_sm", "de_dep_news_trf", "xx_sent_ud_sm", "pl_core_news_lg"])
+def test_a_pipeline_of_spacys_own_can_be_installed(tmp_path, name):
+    (sentence,) = missing_models(annotator_settings({"tool": "spacy", "model": name}, where="x"), [tmp_path])
+    assert sentence.endswith(f" Or install it as a package: python -m spacy download {name}.")
+
+
+@pytest.mark.parametrize(
+    "name", ["os", "cs_ud", "en_core_web", "en_core_web_sm.zip", "a-b_core_web_sm", "En_core_web_sm"]
+)
+def test_a_package_of_any_other_name_is_not_advised(tmp_path, name):
+    settings = annotator_settings({"tool": "spacy", "model": name}, where="x")
+    with pytest.raises(UserError, match=f"no spaCy pipeline '{name}'") as error:
+        open_annotator(settings, Task(side="source", language="cs", model_folders=(tmp_path,))).__enter__()
+    for sentence in (*missing_models(settings, [tmp_path]), str(error.value)):
+        assert name in sentence
+        assert "install" not in sentence
 
 
 PATHS = [

@@ -56,6 +56,8 @@ def test_a_value_that_stands_alone_is_a_list_of_one(typed, meant):
         ("seeds=[1,x]", r"config.yaml: seeds\[1\]: expected a whole number, found 'x'"),
         ("seeds=[1.5]", r"config.yaml: seeds\[0\]: expected a whole number, found '1.5'"),
         ("seeds=[1,01]", "config.yaml: seeds must be a list of different numbers"),
+        ("seeds=-1", "config.yaml: seeds must be 0 or more, not -1"),
+        ("seeds=[1,-2]", "config.yaml: seeds must be 0 or more, not -2"),
         ("seeds={a: 1}", "config.yaml: seeds: expected a list"),
         ("seeds=", "config.yaml: seeds: expected a list, found nothing"),
         ("gpus=two", "config.yaml: gpus: expected a whole number, found 'two'"),

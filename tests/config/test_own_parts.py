@@ -7,6 +7,7 @@ import pytest
 from nmtcore.config.configured import MissingAnnotation, configured_runs
 from nmtcore.config.hidden import hidden_files
 from nmtcore.config.project import Project
+from nmtcore.config.targets import check_target
 from nmtcore.errors import UserError
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -62,6 +63,55 @@ def test_a_system_that_stands_in_two_files_names_both(tmp_path):
         own(tmp_path)
     assert str(path) in str(error.value)
     assert str(CONFIG / "systems/bugliarello2020.yaml") in str(error.value)
+
+
+KINDS = ["datasets", "corpora", "models", "recipes", "scales", "systems"]
+
+
+@pytest.mark.parametrize("name", [".hidden", "._mine", ".#mine"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_hidden_behind_a_dot_is_passed_over(tmp_path, kind, name):
+    """Editors and systems leave such files; one that locks a file is a link to nowhere."""
+    for folder in (tmp_path, tmp_path / "second"):
+        (folder / kind).mkdir(parents=True)
+        (folder / kind / f"{name}.yaml").symlink_to("nobody@nowhere.1")
+    assert own(tmp_path).faults == []
+    assert hidden_files([tmp_path, tmp_path / "second"]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_that_cannot_be_used_disturbs_nobody_and_is_told(tmp_path, kind):
+    path = write(tmp_path, f"{kind}/My-Own", "description: x\n")
+    project = own(tmp_path, datasets=["demo_en2de"])
+    assert project.run("demo_en2de", "transformer_base", "smoke", 1).dataset == "demo_en2de"
+    (fault,) = project.faults
+    assert fault == f"{path}: a name has small letters, digits and single underscores, and begins with a letter."
+
+
+@pytest.mark.parametrize("name", ["My-Own", "smoke", "tables"])
+def test_a_data_set_whose_name_cannot_be_used_is_refused_by_that_name_alone(tmp_path, name):
+    path = write(tmp_path, f"datasets/{name}", "{extends: demo_en2de}\n")
+    write(tmp_path, "datasets/mine", f"{{extends: {name}}}\n")
+    project = own(tmp_path, datasets=["demo_*"])
+    (fault,) = project.faults
+    check_target(project, "results/smoke/demo_en2de/transformer_base.bleu")
+    assert fault.startswith(f"{path}: ")
+    for ask in (lambda: own(tmp_path, datasets=[name]), lambda: project.dataset("mine")):
+        with pytest.raises(UserError) as error:
+            ask()
+        assert str(error.value).endswith(f"Not read: {fault}")
+
+
+def test_a_target_says_why_its_data_set_is_not_read(tmp_path):
+    write(tmp_path, "datasets/My-Own", "{extends: demo_en2de}\n")
+    with pytest.raises(UserError, match=r"My-Own/corpus: Not read: .*/My-Own.yaml: a name has small letters"):
+        check_target(own(tmp_path), "results/My-Own/corpus")
+
+
+def test_a_scale_whose_name_cannot_be_used_is_refused_by_that_name(tmp_path):
+    write(tmp_path, "scales/My-Own", "description: x\n")
+    with pytest.raises(UserError, match=r"Not read: .*My-Own.yaml: a name has"):
+        own(tmp_path, scale="My-Own")
 
 
 @pytest.mark.parametrize("name", ["datasets/multi30k_cs2en", "systems/pham2018", "scales/smoke"])

@@ -225,7 +225,7 @@ def test_a_circle_of_extends(folder: Path):
 
 def test_names_that_would_make_paths_ambiguous(folder: Path):
     (folder / "datasets" / "smoke.yaml").write_text("extends: demo_en2de\n")
-    assert "name of a scale" in fault(folder)
+    assert "name of a scale" in fault(folder, dataset="smoke")
     (folder / "datasets" / "smoke.yaml").unlink()
     (folder / "systems" / "mine.yaml").write_text("corpus: {extends: transformer_base}\n")
     assert "cannot be a system's name" in fault(folder, system="corpus")
@@ -576,6 +576,15 @@ def test_scales_in_paths():
     [
         ("results/demo_en2d/transformer_base.bleu", "Did you mean demo_en2de"),
         ("results/smoke/demo_en2de/depparse_1.bleu", "Did you mean depparse_l1"),
+        ("results/table/systems.md", "unknown data set or scale 'table'. Did you mean tables?"),
+        ("results/smoke/demo_en2de/*.bleu", """all --config scale=smoke 'datasets=["demo_en2de"]' 'systems=["*"]'."""),
+        ("results/*/depparse_l0.bleu", """all --config scale=paper 'datasets=["*"]' 'systems=["depparse_l0"]'."""),
+        ("results/smoke/*/*/seed1/model", """train --config scale=smoke 'datasets=["*"]' 'systems=["*"]'."""),
+        (
+            "results/demo_*/corpus/*.parquet",
+            "a target names one file, so it has no `*`: ask for the rule all, with --con",
+        ),
+        ("*.bleu", """for the rule all, with --config 'systems=["*"]', or for data with --config 'datasets=["*"]'."""),
         ("results/smok/demo_en2de/depparse_l1.bleu", "unknown data set or scale 'smok'"),
         ("results/paper/demo_en2de/depparse_l1.bleu", "without 'paper/'"),
         ("results/demo_en2de/depparse_l1.bleau", "Did you mean bleu"),

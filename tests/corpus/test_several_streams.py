@@ -82,7 +82,7 @@ def test_the_sentence_says_which_stream_it_is(kind, tmp_path):
     with pytest.raises(UserError, match=rf"\(compressed stream 3, from byte {2 * len(first)} on, ends too early\)"):
         read(tmp_path / "file")
     (tmp_path / "file").write_bytes(first + flipped(second, len(second) // 2) + first)
-    with pytest.raises(UserError, match=rf"\(compressed stream 2, from byte {len(first)} on,: \w+"):
+    with pytest.raises(UserError, match=rf"\(compressed stream 2, from byte {len(first)} on: \w+"):
         read(tmp_path / "file")
 
 

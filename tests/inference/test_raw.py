@@ -1,3 +1,4 @@
+import io
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,9 +13,9 @@ from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.components.label_head import LabelHead
 from nmtcore.config.components.parser_head import DepParse
 from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.errors import UserError
+from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
-from nmtcore.inference.raw import Reader, cuts
+from nmtcore.inference.raw import Reader, clean_lines, cuts
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import TASKS, TRANSLATE, UNK, Vocabulary, unsplit
 from nmtcore.syntax.annotation import Annotation, failed
@@ -172,3 +173,28 @@ def test_the_annotator_settings_of_a_bundle_are_checked():
     broken = run_settings(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
         Reader(broken, Vocabulary.of([]), Segmenter())
+
+
+@pytest.mark.parametrize("text", ["Größe\n", "a\n\nb\ncat\n", "中\nthe cat sees the dog\n", "the cat\n" * 2000])
+@pytest.mark.parametrize(
+    ("codec", "name"),
+    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE"), ("utf-32", "UTF-32")],
+)
+def test_a_text_in_another_unicode_encoding_is_told_with_its_name(text, codec, name):
+    lines = io.BytesIO(text.encode(codec))
+    sentence = rf"^standard input is {name}, not UTF-8: convert it \(iconv -f {name} -t UTF-8 OLD > NEW\)\.$"
+    with pytest.raises(UserError, match=sentence):
+        list(clean_lines(lines, where="standard input"))
+
+
+@pytest.mark.parametrize("lines", [[b"a\0b\n", b"c\n"], [b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], ["a", "\0a\0b\0c"]])
+def test_a_nul_in_a_text_of_one_encoding_is_told_with_its_line(lines):
+    with pytest.raises(LineError, match="holds a NUL character"):
+        list(clean_lines(lines, where="here"))
+
+
+def test_no_line_is_waited_for_to_refuse_one_that_is_not_utf8():
+    lines = iter([b"gr\xfc\xdfe\n", b"next\n"])
+    with pytest.raises(LineError, match="here, line 1: byte 3 is not UTF-8"):
+        next(clean_lines(lines, where="here"))
+    assert next(lines) == b"next\n"

@@ -77,6 +77,22 @@ def test_a_mistake_that_shows_while_inputs_are_looked_up(empty, how, target, set
     assert sentence in refused(empty, *how, target, settings=settings)
 
 
+@pytest.mark.parametrize("name", ["config.yaml", "config.yml"])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("datasets: []\nscale: [\n", ", line 3: not valid YAML ("),
+        ("- scale: smoke\n", ": expected keys and values, found a list."),
+        ("# nothing yet\n", ": it holds no settings: write some, or delete it and the repository's own is used."),
+    ],
+)
+def test_a_broken_file_of_settings(empty, name, text, sentence):
+    path = empty.folder / "config" / name
+    path.parent.mkdir()
+    path.write_text(text)
+    assert refused(empty, "-n", "data").startswith(f"config/{name}{sentence}")
+
+
 @pytest.mark.parametrize("kind", ["datasets", "corpora", "models", "recipes", "scales", "systems"])
 def test_a_broken_file_disturbs_those_alone_who_need_it(empty, kind):
     path = empty.folder / f"config/{kind}/broken.yaml"
@@ -97,6 +113,15 @@ def test_a_broken_file_disturbs_those_alone_who_need_it(empty, kind):
         assert re.search(rf"^Error: .*{re.escape(fault)}", planned.output, re.MULTILINE), planned.output
     if kind == "datasets":
         assert fault in refused(empty, "-n", "downloads/mine/own.gz")
+
+
+def test_a_stray_file_is_told_and_disturbs_no_target_of_another(empty):
+    for name in (".#mine", "My-Set"):
+        empty.write(f"datasets/{name}", {"extends": "demo_en2de"})
+    fault = "Not read: config/datasets/My-Set.yaml: a name has small letters"
+    planned = empty.plan("results/demo_en2de/corpus/train.parquet").output
+    assert planned.count("Not read: ") == planned.count(fault) == 1
+    assert fault in refused(empty, "-n", "results/My-Set/corpus/train.parquet")
 
 
 def test_a_broken_data_set_that_is_configured_disturbs_no_target_of_another(empty):

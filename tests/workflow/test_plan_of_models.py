@@ -35,8 +35,7 @@ def test_a_missing_model_is_told_before_anything_starts(place, how):
     assert errors(refused) == [
         "Error: parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds "
         "meta.json): looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the "
-        "folder that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'. Or install it "
-        "as a package: python -m spacy download xx_trees."
+        "folder that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."
     ]
     assert not (place.folder / "results").exists()
     assert not (place.folder / "downloads").exists()
@@ -141,3 +140,12 @@ def test_a_models_file_that_cannot_be_read_matters_only_to_who_reads_it(place):
     (error,) = errors(refused)
     assert "models/xx_trees.yaml" in error
     assert "Did you mean description?" in error
+
+
+def test_a_folder_that_is_not_there_is_told_once(empty):
+    (empty.folder / "parsers").mkdir()
+    folders = [f'mirrors=["/nope","{empty.mirror}","file:///nor","https://a.org/b"]', 'models=["parsers","parser"]']
+    ran = empty.run("results/demo_en2de/corpus/dev.parquet", settings=folders)
+    told = [line for line in ran.output.splitlines() if "is no folder here" in line]
+    assert told == ["mirrors: /nope is no folder here.", "models: parser is no folder here."]
+    assert "is no folder here" not in empty.plan("data", settings=["datasets=[demo_en2de]"]).output

@@ -45,7 +45,7 @@ def warn(sentence):
 
 @explained
 def load_project():
-    """Read the configuration, and say which files are hidden by others or cannot be read."""
+    """Read the configuration, and say which files and folders are hidden, not read or missing."""
     own = Path(
         workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
     ).resolve()
@@ -53,9 +53,9 @@ def load_project():
     for key in workflow.config_settings.config:
         choose(key, keys, what="key", where="--config")
     project = Project(["config", own], config)
-    for sentence in hidden_files(project.folders):
+    for sentence in hidden_files(project.folders) + project.settings.missing_folders:
         warn(sentence)
-    for fault in project.systems.faults:
+    for fault in project.faults:
         warn(f"Not read: {fault}")
     return project
 

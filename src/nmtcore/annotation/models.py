@@ -1,11 +1,15 @@
 """Where the model of an annotator lies on this machine."""
 
+import re
 from collections.abc import Container, Sequence
 from pathlib import Path
 
 from nmtcore.config.annotators import AnnotatorSettings, annotator_tool
 from nmtcore.config.models import model_at_hand, model_places, place_of_model
 from nmtcore.errors import UserError
+
+_OF_SPACY = re.compile(r"[a-z]{2,3}_[a-z]+_[a-z]+_(?:sm|md|lg|trf)").fullmatch
+"""Language, type, genre and size: en_core_web_sm."""
 
 
 class MissingModel(UserError):
@@ -42,15 +46,18 @@ def missing_models(
     return [
         f"there is no {tool} model {_looked(name, model_places(name, folders), settings.model_holds)}. Add the folder "
         "that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."
-        + (f" {installing(name)}" if tool == "spacy" else "")
+        + (installing(name) if tool == "spacy" else "")
         for name in settings.models
         if name not in fetched and not model_at_hand(name, folders, tool=tool)
     ]
 
 
 def installing(pipeline: str) -> str:
-    """Say how one of spaCy's own pipelines is installed."""
-    return f"Or install it as a package: python -m spacy download {pipeline}."
+    """Say, after another sentence, how one of spaCy's own pipelines is installed; nothing for any other name.
+
+    Names stand in trained models too, which may come from anybody: none of them may make a user install what it names.
+    """
+    return f" Or install it as a package: python -m spacy download {pipeline}." if _OF_SPACY(pipeline) else ""
 
 
 def _looked(name: str, places: Sequence[Path], holds: str) -> str:

@@ -107,7 +107,7 @@ def _find(model: str, model_folders: Sequence[Path]) -> Path:
     except MissingModel as error:
         if package := installed_pipeline(model):
             return package
-        raise UserError(f"{error} {installing(model)}") from error
+        raise UserError(f"{error}{installing(model)}") from error
 
 
 def _load_installed(package: Path) -> "Language":

@@ -26,7 +26,7 @@ def _as_hinted(value: Any, hint: Any) -> Any:
         return [_as_hinted(item, typing.get_args(hint)[0]) for item in items]
     if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
         return as_typed(hint, value)
-    if hint is int and isinstance(value, str) and value.isascii() and value.isdecimal():
+    if hint is int and isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal():
         return int(value)
     if hint is str and isinstance(value, int) and not isinstance(value, bool):
         return str(value)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from nmtcore.config.yaml_files import yaml_paths
+
 KINDS = ("corpora", "datasets", "models", "recipes", "scales", "systems")
 """The folders of a configuration."""
 
@@ -13,7 +15,7 @@ def hidden_files(folders: Sequence[Path]) -> list[str]:
     for kind in KINDS:
         first: dict[str, Path] = {}
         for folder in folders:
-            for path in sorted((folder / kind).glob("*.y*ml")):
+            for path in yaml_paths(folder / kind):
                 used = first.setdefault(path.stem, path)
                 if used.parent != path.parent and used.resolve() != path.resolve():
                     sentences.append(f"{used} is used in place of {path}.")

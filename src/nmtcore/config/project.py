@@ -22,12 +22,13 @@ from nmtcore.config.kinds import FEATURES
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, laid_over, overridden
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.models import ModelSettings
+from nmtcore.config.named_files import NAME, NamedFiles, misnamed, named_files
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.system_files import SystemEntries, read_systems
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, choose, merge
-from nmtcore.config.yaml_files import config_file, read_yaml, yaml_files
+from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError
 
 STAGES = ("corpus", "annotation", "segmentation", "features")
@@ -38,9 +39,6 @@ SELECTION = "selection"
 
 RESERVED = ("tables", "figures", "logs", "benchmarks")
 """Folders of results/ beside those of the data sets and scales."""
-
-NAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
-"""What data sets, systems, recipes and scales may be called."""
 
 
 def check_folders(folders: Iterable[str], *, what: str = "") -> None:
@@ -81,9 +79,21 @@ class ProjectSettings:
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
             raise ValueError("seeds must be a list of different numbers, at least one")
+        if min(self.seeds) < 0:
+            raise ValueError(f"seeds must be 0 or more, not {min(self.seeds)}")
         if self.threads < 1 or self.gpus < 1:
             raise ValueError("threads and gpus must be at least 1")
         check_folders(self.models, what="models: ")
+
+    @property
+    def missing_folders(self) -> list[str]:
+        """A sentence for each folder of mirrors or models that is not there; addresses are no folders."""
+        named = [*(("mirrors", folder) for folder in self.mirrors), *(("models", folder) for folder in self.models)]
+        return [
+            f"{key}: {folder} is no folder here."
+            for key, folder in named
+            if "://" not in folder and not Path(folder).is_dir()
+        ]
 
     @property
     def own_model_folders(self) -> tuple[Path, ...]:
@@ -150,12 +160,14 @@ class Project:
     def __init__(self, folders: Sequence[Path], settings: Mapping[str, Any], *, where: str = "config.yaml") -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
         self.settings = project_settings(settings, where=where)
-        choose(self.settings.scale, self.scale_names, what="scale", where=where)
-        datasets = _matching(self.settings.datasets, self.dataset_files, what="data set", where=f"{where}: datasets")
+        self.scale_files.check(self.settings.scale, where=where)
+        check = partial(self.dataset_files.check, where=f"{where}: datasets")
+        datasets = _matching(self.settings.datasets, self.dataset_files, check)
         # An unknown name may be that of a system in a file that cannot be read: only a target that needs it fails.
         unread = [name for name in self.settings.systems if self.systems.faults and re.fullmatch(NAME, name)]
         known = dict.fromkeys([*self.system_entries, *unread])
-        systems = _matching(self.settings.systems, known, what="system", where=f"{where}: systems")
+        check = partial(choose, valid=known, what="system", where=f"{where}: systems")
+        systems = _matching(self.settings.systems, known, check)
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
         """Configured systems that only a pattern matches."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
@@ -170,26 +182,15 @@ class Project:
         path = config_file(folder)
         return cls([folder], merge(read_yaml(path), overrides), where=str(path))
 
-    def _files(self, kind: str) -> dict[str, Path]:
-        files: dict[str, Path] = {}
-        for folder in reversed(self.folders):
-            for path in yaml_files(folder / kind).values():
-                if not re.fullmatch(NAME, path.stem):
-                    raise UserError(
-                        f"{path}: a name has small letters, digits and single underscores, and begins with a letter."
-                    )
-                files[path.stem] = path
-        return files
-
     @cached_property
-    def scale_files(self) -> dict[str, Path]:
+    def scale_files(self) -> NamedFiles:
         """The scales by name."""
-        return self._files("scales")
+        return named_files(self.folders, "scales", what="scale")
 
     @cached_property
-    def recipe_files(self) -> dict[str, Path]:
+    def recipe_files(self) -> NamedFiles:
         """The recipes by name."""
-        return self._files("recipes")
+        return named_files(self.folders, "recipes", what="recipe")
 
     @property
     def scale_names(self) -> list[str]:
@@ -197,20 +198,28 @@ class Project:
         return sorted(self.scale_files)
 
     @cached_property
-    def dataset_files(self) -> dict[str, Path]:
-        """The data sets by name; one that is called like a scale or a folder of results is an error."""
-        files = self._files("datasets")
-        for name in files:
-            if name in self.scale_files or name in RESERVED:
-                raise UserError(
-                    f"{files[name]}: '{name}' is the name of a scale or of a folder in results/: rename it."
-                )
-        return files
+    def dataset_files(self) -> NamedFiles:
+        """The data sets by name; one that is called like a scale or a folder of results is not read."""
+        files = named_files(self.folders, "datasets", what="data set")
+        taken = {
+            name: f"{path}: '{name}' is the name of a scale or of a folder in results/: rename it."
+            for name, path in files.items()
+            if name in self.scale_files or name in RESERVED
+        }
+        return NamedFiles(files, files.unread | taken, what="data set")
 
     @cached_property
     def systems(self) -> SystemEntries:
         """The systems' entries, and what is wrong in their files."""
-        return read_systems(self._files("systems").values(), pattern=NAME, reserved=STAGES)
+        files = named_files(self.folders, "systems", what="file of systems")
+        found = read_systems(files.values(), pattern=NAME, reserved=STAGES)
+        return replace(found, faults=[*files.unread.values(), *found.faults])
+
+    @property
+    def faults(self) -> list[str]:
+        """A sentence for each file that is not read, for its name or, where systems may stand, for what it holds."""
+        others = [misnamed(self.folders, kind) for kind in ("corpora", "models", "recipes", "scales")]
+        return [*self.systems.faults, *(s for found in (*others, self.dataset_files.unread) for s in found.values())]
 
     @property
     def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:
@@ -219,12 +228,12 @@ class Project:
 
     def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:
         """Read a scale."""
-        choose(name, self.scale_files, what="scale", where=where)
+        self.scale_files.check(name, where=where)
         return self._read(ScaleSettings, self.scale_files[name])
 
     def recipe(self, name: str, *, where: str) -> RecipeSettings:
         """Read a recipe."""
-        choose(name, self.recipe_files, what="recipe", where=where)
+        self.recipe_files.check(name, where=where)
         return self._read(RecipeSettings, self.recipe_files[name])
 
     def _read(self, cls: type[RecipeSettings], path: Path) -> Any:
@@ -235,12 +244,11 @@ class Project:
     def dataset(self, name: str, *, where: str = "the target") -> DatasetSettings:
         """Read a data set, with what it extends."""
         if name not in self._datasets:
-            choose(name, self.dataset_files, what="data set", where=where)
             files = self.dataset_files
-            known = partial(choose, valid=files, what="data set")
-            values = _extended(name, lambda n: (files[n], read_with_paths(files[n])), known)
-            self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(self.dataset_files[name]))
-            _check_names(self._datasets[name], files, where=str(self.dataset_files[name]))
+            files.check(name, where=where)
+            values = _extended(name, lambda n: (files[n], read_with_paths(files[n])), files.check)
+            self._datasets[name] = _dataset(name, values, self.corpus_files, where=str(files[name]))
+            _check_names(self._datasets[name], files, where=str(files[name]))
         return self._datasets[name]
 
     def _line(self, dataset: str | None) -> Iterator[str]:
@@ -252,18 +260,18 @@ class Project:
             dataset = self._parents[dataset]
 
     @cached_property
-    def corpus_files(self) -> dict[str, Path]:
+    def corpus_files(self) -> NamedFiles:
         """The corpora that data sets share, by name."""
-        return self._files("corpora")
+        return named_files(self.folders, "corpora", what="corpus")
 
     @cached_property
-    def model_files(self) -> dict[str, Path]:
+    def model_files(self) -> NamedFiles:
         """The models of annotators that the workflow can download, by name."""
-        return self._files("models")
+        return named_files(self.folders, "models", what="model")
 
     def annotator_model(self, name: str, *, where: str = "the target") -> ModelSettings:
         """Read where a model of an annotator comes from."""
-        choose(name, self.model_files, what="model", where=where)
+        self.model_files.check(name, where=where)
         path = self.model_files[name]
         return build(ModelSettings, {**read_yaml(path), "name": name}, where=str(path))
 
@@ -276,7 +284,7 @@ class Project:
         system = build(SystemSettings, values, where=f"{path}: {name}")
         for dataset, special in system.per_dataset.items():
             at = f"{path}: {name}: per_dataset"
-            choose(dataset, self.dataset_files, what="data set", where=at)
+            self.dataset_files.check(dataset, where=at)
             _check_special(special, where=f"{at}: {dataset}")
         own = {str(entry.get("name")) for entry in system.components}
         for dataset, special in (entries[name][1].get("per_dataset") or {}).items():
@@ -430,11 +438,14 @@ def _extended(
     return merge(_extended(parent, entry, check, (*children, name)), values)
 
 
-def _matching(names: Iterable[str], known: Iterable[str], *, what: str, where: str) -> tuple[str, ...]:
-    """Give the names that stand there, each perhaps a pattern (rehearsal_*) for several of the `known`."""
+def _matching(names: Iterable[str], known: Iterable[str], check: Callable[[str], str]) -> tuple[str, ...]:
+    """Give the names that stand there, each perhaps a pattern (rehearsal_*) for several of the `known`.
+
+    `check` raises a `UserError` at a name that is neither.
+    """
     found: list[str] = []
     for name in names:
-        found += [one for one in known if fnmatchcase(one, name)] or [choose(name, known, what=what, where=where)]
+        found += [one for one in known if fnmatchcase(one, name)] or [check(name)]
     return tuple(dict.fromkeys(found))
 
 
@@ -564,10 +575,10 @@ def _parts(parts: Any) -> Any:
     return [{"corpus": part} if isinstance(part, str) else part for part in parts]
 
 
-def _check_names(dataset: DatasetSettings, datasets: Iterable[str], *, where: str) -> None:
+def _check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -> None:
     """Names become parts of paths, so they are held to one pattern; those of other things must be known."""
     if dataset.segmentation_from:
-        choose(dataset.segmentation_from, datasets, what="data set", where=f"{where}: segmentation_from")
+        datasets.check(dataset.segmentation_from, where=f"{where}: segmentation_from")
     if SELECTION in dataset.annotators:
         raise UserError(f"{where}: no annotator can be called '{SELECTION}': a folder of the data set is.")
     for kind, names in (("split", dataset.splits), ("annotator", dataset.annotators), ("corpus", dataset.corpora)):

@@ -48,7 +48,11 @@ def parse_target(project: Project, target: str) -> Target | None:
 
 
 def check_target(project: Project, target: str) -> None:
-    """Raise a `UserError` when a path below the results folder names an unknown data set, system, split or table."""
+    """Raise a `UserError` at a pattern, or when a path of results names an unknown data set, system, split or table."""
+    if "*" in target:
+        raise UserError(
+            f"{target}: a target names one file, so it has no `*`: {_instead(parse_target(project, target))}"
+        )
     tables = f"{project.settings.paths.results.rstrip('/')}/tables/"
     if target.startswith(tables):
         check_table(project.settings, target.removeprefix(tables).split("/"), target)
@@ -57,9 +61,25 @@ def check_target(project: Project, target: str) -> None:
         _check_rest(project, parsed.parts, parsed.scale, target)
 
 
+def _instead(pattern: Target | None) -> str:
+    """Say how to ask for the many files that a target with a `*` means."""
+    if pattern is None or len(pattern.parts) < 2 or pattern.parts[1] in STAGES:
+        return """ask for the rule all, with --config 'systems=["*"]', or for data with --config 'datasets=["*"]'."""
+    dataset, system, *rest = pattern.parts
+    chosen = f"""scale={pattern.scale} 'datasets=["{dataset}"]' 'systems=["{system.partition(".")[0]}"]'"""
+    return f"ask for snakemake {'train' if rest else 'all'} --config {chosen}."
+
+
 def _check_rest(project: Project, parts: list[str], scale: str, target: str) -> None:
-    known = [*project.dataset_files, *(name for name in project.scale_names if scale == PAPER and name != PAPER)]
-    choose(parts[0], known, what="data set or scale" if scale == PAPER else "data set", where=target)
+    if parts[0] in project.dataset_files.unread:
+        project.dataset_files.check(parts[0], where=target)
+    others = ["tables", *(name for name in project.scale_names if name != PAPER)] if scale == PAPER else []
+    choose(
+        parts[0],
+        [*project.dataset_files, *others],
+        what="data set or scale" if scale == PAPER else "data set",
+        where=target,
+    )
     dataset = project.dataset(parts[0])
     if len(parts) == 2:
         _check_score(project, dataset.name, parts[1], scale, target)

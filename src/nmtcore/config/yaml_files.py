@@ -26,10 +26,15 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     return values
 
 
+def yaml_paths(folder: str | Path) -> list[Path]:
+    """List the YAML files of a folder, sorted, without those that editors and systems hide behind a dot."""
+    return sorted(path for ending in (".yaml", ".yml") for path in Path(folder).glob(f"[!.]*{ending}"))
+
+
 def yaml_files(folder: str | Path) -> dict[str, Path]:
     """Give the YAML files of a folder by name, sorted; one that is there as .yaml and as .yml is a `UserError`."""
     found: dict[str, Path] = {}
-    for path in sorted(path for ending in (".yaml", ".yml") for path in Path(folder).glob(f"*{ending}")):
+    for path in yaml_paths(folder):
         if path.stem in found:
             raise UserError(f"{found[path.stem]} and {path} are both there: which is meant? Delete or rename one.")
         found[path.stem] = path

@@ -34,6 +34,11 @@ def wide_encoding(start: bytes) -> str | None:
     return "UTF-16LE" if little > big else "UTF-16BE"
 
 
+def convert_advice(encoding: str) -> str:
+    """Say that a text is in such an encoding, and the command that converts it."""
+    return f"is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8 OLD > NEW)"
+
+
 def _ascii_share(low: bytes, high: bytes) -> float:
     """Give the share of the characters, of these low and high bytes, that are ASCII and no NUL."""
     return sum(1 for one, other in zip(low, high, strict=True) if other == 0 and 0 < one < 128) / len(low)

@@ -185,7 +185,7 @@ class _Streams(io.RawIOBase):
         needed = self._decompressor.needs_input
         block = self._block() if needed else b""
         if needed and not block:
-            raise EOFError(f"{self._place()} ends too early")
+            raise EOFError(f"{self._place()}, ends too early")
         try:
             return self._decompressor.decompress(block, most)
         except (OSError, lzma.LZMAError) as error:
@@ -221,7 +221,7 @@ class _Streams(io.RawIOBase):
         return block
 
     def _place(self) -> str:
-        return f"compressed stream {self._number}, from byte {self._start} on,"
+        return f"compressed stream {self._number}, from byte {self._start} on"
 
 
 def _member(path: Path, member: str, stack: ExitStack) -> _Meter:

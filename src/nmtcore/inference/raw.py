@@ -12,9 +12,10 @@ from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_ann
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import AnnotatorSettings, annotator_settings
 from nmtcore.config.runs import RunSettings
+from nmtcore.corpus.scripts import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.truecase import Truecaser
 from nmtcore.corpus.words import Words
-from nmtcore.errors import LineError
+from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples, by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
@@ -32,20 +33,36 @@ LONGEST = 1000
 def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
     """Decode lines; take their ends off, and a byte order mark before the first.
 
-    A line that is not UTF-8 or holds a NUL is a `LineError`.
+    A line that is not UTF-8 or holds a NUL is a `LineError`, a text in UTF-16 or UTF-32 a `UserError`.
     """
+    lines = iter(lines)
+    start = b""
     for number, line in enumerate(lines, start=1):
-        if isinstance(line, bytes):
-            try:
-                line = line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                what = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
-                raise LineError(where, number, what) from error
-        if number == 1:
-            line = line.removeprefix("\ufeff")
-        if "\0" in line:
-            raise LineError(where, number, "it holds a NUL character; this is no text.")
-        yield line.rstrip("\r\n")
+        try:
+            if isinstance(line, bytes):
+                start += line[: SAMPLE - len(start)]
+                line = _decoded(line, number, where)
+            if "\0" in line:
+                raise LineError(where, number, "it holds a NUL character; this is no text.")
+        except LineError as error:
+            raise _wide_text(start, lines, where) or error from error.__cause__
+        yield (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
+
+
+def _decoded(line: bytes, number: int, where: str) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
+        raise LineError(where, number, what) from error
+
+
+def _wide_text(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
+    """Name the encoding of a text that begins with `start` if that is the fault of it."""
+    while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):  # a short line may not show it
+        start += line
+    encoding = wide_encoding(start)
+    return UserError(f"{where} {convert_advice(encoding)}.") if encoding else None
 
 
 def chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from nmtcore.corpus.scripts import SAMPLE, wide_encoding
+from nmtcore.corpus.scripts import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.streams import open_stream
 from nmtcore.errors import UserError
 
@@ -70,10 +70,7 @@ def lines(file: Input) -> Iterator[Piece]:
     with open_stream(file.path, file.member) as stream:
         if encoding := wide_encoding(stream.peek(SAMPLE)):
             of_member = f", member {file.member}," if file.member else ""
-            raise UserError(
-                f"{path}{of_member} is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8 OLD > NEW) and "
-                "put the new file in its place."
-            )
+            raise UserError(f"{path}{of_member} {convert_advice(encoding)} and put the new file in its place.")
         number = 0
         while line := stream.readline(LONGEST_LINE):
             if number == 0:
