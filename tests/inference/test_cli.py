@@ -48,6 +48,7 @@ def test_n_best_lines_are_numbered_and_scored(model):
     ("arguments", "text", "sentence"),
     [
         (["--batch", "1"], b"the\n\xff\n", "standard input, line 2: byte 1 is not UTF-8"),
+        ([], "the cat\n".encode("utf-16"), "standard input is UTF-16, not UTF-8: convert it (iconv -f UTF-16 -t UTF-8"),
         (["--n-best", "9"], b"the\n", "widen it"),
         (["--device", "abacus"], b"the\n", "'abacus' cannot be used"),
         (["--device", "gpu"], b"the\n", "'gpu' cannot be used: torch calls a GPU cuda. Try cuda, or cpu."),

@@ -106,7 +106,7 @@ class Bundle:
 
         A line without words gives one empty text. One of more than `raw.LONGEST` subwords is translated in parts
         (its score is their sum), and standard error says so. A line that is not UTF-8 or holds a NUL is a `LineError`,
-        after what comes before it in whole chunks.
+        after what comes before it in whole chunks; a text in UTF-16 or UTF-32 is a `UserError`.
         """
         settings = settings or self.run.decoding
         with self.reader(model_folders) as reader:
