@@ -109,14 +109,14 @@ def test_planning_every_run_loads_nothing_heavy(root):
 
 def test_every_system_plans_on_every_data_set_at_smoke_scale_or_says_what_it_lacks(root):
     project = Project.load(root / "config")
-    planned = set()
+    smoke, planned = project.scale("smoke"), set()
     for dataset, system in itertools.product(project.dataset_files, project.system_entries):
         try:
             run = project.run(dataset, system, "smoke", 1)
         except MissingAnnotation:
             continue
-        assert (run.scale, run.model.width) == ("smoke", 32)
-        assert run.training.max_updates <= 300
+        assert (run.scale, run.model.width) == ("smoke", smoke.model["width"])
+        assert run.training.max_updates <= smoke.training["max_updates"]
         planned.add(system)
     assert planned == set(project.system_entries)
 
