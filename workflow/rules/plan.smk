@@ -20,7 +20,7 @@ def when_planned(check):
     build = workflow._build_dag
 
     def build_and_check():
-        if workflow.is_main_process:
+        if workflow.is_main_process and not workflow.touch:
             workflow.dag.forcefiles.update(explained(unfinished)(RESULTS))
         build()
         executing = workflow.executor_plugin is not None and not workflow.touch
