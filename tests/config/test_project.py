@@ -483,7 +483,8 @@ def test_mistakes_in_systems_that_start_from_others(folder: Path, entry, words):
 )
 def test_mistakes_in_systems_of_two_tasks(folder: Path, entry, words):
     both = {"extends": "transformer_base", "tasks": ["translation", "parsing"]}
-    child(folder, "bracketed", syntax={"source": {"constituency": "existing"}})
+    syntax, large = {"source": {"constituency": "existing"}}, {"kind": "bpe", "joint": True, "size": 9000}
+    child(folder, "bracketed", syntax=syntax, segmentation=large)  # which smoke cuts down
     (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"mine": {**both, **entry}, "fine": both}))
     message = fault(folder, dataset="bracketed", system="mine")
     assert words in message
