@@ -1,6 +1,8 @@
 """What every job of the workflow does around its work: a log, and a user's mistake told as a sentence."""
 
+import logging
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -40,6 +42,17 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     except Exception:
         traceback.print_exc()
         sys.exit(1)
+
+
+_STATUS = re.compile(r"RuleException:\nCalledProcessError in file .*returned non-zero exit status", re.DOTALL)
+
+
+def hide_statuses(logger: logging.Logger) -> None:
+    """Leave out that a script ended with an error, and the rule's place in our files: it has said why itself.
+
+    Snakemake goes on to name the rule and its log, and shows the log.
+    """
+    logger.addFilter(lambda record: not _STATUS.match(record.getMessage()))
 
 
 def gpu_here() -> bool:

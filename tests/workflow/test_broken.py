@@ -29,6 +29,7 @@ def check_refused(place, name, *parts):
         lines = [line for line in stopped.output.splitlines() if all(part in line for part in parts)]
         assert lines, stopped.output
         assert "Traceback" not in stopped.output
+        assert ".smk" not in stopped.output, "no place in our files"
         left = [path for path in (place.folder / f"results/{name}").rglob("*") if path.is_file()]
         assert left == []
     assert place.partial_files() == []

@@ -20,7 +20,7 @@ from nmtcore.config.targets import SCORES, scale_of
 from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, gpu_here
+from nmtcore.job import end_planning, gpu_here, hide_statuses
 
 
 def explained(function):
@@ -61,6 +61,7 @@ def load_project():
 
 
 explain_reasons(logger)
+hide_statuses(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 RESULTS = SETTINGS.paths.results.rstrip("/")
