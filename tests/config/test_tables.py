@@ -87,7 +87,7 @@ def test_names_of_tables(check):
     assert "a table is tables/systems.md or tables/NAME/systems.md" in refusal(check, "a/b/systems.md")
 
 
-@pytest.mark.parametrize("text", ["[", '[{"dataset": "demo_en2de"}]', "[3]"])
+@pytest.mark.parametrize("text", ["[", '[{"dataset": "demo_en2de"}]', "[3]", "{}"])
 def test_a_broken_table_is_a_sentence(check, text):
     Path("results/tables").mkdir(parents=True)
     Path("results/tables/systems.json").write_text(text)

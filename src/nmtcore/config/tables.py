@@ -57,6 +57,8 @@ def _rows(name: str, found: Any) -> Iterator[tuple[str, ...]]:
             for entry in found:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
+        case _:
+            raise TypeError("not what a table of this name holds")
 
 
 def _asked(name: str, settings: ProjectSettings) -> set[tuple[str, ...]]:
