@@ -14,7 +14,8 @@ from nmtcore.config.configured import MissingAnnotation
 from nmtcore.config.project import Project
 
 STAGES = (
-    "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation", "reporting",
+    "demo", "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
+    "reporting",
 )  # fmt: skip
 BESIDE = {"syntax", "config", "errors", "files", "parquet"}
 """What every stage may import."""

@@ -7,7 +7,7 @@ from pair_files import write_corpus, write_raw
 from nmtcore.annotation.existing import NO_TREE
 from nmtcore.annotation.shards import annotate_shard, gather_shards, shard_rows
 from nmtcore.config.annotators import Existing
-from nmtcore.corpus.demo import generate
+from nmtcore.demo import generate
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows

@@ -9,7 +9,8 @@ import pytest
 
 from nmtcore.corpus.formats.czeng import _factors
 from nmtcore.corpus.formats.rows import BadRow, Piece
-from nmtcore.corpus.pairs import Pair, Side
+from nmtcore.demo import Pair
+from nmtcore.demo.trees import Realisation
 from nmtcore.errors import LineError, UserError
 from nmtcore.syntax.annotation import Annotation, tree_fault
 
@@ -170,15 +171,15 @@ def demo(monkeypatch) -> list[dict]:
             tree = Annotation(head=[0], deprel=["root"])
             yield Pair(
                 origin="x",
-                source=Side(text=f"a{i}", words=[f"a{i}"], annotation=tree),
-                target=Side(text="b", words=["b"]),
+                source=Realisation(text=f"a{i}", words=[f"a{i}"], annotation=tree),
+                target=Realisation(text="b", words=["b"], annotation=None),
             )
 
     def swap(pair):
         return Pair(origin=pair.origin, source=pair.target, target=pair.source)
 
     module = types.SimpleNamespace(generate=generate, swap=swap, SIZES={"train": 30, "dev": 5})
-    monkeypatch.setitem(sys.modules, "nmtcore.corpus.demo", module)
+    monkeypatch.setitem(sys.modules, "nmtcore.demo", module)
     return asked
 
 

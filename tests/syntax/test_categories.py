@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.corpus.demo import generate
+from nmtcore.demo import generate
 from nmtcore.syntax.annotation import Annotation, annotation_fault
 from nmtcore.syntax.categories import Atomic, Functor, arguments, category_fault, normal_form, parse_category, target
 

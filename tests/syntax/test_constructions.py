@@ -1,6 +1,6 @@
 import pytest
 
-from nmtcore.corpus.demo import generate
+from nmtcore.demo import generate
 from nmtcore.syntax.categories import Functor, parse_category
 from nmtcore.syntax.constructions import CONSTRUCTIONS, constructions
 

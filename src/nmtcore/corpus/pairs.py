@@ -1,4 +1,4 @@
-"""Sentence pairs: what readers yield, and the schemas of the corpus stage's files."""
+"""The sides of sentence pairs, as readers yield them, and the schemas of the corpus stage's files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,15 +17,6 @@ class Side:
     text: str
     words: Sequence[str] | None = None
     annotation: Annotation | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pair:
-    """A sentence pair; `origin` is "corpus:line" (the line of the file, or the sentence of a treebank)."""
-
-    origin: str
-    source: Side
-    target: Side
 
 
 WORDS = pa.list_(pa.string())
@@ -50,7 +41,10 @@ PAIR_FIELDS = [
     pa.field("origin", pa.string(), nullable=False),
 ]
 PAIR_SCHEMA = pa.schema(PAIR_FIELDS)
-"""`corpus/{split}.parquet`: the pairs that the filters kept; `id` counts the lines of the split, dropped ones too."""
+"""`corpus/{split}.parquet`: the pairs that the filters kept; `id` counts the lines of the split, dropped ones too.
+
+`origin` is "corpus:line" (the line of the file, or the sentence of a treebank).
+"""
 
 RAW_SCHEMA = pa.schema(
     [

@@ -12,7 +12,7 @@ ALIGNED = False
 
 def rows(inputs: Inputs, options: Demo) -> Iterator[Row]:
     """Yield finished pairs."""
-    from nmtcore.corpus.demo import SIZES, generate, swap
+    from nmtcore.demo import SIZES, generate, swap
 
     choose(options.split, SIZES, what="split", where="corpora: the demo corpus")
     count = SIZES[options.split] if options.count is None else options.count
@@ -22,4 +22,7 @@ def rows(inputs: Inputs, options: Demo) -> Iterator[Row]:
 
 def parse(row: Row, options: Demo, purpose: Purpose) -> tuple[Side, Side]:
     """Give the pair's sides."""
-    return row[0].source, row[0].target
+    source, target = (
+        Side(text=each.text, words=each.words, annotation=each.annotation) for each in (row[0].source, row[0].target)
+    )
+    return source, target

@@ -6,7 +6,7 @@ their relations tie dependents to it. The tree must be projective, as the Englis
 
 from collections.abc import Iterable, Sequence
 
-from nmtcore.corpus.demo.trees import Word
+from nmtcore.demo.trees import Word
 
 _LOWEST = {"NOUN": "NP", "PROPN": "NP", "PRON": "NP", "VERB": "VP", "ADJ": "ADJP", "ADV": "ADVP", "NUM": "QP"}
 """The lowest phrase of a word, by its part of speech."""

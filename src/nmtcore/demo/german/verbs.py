@@ -1,9 +1,9 @@
 """The verbs of a German clause: their forms, and their order at its end."""
 
-from nmtcore.corpus.demo.german.words import HABEN, MODALS, SEIN, WERDEN, WOLLEN, verb_word
-from nmtcore.corpus.demo.lexicon.entries import GermanVerb
-from nmtcore.corpus.demo.meaning import Predicate
-from nmtcore.corpus.demo.trees import Word
+from nmtcore.demo.german.words import HABEN, MODALS, SEIN, WERDEN, WOLLEN, verb_word
+from nmtcore.demo.lexicon.entries import GermanVerb
+from nmtcore.demo.meaning import Predicate
+from nmtcore.demo.trees import Word
 
 
 def verb_chain(meaning: Predicate, *, form: str, agree: tuple[int, str], final: bool) -> list[tuple[Word, GermanVerb]]:

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from nmtcore.corpus.demo.composing.nominals import Nominals, adverbs, location
-from nmtcore.corpus.demo.lexicon.entries import Adverb, Link, Number, Verb
-from nmtcore.corpus.demo.lexicon.modifiers import (
+from nmtcore.demo.composing.nominals import Nominals, adverbs, location
+from nmtcore.demo.lexicon.entries import Adverb, Link, Number, Verb
+from nmtcore.demo.lexicon.modifiers import (
     AFTER,
     BECAUSE_OF,
     BEFORE,
@@ -18,14 +18,14 @@ from nmtcore.corpus.demo.lexicon.modifiers import (
     TOWNS,
     WITH,
 )
-from nmtcore.corpus.demo.lexicon.nouns import of_class
-from nmtcore.corpus.demo.lexicon.verbs import (
+from nmtcore.demo.lexicon.nouns import of_class
+from nmtcore.demo.lexicon.verbs import (
     NO_PLACE,
     STATIVE,
     UNCONTROLLED,
     verbs_for,
 )
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.meaning import (
     Adjunct,
     Joined,
     Named,

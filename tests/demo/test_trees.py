@@ -5,10 +5,9 @@ from itertools import islice
 import pytest
 from ccg_oracle import derives, parse_category
 
-from nmtcore.corpus.demo import generate
-from nmtcore.corpus.demo.phrases import constituents
-from nmtcore.corpus.demo.trees import Word
-from nmtcore.corpus.pairs import Pair, Side
+from nmtcore.demo import Pair, generate
+from nmtcore.demo.phrases import constituents
+from nmtcore.demo.trees import Realisation, Word
 from nmtcore.syntax.annotation import annotation_fault
 from nmtcore.syntax.constituents import Constituent, leaves, parse_constituents
 
@@ -69,16 +68,16 @@ def pairs() -> list[Pair]:
 
 
 @pytest.fixture(scope="module")
-def english(pairs) -> list[Side]:
+def english(pairs) -> list[Realisation]:
     return [pair.source for pair in pairs]
 
 
 @pytest.fixture(scope="module")
-def german(pairs) -> list[Side]:
+def german(pairs) -> list[Realisation]:
     return [pair.target for pair in pairs]
 
 
-def _children(side: Side) -> list[list[int]]:
+def _children(side: Realisation) -> list[list[int]]:
     """Return the positions (from 0) of the children of every word."""
     found: list[list[int]] = [[] for _ in side.words]
     for at, head in enumerate(side.annotation.head):
@@ -91,12 +90,12 @@ def _subtree(children: list[list[int]], top: int) -> set[int]:
     return {top}.union(*(_subtree(children, child) for child in children[top]))
 
 
-def _feats(side: Side, at: int) -> dict[str, str]:
+def _feats(side: Realisation, at: int) -> dict[str, str]:
     text = side.annotation.feats[at]
     return {} if text == "_" else dict(part.split("=") for part in text.split("|"))
 
 
-def _relation(side: Side, at: int) -> str:
+def _relation(side: Realisation, at: int) -> str:
     return side.annotation.deprel[at]
 
 
@@ -138,7 +137,7 @@ def test_features_are_sorted_and_paired(english, german):
             assert text == "_" or all(_feats(side, at).values())
 
 
-def _is_projective(side: Side) -> bool:
+def _is_projective(side: Realisation) -> bool:
     children = _children(side)
     return all(max(span := _subtree(children, top)) - min(span) + 1 == len(span) for top in range(len(side.words)))
 
@@ -159,13 +158,13 @@ def test_some_german_is_not_projective_and_then_a_clause_is_extraposed(german):
                 assert any(_relation(side, at) in ("acl:relcl", "xcomp") for at in span), side.text
 
 
-def _finite_of(side: Side, children: list[list[int]], head: int) -> list[int]:
+def _finite_of(side: Realisation, children: list[list[int]], head: int) -> list[int]:
     """Return the finite verbs of the clause that a word heads: itself or its auxiliaries."""
     verbs = [head, *(child for child in children[head] if _relation(side, child) in ("aux", "aux:pass", "cop"))]
     return [verb for verb in verbs if _feats(side, verb).get("VerbForm") == "Fin"]
 
 
-def _subordinate_heads(side: Side, children: list[list[int]]) -> list[int]:
+def _subordinate_heads(side: Realisation, children: list[list[int]]) -> list[int]:
     """Return the heads of the finite clauses that a conjunction, a relative or a question word subordinates."""
     found = []
     for at, relation in enumerate(side.annotation.deprel):
@@ -235,7 +234,7 @@ def test_a_comma_stands_before_every_german_subordinate_clause(german):
                 assert side.words[max(inside) + 1] in (",", ".", "?", "und"), side.text
 
 
-def _number_of(side: Side, children: list[list[int]], subject: int) -> str:
+def _number_of(side: Realisation, children: list[list[int]], subject: int) -> str:
     joined = any(_relation(side, child) == "conj" for child in children[subject])
     return "Plur" if joined else _feats(side, subject).get("Number", "")
 
@@ -286,7 +285,7 @@ STRONG = {
 }  # fmt: skip
 
 
-def _shows_case(side: Side, at: int) -> bool:
+def _shows_case(side: Realisation, at: int) -> bool:
     """Whether a word before an adjective has the ending that the adjective else must have."""
     if side.annotation.xpos[at] == "APPRART":
         return True

@@ -6,10 +6,9 @@ from collections import Counter
 
 import pytest
 
-from nmtcore.corpus.demo import SIZES, generate, swap
-from nmtcore.corpus.demo.combinations import combinations, held_out
-from nmtcore.corpus.demo.composing.sentences import compose
-from nmtcore.corpus.pairs import Pair
+from nmtcore.demo import SIZES, Pair, generate, swap
+from nmtcore.demo.combinations import combinations, held_out
+from nmtcore.demo.composing.sentences import compose
 
 GOLDEN = "9b8040c98a4fe72b75ba5346522010e1cdf019a0b5a7792b9e5542a507131365"
 

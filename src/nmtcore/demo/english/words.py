@@ -1,8 +1,8 @@
 """English inflection: verbs, nouns, pronouns and determiners as words with tags and features."""
 
-from nmtcore.corpus.demo.lexicon.entries import EnglishVerb, Number
-from nmtcore.corpus.demo.meaning import Pronoun
-from nmtcore.corpus.demo.trees import Word, feats
+from nmtcore.demo.lexicon.entries import EnglishVerb, Number
+from nmtcore.demo.meaning import Pronoun
+from nmtcore.demo.trees import Word, feats
 
 _DOUBLED = frozenset({"stop", "swim", "run", "cut", "plan", "forget", "put", "get", "begin", "sit", "forbid"})
 _BE = {(1, "sg"): "am", (3, "sg"): "is"}

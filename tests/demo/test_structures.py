@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from ccg_oracle import derives
 
-from nmtcore.corpus.demo.english.clauses import English
-from nmtcore.corpus.demo.german.clauses import German
-from nmtcore.corpus.demo.lexicon.entries import Verb
-from nmtcore.corpus.demo.lexicon.modifiers import ADJECTIVES, ADVERBS, IN, PEOPLE, THROUGH, WITH
-from nmtcore.corpus.demo.lexicon.nouns import of_class
-from nmtcore.corpus.demo.lexicon.verbs import FRAMES
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.english.clauses import English
+from nmtcore.demo.german.clauses import German
+from nmtcore.demo.lexicon.entries import Verb
+from nmtcore.demo.lexicon.modifiers import ADJECTIVES, ADVERBS, IN, PEOPLE, THROUGH, WITH
+from nmtcore.demo.lexicon.nouns import of_class
+from nmtcore.demo.lexicon.verbs import FRAMES
+from nmtcore.demo.meaning import (
     Clause,
     Existence,
     Graded,
@@ -27,8 +27,7 @@ from nmtcore.corpus.demo.meaning import (
     Sentence,
     Subordinate,
 )
-from nmtcore.corpus.demo.trees import lay_out
-from nmtcore.corpus.pairs import Side
+from nmtcore.demo.trees import Realisation, lay_out
 
 
 def verb(english: str, german: str, *, frame: str) -> Verb:
@@ -67,7 +66,7 @@ def does(entry, thing: Nominal | None = None, **more) -> Predicate:
     return Predicate(verb=entry, object=thing, **more)
 
 
-def both(sentence: Sentence | Clause) -> tuple[Side, Side]:
+def both(sentence: Sentence | Clause) -> tuple[Realisation, Realisation]:
     if isinstance(sentence, Clause):
         sentence = Sentence(clauses=(sentence,))
     english = lay_out(English().sentence(sentence), ccg=True)
@@ -80,7 +79,7 @@ def texts(sentence: Sentence | Clause) -> tuple[str, str]:
     return english.text, german.text
 
 
-def governor(side: Side, word: str) -> str:
+def governor(side: Realisation, word: str) -> str:
     head = side.annotation.head[side.words.index(word)]
     return side.words[head - 1] if head else ""
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from nmtcore.corpus.demo.lexicon.entries import Adverb, Case
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.lexicon.entries import Adverb, Case
+from nmtcore.demo.meaning import (
     Adjunct,
     Nominal,
     NounPhrase,
@@ -11,7 +11,7 @@ from nmtcore.corpus.demo.meaning import (
     Prepositional,
     Relative,
 )
-from nmtcore.corpus.demo.trees import Word
+from nmtcore.demo.trees import Word
 
 _EARLY = {"sentence": 0, "time": 1, "often": 2}
 

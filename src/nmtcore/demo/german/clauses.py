@@ -6,7 +6,7 @@ conjunction or a relative pronoun), the pronouns, the middle field, the verbs at
 
 from dataclasses import replace
 
-from nmtcore.corpus.demo.german.fields import (
+from nmtcore.demo.german.fields import (
     Fields,
     Slots,
     direct_object,
@@ -15,7 +15,7 @@ from nmtcore.corpus.demo.german.fields import (
     owned_by_relative,
     takes_kein,
 )
-from nmtcore.corpus.demo.german.phrases import (
+from nmtcore.demo.german.phrases import (
     GermanPhrases,
     adverb,
     adverb_word,
@@ -24,15 +24,15 @@ from nmtcore.corpus.demo.german.phrases import (
     conjunction_word,
     predicative,
 )
-from nmtcore.corpus.demo.german.verbs import hang_verbs, verb_chain
-from nmtcore.corpus.demo.german.words import (
+from nmtcore.demo.german.verbs import hang_verbs, verb_chain
+from nmtcore.demo.german.words import (
     SEIN,
     reflexive_word,
     verb_word,
 )
-from nmtcore.corpus.demo.lexicon.entries import Adverb, GermanVerb, Link
-from nmtcore.corpus.demo.lexicon.modifiers import SUBORDINATORS
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.lexicon.entries import Adverb, GermanVerb, Link
+from nmtcore.demo.lexicon.modifiers import SUBORDINATORS
+from nmtcore.demo.meaning import (
     Clause,
     Compared,
     Existence,
@@ -51,7 +51,7 @@ from nmtcore.corpus.demo.meaning import (
     agreement,
     wh_role,
 )
-from nmtcore.corpus.demo.trees import Phrase, Word, attach, punctuation
+from nmtcore.demo.trees import Phrase, Word, attach, punctuation
 
 _CONJUNCTIONS = {"and": "und", "but": "aber"}
 _TO_SOMEONE = ("send", "sell")

@@ -1,7 +1,7 @@
 """German inflection: nouns, articles, adjectives, pronouns and verbs as words with tags and features."""
 
-from nmtcore.corpus.demo.lexicon.entries import Case, Gender, GermanVerb, Noun, Number
-from nmtcore.corpus.demo.trees import Word, feats
+from nmtcore.demo.lexicon.entries import Case, Gender, GermanVerb, Noun, Number
+from nmtcore.demo.trees import Word, feats
 
 _CASES = ("nom", "acc", "dat", "gen")
 _UD_GENDER = {"m": "Masc", "f": "Fem", "n": "Neut"}

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from nmtcore.corpus.demo.composing.clauses import Clauses
-from nmtcore.corpus.demo.composing.dice import Dice
-from nmtcore.corpus.demo.composing.nominals import adjectives_for, adverbs
-from nmtcore.corpus.demo.composing.predicates import subject_classes
-from nmtcore.corpus.demo.lexicon.entries import Adverb
-from nmtcore.corpus.demo.lexicon.verbs import FRAMES, STATIVE, UNCONTROLLED
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.composing.clauses import Clauses
+from nmtcore.demo.composing.dice import Dice
+from nmtcore.demo.composing.nominals import adjectives_for, adverbs
+from nmtcore.demo.composing.predicates import subject_classes
+from nmtcore.demo.lexicon.entries import Adverb
+from nmtcore.demo.lexicon.verbs import FRAMES, STATIVE, UNCONTROLLED
+from nmtcore.demo.meaning import (
     Clause,
     Existence,
     Interrogative,

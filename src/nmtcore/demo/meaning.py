@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal
 
-from nmtcore.corpus.demo.lexicon.entries import Adjective, Adverb, Gender, Link, Name, Noun, Number, Verb
+from nmtcore.demo.lexicon.entries import Adjective, Adverb, Gender, Link, Name, Noun, Number, Verb
 
 Tense = Literal["present", "past", "perfect", "pluperfect", "future"]
 

@@ -1,9 +1,9 @@
 """The verbs of an English clause: auxiliaries, their forms, and the category that each gets from the next."""
 
-from nmtcore.corpus.demo.english.words import BE, DO, HAVE, verb_word
-from nmtcore.corpus.demo.lexicon.entries import EnglishVerb
-from nmtcore.corpus.demo.meaning import Predicate
-from nmtcore.corpus.demo.trees import Word
+from nmtcore.demo.english.words import BE, DO, HAVE, verb_word
+from nmtcore.demo.lexicon.entries import EnglishVerb
+from nmtcore.demo.meaning import Predicate
+from nmtcore.demo.trees import Word
 
 
 def category(result: str, *arguments: str) -> str:

@@ -1,7 +1,7 @@
 """Adjectives, adverbs, names, prepositions and conjunctions of the demo corpus."""
 
-from nmtcore.corpus.demo.lexicon.entries import Link
-from nmtcore.corpus.demo.lexicon.tables import parse_adjectives, parse_adverbs, parse_names
+from nmtcore.demo.lexicon.entries import Link
+from nmtcore.demo.lexicon.tables import parse_adjectives, parse_adverbs, parse_names
 
 ADJECTIVES = parse_adjectives("""
 old older | alt älter | person animal thing building vehicle furniture clothes text place plant

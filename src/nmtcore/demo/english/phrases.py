@@ -1,8 +1,8 @@
 """Noun phrases and prepositional phrases in English, with dependencies and CCG categories."""
 
-from nmtcore.corpus.demo.english.words import determiner_word, pronoun_word
-from nmtcore.corpus.demo.lexicon.entries import Adverb
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.english.words import determiner_word, pronoun_word
+from nmtcore.demo.lexicon.entries import Adverb
+from nmtcore.demo.meaning import (
     Clause,
     Compared,
     Graded,
@@ -15,7 +15,7 @@ from nmtcore.corpus.demo.meaning import (
     Pronoun,
     Relative,
 )
-from nmtcore.corpus.demo.trees import Phrase, Word, attach, feats
+from nmtcore.demo.trees import Phrase, Word, attach, feats
 
 VP = "S\\NP"
 VP_AFTER = "(S\\NP)\\(S\\NP)"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nmtcore.corpus.demo.english.phrases import (
+from nmtcore.demo.english.phrases import (
     PP_CATEGORY,
     VP_AFTER,
     VP_BEFORE,
@@ -11,10 +11,10 @@ from nmtcore.corpus.demo.english.phrases import (
     adverb,
     conjunction_word,
 )
-from nmtcore.corpus.demo.english.verbs import categorise, category, hang_auxiliaries, verb_chain
-from nmtcore.corpus.demo.english.words import BE, LIKE, WANT, verb_word
-from nmtcore.corpus.demo.lexicon.entries import Adverb
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.english.verbs import categorise, category, hang_auxiliaries, verb_chain
+from nmtcore.demo.english.words import BE, LIKE, WANT, verb_word
+from nmtcore.demo.lexicon.entries import Adverb
+from nmtcore.demo.meaning import (
     Adjunct,
     Clause,
     Compared,
@@ -34,7 +34,7 @@ from nmtcore.corpus.demo.meaning import (
     agreement,
     wh_role,
 )
-from nmtcore.corpus.demo.trees import Phrase, Word, attach, feats, punctuation
+from nmtcore.demo.trees import Phrase, Word, attach, feats, punctuation
 
 _MIDDLE = ("often", "sentence")
 _CLAUSE_CATEGORY = {"that": "S[em]", "bare": "S[dcl]", "whether": "S[qem]", "": "S[qem]"}

@@ -2,20 +2,20 @@
 
 from dataclasses import replace
 
-from nmtcore.corpus.demo.composing.nominals import adjectives_for, adverbs, location
-from nmtcore.corpus.demo.composing.predicates import Predicates, subject_classes
-from nmtcore.corpus.demo.lexicon.entries import Adjective, Adverb, Gender, Noun, Number, Verb
-from nmtcore.corpus.demo.lexicon.modifiers import (
+from nmtcore.demo.composing.nominals import adjectives_for, adverbs, location
+from nmtcore.demo.composing.predicates import Predicates, subject_classes
+from nmtcore.demo.lexicon.entries import Adjective, Adverb, Gender, Noun, Number, Verb
+from nmtcore.demo.lexicon.modifiers import (
     BY,
     NOT_GRADED,
 )
-from nmtcore.corpus.demo.lexicon.nouns import of_class
-from nmtcore.corpus.demo.lexicon.verbs import (
+from nmtcore.demo.lexicon.nouns import of_class
+from nmtcore.demo.lexicon.verbs import (
     FRAMES,
     NO_PASSIVE,
     verbs_taking,
 )
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.meaning import (
     Adjunct,
     Clause,
     Compared,

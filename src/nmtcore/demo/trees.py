@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
-from nmtcore.corpus.pairs import Side
 from nmtcore.syntax.annotation import Annotation
 
 
@@ -31,6 +30,15 @@ class Phrase:
 
     head: Word
     words: list[Word] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Realisation:
+    """A sentence as one language says it: its text, its words, and their analysis."""
+
+    text: str
+    words: list[str]
+    annotation: Annotation
 
 
 def feats(**values: str) -> str:
@@ -74,8 +82,8 @@ def _settle_commas(words: list[Word]) -> list[Word]:
     ]
 
 
-def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], str] | None = None) -> Side:
-    """Number the words, capitalise the first one, and return the side of the pair that they make.
+def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], str] | None = None) -> Realisation:
+    """Number the words, capitalise the first one, and return the sentence that they make.
 
     `bracketed` writes the constituents of the words in brackets.
     """
@@ -93,4 +101,4 @@ def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], s
         ccg=[word.ccg for word in words] if ccg else None,
         constituency=bracketed(words) if bracketed else None,
     )
-    return Side(text=detokenise(forms), words=forms, annotation=annotation)
+    return Realisation(text=detokenise(forms), words=forms, annotation=annotation)

@@ -1,6 +1,6 @@
 """The parsers of the lexicon's tables: an entry a line, its fields apart by bars."""
 
-from nmtcore.corpus.demo.lexicon.entries import (
+from nmtcore.demo.lexicon.entries import (
     Adjective,
     Adverb,
     EnglishVerb,

@@ -1,6 +1,6 @@
 """Noun phrases and prepositional phrases in German, with dependencies."""
 
-from nmtcore.corpus.demo.german.words import (
+from nmtcore.demo.german.words import (
     adjective_word,
     determiner_word,
     interrogative_word,
@@ -10,8 +10,8 @@ from nmtcore.corpus.demo.german.words import (
     possessive_word,
     relative_word,
 )
-from nmtcore.corpus.demo.lexicon.entries import Adverb, Case, Gender, Number
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.lexicon.entries import Adverb, Case, Gender, Number
+from nmtcore.demo.meaning import (
     Clause,
     Compared,
     Graded,
@@ -24,7 +24,7 @@ from nmtcore.corpus.demo.meaning import (
     Pronoun,
     Relative,
 )
-from nmtcore.corpus.demo.trees import Phrase, Word, attach, feats, punctuation
+from nmtcore.demo.trees import Phrase, Word, attach, feats, punctuation
 
 _CONTRACTIONS = {
     ("in", "dem"): "im",

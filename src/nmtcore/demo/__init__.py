@@ -1,22 +1,22 @@
 """The demo corpus: English and German sentences from one synchronous grammar, with trees and categories.
 
-A sentence is composed as abstract syntax (`grammar`, `meaning`) and realised in both languages (`english`, `german`).
+A sentence is composed as abstract syntax (`composing`, `meaning`) and realised in both languages (`english`, `german`).
 The ambiguities of the one language that the other resolves, and the orders in which they differ, hang on the
 structure: nothing but the tree tells whether "sees the man with the telescope" is "mit" or "durch".
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from zlib import crc32
 
-from nmtcore.corpus.demo.combinations import combinations, held_out
-from nmtcore.corpus.demo.composing.sentences import compose
-from nmtcore.corpus.demo.english.clauses import English
-from nmtcore.corpus.demo.german.clauses import German
-from nmtcore.corpus.demo.phrases import constituents
-from nmtcore.corpus.demo.trees import lay_out
-from nmtcore.corpus.pairs import Pair
+from nmtcore.demo.combinations import combinations, held_out
+from nmtcore.demo.composing.sentences import compose
+from nmtcore.demo.english.clauses import English
+from nmtcore.demo.german.clauses import German
+from nmtcore.demo.phrases import constituents
+from nmtcore.demo.trees import Realisation, lay_out
 
 SIZES = {"train": 20000, "dev": 500, "test": 500}
 """The splits and their sizes in sentence pairs."""
@@ -26,6 +26,15 @@ _LONGEST = 32
 
 _KNOWN = 5000
 """The words of dev and test all occur in so many first pairs of the training set."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
+    """One sentence in both languages; `origin` is "demo-split:number"."""
+
+    origin: str
+    source: Realisation
+    target: Realisation
 
 
 def generate(*, split: str, count: int, seed: int = 1) -> Iterator[Pair]:

@@ -7,8 +7,8 @@ structure tells which one is right.
 
 from functools import cache
 
-from nmtcore.corpus.demo.lexicon.entries import Noun, Verb
-from nmtcore.corpus.demo.lexicon.tables import parse_verbs
+from nmtcore.demo.lexicon.entries import Noun, Verb
+from nmtcore.demo.lexicon.tables import parse_verbs
 
 _INTRANSITIVE = """
 sleep slept | schlafen schläft schlief geschlafen | person animal

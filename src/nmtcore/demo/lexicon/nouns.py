@@ -6,8 +6,8 @@ of an English compound. A missing plural (`-`) makes a mass noun. `place` is the
 
 from functools import cache
 
-from nmtcore.corpus.demo.lexicon.entries import Noun
-from nmtcore.corpus.demo.lexicon.tables import parse_nouns
+from nmtcore.demo.lexicon.entries import Noun
+from nmtcore.demo.lexicon.tables import parse_nouns
 
 _TABLE = """
 man men | m Mann Mannes Männer | person

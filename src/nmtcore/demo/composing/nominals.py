@@ -3,9 +3,9 @@
 from dataclasses import replace
 from functools import cache
 
-from nmtcore.corpus.demo.composing.dice import Dice
-from nmtcore.corpus.demo.lexicon.entries import Adjective, Adverb, Link, Noun, Number
-from nmtcore.corpus.demo.lexicon.modifiers import (
+from nmtcore.demo.composing.dice import Dice
+from nmtcore.demo.lexicon.entries import Adjective, Adverb, Link, Noun, Number
+from nmtcore.demo.lexicon.modifiers import (
     ABOUT,
     ADJECTIVES,
     ADVERBS,
@@ -26,8 +26,8 @@ from nmtcore.corpus.demo.lexicon.modifiers import (
     TOWNS,
     WITH,
 )
-from nmtcore.corpus.demo.lexicon.nouns import of_class
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.lexicon.nouns import of_class
+from nmtcore.demo.meaning import (
     Clause,
     Graded,
     Joined,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from zlib import crc32
 
-from nmtcore.corpus.demo.lexicon.entries import Verb
-from nmtcore.corpus.demo.meaning import (
+from nmtcore.demo.lexicon.entries import Verb
+from nmtcore.demo.meaning import (
     Clause,
     NounPhrase,
     Predicate,
