@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.configured import MissingAnnotation
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 
 STAGES = (

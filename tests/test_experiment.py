@@ -15,8 +15,8 @@ from inference.tiny import run_settings
 
 from nmtcore import experiment
 from nmtcore.annotation.labels import KINDS, SPECIALS
-from nmtcore.config.configured import MissingAnnotation
 from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import SentencesSettings, run_to_json
 from nmtcore.config.training import DecodingSettings

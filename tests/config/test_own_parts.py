@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.configured import MissingAnnotation, configured_runs
+from nmtcore.config.configured import configured_runs
 from nmtcore.config.hidden import hidden_files
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.targets import check_target
 from nmtcore.errors import UserError

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from nmtcore.config.components import COMPONENTS, check_composition
-from nmtcore.config.configured import MissingAnnotation
 from nmtcore.config.model import TransformerSettings
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch

@@ -14,8 +14,10 @@ from nmtcore.config.depends import (
     training_settings,
 )
 from nmtcore.config.hidden import hidden_files
-from nmtcore.config.project import NAME, SELECTION, Project, ProjectSettings
+from nmtcore.config.names import NAME, SELECTION
+from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
+from nmtcore.config.settings import ProjectSettings
 from nmtcore.config.targets import SCORES, scale_of
 from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS

@@ -2,7 +2,7 @@
 from nmtcore.config.annotators import annotator_entry
 from nmtcore.config.datasets import GOLD
 from nmtcore.config.kinds import FEATURES
-from nmtcore.config.project import SELECTION
+from nmtcore.config.names import SELECTION
 from nmtcore.errors import UserError
 
 

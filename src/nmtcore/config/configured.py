@@ -1,26 +1,14 @@
 """The runs that config.yaml asks for, and the systems that its patterns leave out."""
 
-from typing import TYPE_CHECKING
-
+from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
-from nmtcore.errors import UserError
-
-if TYPE_CHECKING:
-    from nmtcore.config.project import Project
 
 SHOWN = 5
 """Systems that a sentence names before it counts them."""
 
 
-class MissingAnnotation(UserError):
-    """A data set lacks an annotation or a treebank that a system needs: it names `what` ("no treebank to train on")."""
-
-    def __init__(self, sentence: str, *, what: str) -> None:
-        super().__init__(sentence)
-        self.what = what
-
-
-def configured_runs(project: "Project") -> tuple[list[RunSettings], list[str]]:
+def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
     """Give every configured run, and one sentence per data set and reason that says which systems are left out.
 
     A system that only a pattern matches is left out where the data set lacks an annotation or a treebank for it. One

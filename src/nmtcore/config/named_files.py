@@ -4,12 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from nmtcore.config.names import NAME
 from nmtcore.config.typed import choose
 from nmtcore.config.yaml_files import yaml_files, yaml_paths
 from nmtcore.errors import UserError
-
-NAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
-"""What data sets, systems, recipes and scales may be called."""
 
 
 class NamedFiles(dict[str, Path]):

@@ -7,7 +7,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.project import NAME, ProjectSettings
+from nmtcore.config.names import NAME
+from nmtcore.config.settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from nmtcore.config.project import RESERVED, SELECTION, STAGES, Project
+from nmtcore.config.names import RESERVED, SELECTION, STAGES
+from nmtcore.config.project import Project
 from nmtcore.config.tables import check_table
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError

@@ -1,0 +1,141 @@
+"""What the configuration's folders hold, by name: scales, recipes, data sets, corpora, models and systems."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.checks import check_names, check_special
+from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.extends import extended
+from nmtcore.config.models import ModelSettings
+from nmtcore.config.named_files import NamedFiles, misnamed, named_files
+from nmtcore.config.names import NAME, RESERVED, STAGES
+from nmtcore.config.own_files import read_with_paths
+from nmtcore.config.recipes import RecipeSettings, ScaleSettings
+from nmtcore.config.short_forms import full_form
+from nmtcore.config.system_files import SystemEntries, read_systems
+from nmtcore.config.systems import SystemSettings
+from nmtcore.config.typed import build, choose
+from nmtcore.config.yaml_files import read_yaml
+
+
+class Catalogue:
+    """The files of a configuration, in one or more folders: the first that has a file wins."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
+        self._datasets: dict[str, DatasetSettings] = {}
+        self._parents: dict[str, str | None] = {}
+        self._layers: dict[Path, RecipeSettings] = {}
+
+    @cached_property
+    def scale_files(self) -> NamedFiles:
+        """The scales by name."""
+        return named_files(self.folders, "scales", what="scale")
+
+    @cached_property
+    def recipe_files(self) -> NamedFiles:
+        """The recipes by name."""
+        return named_files(self.folders, "recipes", what="recipe")
+
+    @property
+    def scale_names(self) -> list[str]:
+        """The names of the scales."""
+        return sorted(self.scale_files)
+
+    @cached_property
+    def dataset_files(self) -> NamedFiles:
+        """The data sets by name; one that is called like a scale or a folder of results is not read."""
+        files = named_files(self.folders, "datasets", what="data set")
+        taken = {
+            name: f"{path}: '{name}' is the name of a scale or of a folder in results/: rename it."
+            for name, path in files.items()
+            if name in self.scale_files or name in RESERVED
+        }
+        return NamedFiles(files, files.unread | taken, what="data set")
+
+    @cached_property
+    def systems(self) -> SystemEntries:
+        """The systems' entries, and what is wrong in their files."""
+        files = named_files(self.folders, "systems", what="file of systems")
+        found = read_systems(files.values(), pattern=NAME, reserved=STAGES)
+        return replace(found, faults=[*files.unread.values(), *found.faults])
+
+    @property
+    def faults(self) -> list[str]:
+        """A sentence for each file that is not read, for its name or, where systems may stand, for what it holds."""
+        others = [misnamed(self.folders, kind) for kind in ("corpora", "models", "recipes", "scales")]
+        return [*self.systems.faults, *(s for found in (*others, self.dataset_files.unread) for s in found.values())]
+
+    @property
+    def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:
+        """The systems' entries by name, with the file of each."""
+        return self.systems.entries
+
+    def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:
+        """Read a scale."""
+        self.scale_files.check(name, where=where)
+        return self._read(ScaleSettings, self.scale_files[name])
+
+    def recipe(self, name: str, *, where: str) -> RecipeSettings:
+        """Read a recipe."""
+        self.recipe_files.check(name, where=where)
+        return self._read(RecipeSettings, self.recipe_files[name])
+
+    def _read(self, cls: type[RecipeSettings], path: Path) -> Any:
+        if path not in self._layers:
+            self._layers[path] = build(cls, read_yaml(path), where=str(path))
+        return self._layers[path]
+
+    def dataset(self, name: str, *, where: str = "the target") -> DatasetSettings:
+        """Read a data set, with what it extends."""
+        if name not in self._datasets:
+            files = self.dataset_files
+            files.check(name, where=where)
+            values = extended(name, lambda n: (files[n], read_with_paths(files[n])), files.check)
+            self._datasets[name] = full_form(name, values, self.corpus_files, where=str(files[name]))
+            check_names(self._datasets[name], files, where=str(files[name]))
+        return self._datasets[name]
+
+    def line(self, dataset: str | None) -> Iterator[str]:
+        """Give a data set that can be read, what it extends, and so on."""
+        while dataset is not None:
+            yield dataset
+            if dataset not in self._parents:
+                self._parents[dataset] = read_yaml(self.dataset_files[dataset]).get("extends")
+            dataset = self._parents[dataset]
+
+    @cached_property
+    def corpus_files(self) -> NamedFiles:
+        """The corpora that data sets share, by name."""
+        return named_files(self.folders, "corpora", what="corpus")
+
+    @cached_property
+    def model_files(self) -> NamedFiles:
+        """The models of annotators that the workflow can download, by name."""
+        return named_files(self.folders, "models", what="model")
+
+    def annotator_model(self, name: str, *, where: str = "the target") -> ModelSettings:
+        """Read where a model of an annotator comes from."""
+        self.model_files.check(name, where=where)
+        path = self.model_files[name]
+        return build(ModelSettings, {**read_yaml(path), "name": name}, where=str(path))
+
+    def system(self, name: str, *, where: str = "the target") -> SystemSettings:
+        """Read a system, with what it extends."""
+        path, _ = self.system_entries[self.systems.check(name, where=where)]
+        entries = self.system_entries
+        values = extended(name, entries.__getitem__, self.systems.check)
+        values["description"] = entries[name][1].get("description", "")  # A parent's would be of another system.
+        system = build(SystemSettings, values, where=f"{path}: {name}")
+        for dataset, special in system.per_dataset.items():
+            at = f"{path}: {name}: per_dataset"
+            self.dataset_files.check(dataset, where=at)
+            check_special(special, where=f"{at}: {dataset}")
+        own = {str(entry.get("name")) for entry in system.components}
+        for dataset, special in (entries[name][1].get("per_dataset") or {}).items():
+            for component in special.get("components", {}):
+                choose(component, own, what="component", where=f"{path}: {name}: per_dataset: {dataset}: components")
+        return system

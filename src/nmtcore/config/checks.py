@@ -1,0 +1,44 @@
+"""Checks of data sets and of systems' entries that need to know of other files."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nmtcore.config.datasets import SIDES, DatasetSettings
+from nmtcore.config.formats import check_roles, format_options
+from nmtcore.config.named_files import NamedFiles
+from nmtcore.config.names import NAME, SELECTION
+from nmtcore.config.typed import choose
+from nmtcore.errors import UserError
+
+
+def check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -> None:
+    """Names become parts of paths, so they are held to one pattern; those of other things must be known."""
+    if dataset.segmentation_from:
+        datasets.check(dataset.segmentation_from, where=f"{where}: segmentation_from")
+    if SELECTION in dataset.annotators:
+        raise UserError(f"{where}: no annotator can be called '{SELECTION}': a folder of the data set is.")
+    for kind, names in (("split", dataset.splits), ("annotator", dataset.annotators), ("corpus", dataset.corpora)):
+        for name in names:
+            if not re.fullmatch(NAME, name):
+                raise UserError(
+                    f"{where}: a {kind} cannot be called '{name}': small letters, digits and single underscores only."
+                )
+    for side in dataset.words:
+        choose(side, SIDES, what="side", where=f"{where}: words")
+    for name, corpus in dataset.corpora.items():
+        place = f"{where}: corpora.{name}"
+        check_roles(format_options(corpus.format, corpus.options, where=place), corpus.files, where=place)
+
+
+def check_special(special: Mapping[str, Any], *, where: str) -> None:
+    """Check one entry of `per_dataset` as far as its sections go."""
+    for section, values in special.items():
+        choose(section, ("components", "model", "training", "decoding"), what="key", where=where)
+        if not isinstance(values, dict):
+            raise UserError(f"{where}: {section} must be a mapping, not {values!r}.")
+        for component, settings in values.items() if section == "components" else ():
+            if not isinstance(settings, dict):
+                raise UserError(
+                    f"{where}: components: {component} must be a mapping of its settings, not {settings!r}."
+                )

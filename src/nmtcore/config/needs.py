@@ -1,0 +1,86 @@
+"""What a run needs of its data set: annotators for its components and tasks, and treebanks."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nmtcore.config.components import ComponentSettings, component_name
+from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings, SegmentationSettings
+from nmtcore.config.kinds import FEATURES
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import TreebankSettings
+from nmtcore.errors import UserError
+
+
+class MissingAnnotation(UserError):
+    """A data set lacks an annotation or a treebank that a system needs: it names `what` ("no treebank to train on")."""
+
+    def __init__(self, sentence: str, *, what: str) -> None:
+        super().__init__(sentence)
+        self.what = what
+
+
+def syntax_for(components: tuple, data: DatasetSettings, *, where: str) -> dict[str, dict[str, str]]:
+    """Find the annotator that gives each kind of annotation that the components need."""
+    found: dict[str, dict[str, str]] = {}
+    for settings in components:
+        for side, kinds in settings.needs.items():
+            for kind in kinds:
+                annotator = _annotator_of(data, side, FEATURES[kind].annotation, kind, where=where)
+                found.setdefault(side, {})[kind] = annotator
+    return found
+
+
+def for_tasks(
+    segmentation: SegmentationSettings,
+    tasks: Sequence[str],
+    components: tuple[ComponentSettings, ...],
+    data: DatasetSettings,
+    *,
+    where: str,
+) -> SegmentationSettings:
+    """Give the segmentation that a system's tasks want."""
+    if "translation" not in tasks:
+        raise UserError(f"{where}: tasks: translation must be among them.")
+    if "parsing" not in tasks:
+        return segmentation
+    _annotator_of(data, "source", "constituency", "constituency", where=where)
+    for settings in components:
+        if settings.needs or settings.parses:
+            raise UserError(
+                f"{where}: the task parsing does not go with {component_name(settings)}, which reads trees or tags or "
+                "gives every source word a head: sources stand between tags that have neither."
+            )
+    return replace(segmentation, parsing=True)
+
+
+def with_treebanks(
+    run: RunSettings, treebank: TreebankSettings | None, data: DatasetSettings, *, where: str
+) -> RunSettings:
+    """Add the treebanks that a run is trained on and compared with."""
+    annotator = data.gold_annotator
+    if run.parses_to_trees and annotator:
+        run = replace(run, gold=data.source_treebanks(GOLD), gold_annotator=annotator)
+    if treebank is None:
+        return run
+    if not run.parses_to_trees:
+        raise UserError(f"{where}: treebank: none of its components learns to parse from trees.")
+    splits = data.source_treebanks(TREEBANK)
+    if not splits or not annotator:
+        raise MissingAnnotation(
+            f"{where}: needs a treebank on the source side, but the data set names none: add a split "
+            f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml.",
+            what="no treebank to train on",
+        )
+    return replace(run, treebank=treebank, treebanks=splits)
+
+
+def _annotator_of(data: DatasetSettings, side: str, annotation: str, kind: str, *, where: str) -> str:
+    """Find the annotator that gives a kind of annotation, of which features of `kind` are made."""
+    annotator = data.syntax.get(side, {}).get(annotation)
+    if annotator is None:
+        raise MissingAnnotation(
+            f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
+            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml.",
+            what=f"no annotator for {annotation} on the {side} side",
+        )
+    return annotator

@@ -1,0 +1,78 @@
+"""The short forms that a data set's file may have, brought to the full ones."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.annotators import annotator_settings
+from nmtcore.config.datasets import SIDES, DatasetSettings
+from nmtcore.config.filters import filter_settings
+from nmtcore.config.own_files import read_with_paths
+from nmtcore.config.typed import build
+
+
+def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *, where: str) -> DatasetSettings:
+    """Bring the short forms of a data set's file to the full ones, then build the settings.
+
+    A corpus that its splits name and its `corpora` do not define is one of those that data sets share. A null, for a
+    key, a split, a corpus, an annotator, or a side or kind of `syntax`, drops what the data set it extends has there.
+    """
+    values = _without_nulls(values) | {"name": name}
+    for key in ("corpora", "annotators", "syntax"):
+        if isinstance(values.get(key), Mapping):
+            values[key] = _without_nulls(values[key])
+    if isinstance(values.get("syntax"), Mapping):
+        values["syntax"] = {
+            side: _without_nulls(kinds) if isinstance(kinds, Mapping) else kinds
+            for side, kinds in values["syntax"].items()
+        }
+    if "words" in values:
+        values["words"] = _words(values["words"])
+    if isinstance(values.get("splits"), Mapping):
+        values["splits"] = {key: _parts(parts) for key, parts in values["splits"].items() if parts is not None}
+        if isinstance(values.setdefault("corpora", {}), Mapping):
+            values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
+    if isinstance(values.get("corpora"), Mapping):
+        languages = {values.get("source"): "source", values.get("target"): "target"}
+        values["corpora"] = {key: _corpus(corpus, languages) for key, corpus in values["corpora"].items()}
+    if isinstance(values.get("filters"), list):
+        values["filters"] = tuple(filter_settings(entry, where=f"{where}: filters") for entry in values["filters"])
+    if isinstance(values.get("annotators"), Mapping):
+        values["annotators"] = {
+            key: annotator_settings(entry, where=f"{where}: annotators.{key}")
+            for key, entry in values["annotators"].items()
+        }
+    return build(DatasetSettings, values, where=where)
+
+
+def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
+    """Read the corpora of the splits that `corpora` does not define and that data sets share."""
+    named = [part.get("corpus") for parts in values["splits"].values() for part in parts if isinstance(part, Mapping)]
+    return {name: read_with_paths(shared[name]) for name in named if name not in values["corpora"] and name in shared}
+
+
+def _words(words: Any) -> Any:
+    """A kind, or settings, for both sides; or one of them for each."""
+    if isinstance(words, str) or (isinstance(words, Mapping) and not set(words) & set(SIDES)):
+        words = dict.fromkeys(SIDES, words)
+    if not isinstance(words, Mapping):
+        return words
+    return {side: {"kind": entry} if isinstance(entry, str) else entry for side, entry in words.items()}
+
+
+def _corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
+    """Give files by role: a language code stands for the side of that language, one file for a list of one."""
+    if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
+        return corpus
+    files = corpus["files"].items()
+    files = {languages.get(role, role): entry if isinstance(entry, list) else [entry] for role, entry in files}
+    return {**corpus, "files": files}
+
+
+def _parts(parts: Any) -> Any:
+    parts = parts if isinstance(parts, list) else [parts]
+    return [{"corpus": part} if isinstance(part, str) else part for part in parts]

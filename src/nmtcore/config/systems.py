@@ -1,0 +1,27 @@
+"""Settings of systems."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nmtcore.config.training import TreebankSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemSettings:
+    """A base model and a list of components."""
+
+    base: Literal["transformer"] = "transformer"
+    description: str = ""
+    components: tuple[dict[str, Any], ...] = ()
+    model: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
+    decoding: dict[str, Any] = field(default_factory=dict)
+    start_from: str | None = None
+    """Another system: its model, on the same data set and scale and with the same seed, has the first weights."""
+    treebank: TreebankSettings | None = None
+    """It is trained on the data set's training treebanks."""
+    tasks: tuple[Literal["translation", "parsing"], ...] = ("translation",)
+    """With parsing, every source stands twice: to be translated, and to be parsed (Currey and Heafield 2019)."""
+    per_dataset: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Data set: what changes there, and on data sets that extend it: components (by name), model, training, decoding.
+    Of several such entries the nearest counts."""
