@@ -10,7 +10,7 @@ from nmtcore.config.datasets import EvaluationSettings, WordsSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.truecase import truecase_name
 from nmtcore.errors import UserError
-from nmtcore.experiment import Output
+from nmtcore.experiment.output import Output
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
 from nmtcore.model.build import build_model

@@ -12,7 +12,7 @@ SETTINGS = {"max_updates": 40, "validation": {"every": 7}, "checkpoint_every": 5
 
 # Importing torch takes seconds: once, in the process that the others are forked from.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.loop", "torch.utils.tensorboard"])
+PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.train", "torch.utils.tensorboard"])
 
 
 def start(folder, *, env=None, settings=None, **options):

@@ -15,7 +15,8 @@ from nmtcore.config.runs import run_to_json
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.experiment import TrainingJob, train_together
+from nmtcore.experiment.launch import train_together
+from nmtcore.experiment.training import TrainingJob
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import SPECIALS

@@ -77,7 +77,7 @@ def test_training_does_not_load_torchs_compiler():
 import sys, tempfile, torch
 from pathlib import Path
 from training import tiny
-from nmtcore.training.loop import train
+from nmtcore.training.train import train
 run = tiny.settings(max_updates=1)
 data = tiny.examples(20), tiny.examples(5)
 with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from training import tiny
 from training.apart import final, finish
-from training.test_loop import run_it, same, scores
+from training.test_train import run_it, same, scores
 
 from nmtcore.training.checkpoints import weights
 from nmtcore.training.resume import resume

@@ -9,7 +9,7 @@ import pytest
 import torch
 from training import tiny
 from training.apart import final, finish, start, updates_in, wait_for_update
-from training.test_loop import run_it, same
+from training.test_train import run_it, same
 
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch

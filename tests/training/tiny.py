@@ -116,7 +116,7 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
 
     from nmtcore.training import trainer
     from nmtcore.training.checkpoints import weights
-    from nmtcore.training.loop import train
+    from nmtcore.training.train import train
 
     os.environ |= environment
     output = os.open(folder / f"output.{os.getpid()}", os.O_WRONLY | os.O_CREAT)

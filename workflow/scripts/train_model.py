@@ -1,6 +1,7 @@
 from pathlib import Path
 
-from nmtcore.experiment import TrainingJob, launch
+from nmtcore.experiment.launch import launch
+from nmtcore.experiment.training import TrainingJob
 from nmtcore.job import job, project_settings
 
 with job(snakemake) as terminal:

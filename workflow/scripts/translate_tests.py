@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json
-from nmtcore.experiment import evaluate
+from nmtcore.experiment.evaluation import evaluate
 from nmtcore.job import job, project_settings
 
 with job(snakemake) as terminal:

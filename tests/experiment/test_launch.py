@@ -3,7 +3,12 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,9 +17,13 @@ from safetensors.torch import load_file
 from torch.distributed.run import config_from_args, get_args_parser
 from training.launched import UPDATES, Launched, holder, write_job
 
-from nmtcore import experiment
+from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.project import Project
+from nmtcore.config.runs import run_to_json
 from nmtcore.errors import UserError
-from nmtcore.experiment import launch, torchrun, train_together
+from nmtcore.experiment import launch as launching
+from nmtcore.experiment import process
+from nmtcore.experiment.launch import launch, run_forwarding_signals, torchrun, train_together
 
 
 @pytest.mark.slow
@@ -72,7 +81,7 @@ ENDS = "this one ends and changes nothing."
 def commands(monkeypatch):
     """The commands that are run in place of torchrun, which gives status 3."""
     found = []
-    monkeypatch.setattr(experiment, "_run_forwarding_signals", lambda command: found.append(command) or 3)
+    monkeypatch.setattr(launching, "run_forwarding_signals", lambda command: found.append(command) or 3)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     return found
 
@@ -85,7 +94,7 @@ def test_torchrun_understands_its_options():
     assert config.shutdown_timeout == 240
     assert config.signals_to_handle.split(",") == ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1"]
     assert config.nproc_per_node == 4
-    assert arguments[-3:] == ["-m", "nmtcore.experiment", "job.json"]
+    assert arguments[-3:] == ["-m", "nmtcore.experiment.process", "job.json"]
 
 
 @pytest.mark.parametrize(("threads", "each"), [(8, 2), (7, 1), (2, 1)])
@@ -115,16 +124,59 @@ def test_the_sentence_of_a_process_is_told_once(tmp_path: Path, monkeypatch, com
     def fails(job):
         raise UserError("The GPU's memory is full.")
 
-    monkeypatch.setattr(experiment, "train_run", fails)
+    monkeypatch.setattr(process, "train_run", fails)
 
     def one_process(command):
-        experiment.run_process(command[-1:])
+        process.run_process(command[-1:])
         return ends.pop()
 
     ends = []
     monkeypatch.setattr("os._exit", ends.append)
-    monkeypatch.setattr(experiment, "_run_forwarding_signals", one_process)
+    monkeypatch.setattr(launching, "run_forwarding_signals", one_process)
     for _ in range(2):
         with pytest.raises(UserError) as caught:
             train_together(job)
         assert str(caught.value) == "The GPU's memory is full."
+
+
+def test_a_broken_job_file_is_a_sentence(tmp_path: Path):
+    command = [sys.executable, "-m", "nmtcore.experiment.process", str(tmp_path / "absent.json")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode != 0
+    assert "absent.json does not exist" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+FORWARD = """
+import sys
+from nmtcore.experiment.launch import run_forwarding_signals
+child = '''
+import signal, sys, time
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(7))
+print("ready", flush=True)
+time.sleep(60)
+'''
+sys.exit(run_forwarding_signals([sys.executable, "-c", child]))
+"""
+
+
+def test_signals_reach_the_trainers_behind_torchrun():
+    process = subprocess.Popen([sys.executable, "-c", FORWARD], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGUSR1)
+    assert process.wait(timeout=30) == 7
+
+
+def test_the_shipped_components_can_be_told_as_json(root: Path):
+    project, told = Project.load(root / "config"), set()
+    for dataset, system in product(project.dataset_files, project.system_entries):
+        with suppress(MissingAnnotation):
+            json.dumps(run_to_json(project.run(dataset, system, "smoke", 1)))
+            told.add(system)
+    assert told == set(project.system_entries)
+
+
+def test_trainers_import_nothing_from_the_working_directory():
+    looks_here = "import sys; sys.exit('' in sys.path)"
+    assert run_forwarding_signals([sys.executable, "-c", looks_here]) == 0
