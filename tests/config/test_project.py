@@ -10,7 +10,6 @@ import yaml
 
 from nmtcore.config.components import COMPONENTS, component_entry, component_settings
 from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.config.kinds import FEATURES
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.targets import check_target, scale_of, scale_prefix
@@ -36,7 +35,7 @@ def test_every_system_on_every_data_set_at_every_scale(project: Project):
 
 
 def lacking(error: UserError) -> tuple[str, str]:
-    """The kind and the side that the sentence names; any other sentence is a fault."""
+    """The kind of annotation and the side that the sentence names; any other sentence is a fault."""
     found = LACKING.search(str(error))
     assert found, error
     return found.groups()
@@ -51,14 +50,13 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
                 assert not project.dataset(dataset).source_treebanks("treebank_")
                 return False
             kind, side = lacking(error)
-            annotation = FEATURES[kind].annotation if kind in FEATURES else kind
-            assert annotation not in project.dataset(dataset).syntax.get(side, {})
+            assert kind not in project.dataset(dataset).syntax.get(side, {})
             return False
         assert run_from_json(run_to_json(run), where="test") == run
         full = project.run(dataset, system, "paper", 1).model
         assert (run.model.encoder_layers, run.model.heads) == (full.encoder_layers, full.heads), "every system exists"
         for settings in run.components:
-            assert all(kind in run.syntax[side] for side, kinds in settings.needs.items() for kind in kinds)
+            assert all(name in run.syntax[side] for side, names in settings.needs.items() for name in names)
     return True
 
 

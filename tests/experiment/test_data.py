@@ -42,7 +42,7 @@ def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):
     for name in ("parser", "tagger"):
         entries = {kind: [*SPECIALS, f"{name} {kind}"] for kind in KINDS}
         write_json(tmp_path / name / "source.labels.json", entries)
-    syntax = {"source": {"dependencies": "parser", "tags": "tagger", "dg_a": "parser"}, "target": {}}
+    syntax = {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}, "target": {}}
     files = {"source": {name: str(tmp_path / name / "source.labels.json") for name in ("parser", "tagger")}}
     labels = run_labels(run_settings(syntax=syntax), files)
     names = {"deprel": "parser", "upos": "tagger", "xpos": "tagger", "dg_a": "parser"}

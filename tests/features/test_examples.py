@@ -11,8 +11,8 @@ from nmtcore.parquet import write_rows
 
 INTEGERS = pa.list_(pa.int32())
 SIDE = pa.schema([("id", pa.int64()), ("ids", INTEGERS), ("word_of_subword", INTEGERS)])
-SYNTAX = syntax_schema(("dependencies", "tags", "ccg"))
-BOTH = {"source": {"dependencies": "spacy", "tags": "spacy"}}
+SYNTAX = syntax_schema(("trees", "pos_tags", "ccg_tags"))
+BOTH = {"source": {"trees": "spacy", "pos_tags": "spacy"}}
 SOURCE = [
     {"id": 0, "ids": [7, 8, 9], "word_of_subword": [0, 0, 1]},
     {"id": 4, "ids": [], "word_of_subword": []},
@@ -62,19 +62,19 @@ def test_without_syntax_or_target(folder):
 
 
 def test_each_kind_comes_from_its_annotator_and_no_other_is_read(folder):
-    kinds = {"dependencies": "spacy", "tags": "gold", "ccg": "spacy"}
-    syntax = load_examples(folder, "dev", syntax={"source": kinds}).source.syntax
+    annotators = {"trees": "spacy", "pos_tags": "gold", "ccg_tags": "spacy"}
+    syntax = load_examples(folder, "dev", syntax={"source": annotators}).source.syntax
     labels = {name: syntax[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
     assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
     assert set(syntax) == {*labels, "governor", "parent_position", "parent_first", "depth"}
-    only = load_examples(folder, "dev", syntax={"target": {}, "source": {"ccg": "gold"}})
+    only = load_examples(folder, "dev", syntax={"target": {}, "source": {"ccg_tags": "gold"}})
     assert set(only.source.syntax) == {"ccg"}
     assert only.target.syntax == {}
 
 
 def test_a_kind_that_the_file_lacks_is_named(folder):
     with pytest.raises(UserError, match=r"dev\.source\.gold\.parquet has no column dg_a"):
-        load_examples(folder, "dev", syntax={"source": {"dg_a": "gold"}})
+        load_examples(folder, "dev", syntax={"source": {"dg_a_tags": "gold"}})
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 9, None])
@@ -169,8 +169,8 @@ def test_a_missing_column_is_named(folder):
 
 def test_a_missing_file_and_an_unknown_side_are_named(folder):
     with pytest.raises(UserError, match=r"dev\.target\.stanza\.parquet"):
-        load_examples(folder, "dev", syntax={"target": {"tags": "stanza"}})
+        load_examples(folder, "dev", syntax={"target": {"pos_tags": "stanza"}})
     with pytest.raises(ValueError, match="unknown side sauce"):
-        load_examples(folder, "dev", syntax={"sauce": {"tags": "spacy"}})
-    with pytest.raises(ValueError, match="unknown kind lags"):
+        load_examples(folder, "dev", syntax={"sauce": {"pos_tags": "spacy"}})
+    with pytest.raises(ValueError, match="unknown feature lags"):
         load_examples(folder, "dev", syntax={"source": {"lags": "spacy"}})

@@ -63,7 +63,7 @@ def test_files_in_and_out_and_loaded(tmp_path):
     assert [row.pop("random", []) for row in rows[2::3]] == [[0]] * count
     assert rows == expected * count
     assert rows[0]["parent_position"] == [1.5, 1.5, 1.5]
-    examples = load_examples(tmp_path, "train", syntax={"source": {"dependencies": "spacy"}}, target=False)
+    examples = load_examples(tmp_path, "train", syntax={"source": {"trees": "spacy"}}, target=False)
     assert examples.source.syntax["governor"][0].tolist() == [1, -1, 1]
     assert set(examples.source.syntax) == {"governor", "deprel", "parent_position", "parent_first", "depth"}
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.annotation.shards import annotation_batch
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
 from nmtcore.features.extract import token_batch
 from nmtcore.features.schema import features_of, syntax_schema
@@ -111,9 +111,9 @@ def test_random_tags_depend_on_the_pair_and_the_side_alone():
     import pyarrow as pa
 
     sentence = ([1] * 60, Annotation(ccg=["obj"] * 60))
-    both = features([sentence, sentence], ("random",), ids=pa.array([7, 8], pa.int64())).to_pylist()
-    alone = features([sentence], ("random",), ids=pa.array([8], pa.int64())).to_pylist()
-    other = features([sentence], ("random",), ids=pa.array([8], pa.int64()), side="target").to_pylist()
+    both = features([sentence, sentence], ("random_tags",), ids=pa.array([7, 8], pa.int64())).to_pylist()
+    alone = features([sentence], ("random_tags",), ids=pa.array([8], pa.int64())).to_pylist()
+    other = features([sentence], ("random_tags",), ids=pa.array([8], pa.int64()), side="target").to_pylist()
     assert both[1] == alone[0]
     assert both[0]["random"] != both[1]["random"] != other[0]["random"]
     assert set(both[0]["random"]) == {2, 3, 4}
@@ -121,7 +121,7 @@ def test_random_tags_depend_on_the_pair_and_the_side_alone():
 
 def test_no_types_of_tags_are_no_random_tags():
     labels = VOCABULARY | {"random": VOCABULARY["random"][:2]}
-    (row,) = features([([1], Annotation(ccg=["new"]))], ("random",), labels=labels).to_pylist()
+    (row,) = features([([1], Annotation(ccg=["new"]))], ("random_tags",), labels=labels).to_pylist()
     assert row["random"] == [0]
 
 
@@ -133,9 +133,9 @@ def test_a_kind_has_its_columns_alone(name):
 
 
 def test_features_of_annotations_come_in_one_order():
-    assert features_of(["ccg", "dependencies"]) == ("dependencies", "dg_a", "dg_b", "ccg", "random")
+    assert features_of(["ccg", "dependencies"]) == ("trees", "dg_a_tags", "dg_b_tags", "ccg_tags", "random_tags")
     assert features_of(["constituency"]) == ()
-    assert syntax_schema(("ccg", "tags")).names == ["id", "upos", "xpos", "ccg"]
+    assert syntax_schema(("ccg_tags", "pos_tags")).names == ["id", "upos", "xpos", "ccg"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_features_of_annotations_come_in_one_order():
     ],
 )
 def test_what_does_not_fit_is_an_error_that_names_the_pair(annotation, message):
-    for names in (("dependencies", "tags"), tuple(FEATURES)):
+    for names in (("trees", "pos_tags"), tuple(FEATURES)):
         with pytest.raises(UserError, match=f"file, {message}"):
             features([([1], Annotation(head=[0], deprel=["obj"])), ([1, 1, 2], annotation)], names)
 
@@ -160,4 +160,4 @@ def test_a_word_without_subwords_is_an_error(words):
     tokens = token_batch([([5], [0]), ([5] * len(words), words)])
     trees = annotation_batch([failed("why")] * 2)
     with pytest.raises(UserError, match="The subwords of pair 1 beside file skip a word"):
-        syntax_batch(trees, tokens, VOCABULARY, features=("tags",), side="source", where="file")
+        syntax_batch(trees, tokens, VOCABULARY, features=("pos_tags",), side="source", where="file")

@@ -37,7 +37,7 @@ def mark(tmp_path, monkeypatch):
 
 def bundle(folder, tool, model):
     parser = {"tool": tool, "model": model}
-    syntax = {"source": {"dependencies": "parser"}}
+    syntax = {"source": {"trees": "parser"}}
     return write_bundle(folder, run_settings(Pascal(heads=1), syntax=syntax, annotators={"parser": parser}))
 
 

@@ -23,12 +23,12 @@ from nmtcore.syntax.annotation import Annotation, failed
 
 @dataclass(frozen=True, kw_only=True)
 class ReadsTrees(ComponentSettings):
-    needs: ClassVar = {"source": ("dependencies",)}
+    needs: ClassVar = {"source": ("trees",)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadsTags(ComponentSettings):
-    needs: ClassVar = {"source": ("tags", "dg_a")}
+    needs: ClassVar = {"source": ("pos_tags", "dg_a_tags")}
 
 
 class Chain(Annotator):
@@ -57,7 +57,7 @@ LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos
 LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
 LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
 SYNTAX = {
-    "syntax": {"source": {"dependencies": "parser", "tags": "tagger", "dg_a": "parser"}},
+    "syntax": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
     "annotators": {
         "parser": {"tool": "existing", "max_words": 6},
         "tagger": {"tool": "existing", "max_words": 7},
@@ -75,12 +75,12 @@ def reader(tmp_path, *components, **values):
 def test_only_components_that_translate_with_trees_are_annotated_for():
     assert needed(run_settings(DepParse(layer=0), **SYNTAX)) == {}
     wanted = needed(run_settings(ReadsTrees(), DepParse(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
-    assert wanted == {"dependencies": "parser", "tags": "tagger", "dg_a": "parser"}
+    assert wanted == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
 
 
-@pytest.mark.parametrize(("labels", "kind"), [("deprel", "dependencies"), ("upos", "tags"), ("pos", "tags")])
-def test_settings_decide_what_is_annotated_for(labels, kind):
-    assert needed(run_settings(LabelHead(labels=labels), **SYNTAX)) == {kind: SYNTAX["syntax"]["source"][kind]}
+@pytest.mark.parametrize(("labels", "feature"), [("deprel", "trees"), ("upos", "pos_tags"), ("pos", "pos_tags")])
+def test_settings_decide_what_is_annotated_for(labels, feature):
+    assert needed(run_settings(LabelHead(labels=labels), **SYNTAX)) == {feature: SYNTAX["syntax"]["source"][feature]}
 
 
 def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):

@@ -11,7 +11,7 @@ import torch
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -28,7 +28,7 @@ KNOWN = {
 }
 OTHERS = {name: ["<none>", "<unk>", "a", "b", "c"] for feature in FEATURES.values() for name in feature.labels}
 LABELS = {"source": KNOWN | {name: labels for name, labels in OTHERS.items() if name not in KNOWN}}
-"""Labels of every kind of feature that has any."""
+"""Labels of every feature that has any."""
 
 
 def _governors(random: np.random.Generator, words: int) -> list[int]:

@@ -180,9 +180,9 @@ def test_pieces_have_their_words_label(make):
 
 def test_settings():
     model = TransformerSettings()
-    assert LabelHead(labels="deprel").needs == {"source": ("dependencies",)}
+    assert LabelHead(labels="deprel").needs == {"source": ("trees",)}
     assert {kind: LabelHead(labels=kind).needs["source"] for kind in ("pos", "upos", "xpos")} == dict.fromkeys(
-        ("pos", "upos", "xpos"), ("tags",)
+        ("pos", "upos", "xpos"), ("pos_tags",)
     )
     assert LabelHead().claims(model) == ("encoder.0.head.7",)
     with pytest.raises(UserError, match=r"label_head and diagonalparse both claim encoder.0.head.7"):

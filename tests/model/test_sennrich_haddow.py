@@ -58,7 +58,7 @@ def test_no_vocabulary_is_a_sentence():
 
 
 def test_settings():
-    assert SennrichHaddow().needs == {"source": ("dependencies",)}
+    assert SennrichHaddow().needs == {"source": ("trees",)}
     with pytest.raises(UserError, match="width 10 leaves nothing of a token's embedding of width 8"):
         check_composition((SennrichHaddow(),), TransformerSettings(width=8, heads=2), where="x")
     with pytest.raises(UserError, match=r"both claim source.embedding.last"):

@@ -312,9 +312,9 @@ def test_sentences_without_syntax_are_counted(tmp_path):
 
     null = sum(all(g == -2 for g in governors[i]) for i in used)
     assert 0 < null < len(used) < 120
-    both = replace(run, syntax={"source": {"dependencies": "some", "tags": "other"}})
+    both = replace(run, syntax={"source": {"trees": "some", "pos_tags": "other"}})
     line = "training sentences have no {} on the source side: they train as plain text."
-    assert heard(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "dependencies"), (1, "tags")]]
+    assert heard(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
     assert heard(run) == []
     source.syntax["governor"].values[:] = -1
     source.syntax["upos"].values[:] = 2
@@ -323,7 +323,7 @@ def test_sentences_without_syntax_are_counted(tmp_path):
 
 def test_a_sentence_without_words_lacks_nothing():
     side = tiny.side([[5, 6], [], [7]], [[-1, 0], [], [-2]])
-    assert unannotated(side, "dependencies").tolist() == [False, False, True]
+    assert unannotated(side, "trees").tolist() == [False, False, True]
 
 
 def test_divergence_is_said_and_spoils_no_checkpoint(tmp_path):

@@ -24,7 +24,7 @@ def feature_files(run, splits):
 
 def annotation_files(run, splits):
     """The trees that a run's own trees are compared with."""
-    annotator = run.syntax.get("source", {}).get("dependencies")
+    annotator = run.syntax.get("source", {}).get("trees")
     folder = f"{RESULTS}/{run.dataset}/annotation"
     return [
         f"{folder}/{run.gold_annotator if split in run.gold else annotator}/{split}.source.parquet"
@@ -46,9 +46,9 @@ def label_files(run):
     return {
         side: {
             annotator: f"{RESULTS}/{run.dataset}/annotation/{annotator}/{side}.labels.json"
-            for annotator in kinds.values()
+            for annotator in annotators.values()
         }
-        for side, kinds in run.syntax.items()
+        for side, annotators in run.syntax.items()
     }
 
 

@@ -1,7 +1,7 @@
 # What the target rules and tables ask for.
 from nmtcore.config.annotators import annotator_entry
 from nmtcore.config.datasets import GOLD
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 from nmtcore.config.names import SELECTION
 from nmtcore.errors import UserError
 
@@ -60,7 +60,7 @@ def annotations(dataset):
 
 
 def syntax_features(dataset):
-    """The features of every annotator that gives a kind which features are made of."""
+    """The features of every annotator that gives a kind of annotation which features are made of."""
     name = PROJECT.segmentation(dataset, PROJECT.scale(SETTINGS.scale)).name
     made = {feature.annotation for feature in FEATURES.values()}
     return [

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from nmtcore.config.kinds import ANNOTATIONS
 from nmtcore.config.typed import build_entry, plain, registered_name
+
+ANNOTATION_KINDS = ("dependencies", "tags", "ccg", "constituency")
+"""What an annotator may give: heads with labels; UPOS and XPOS; CCG supertags; bracketed constituents."""
 
 MODEL_NAME = r"(?!\.{1,2}$)[A-Za-z0-9._-]+"
 """What a parser's model may be called: a name, never a path."""
@@ -44,7 +46,7 @@ class AnnotatorSettings:
 
     @property
     def gives(self) -> tuple[str, ...]:
-        """The kinds of annotation that it can give (`kinds.ANNOTATIONS`)."""
+        """The kinds of annotation that it can give (of `ANNOTATION_KINDS`)."""
         return ("dependencies", "tags")
 
     @property
@@ -61,7 +63,7 @@ class Existing(AnnotatorSettings):
     @property
     def gives(self) -> tuple[str, ...]:
         """Everything, as far as the corpus has it."""
-        return ANNOTATIONS
+        return ANNOTATION_KINDS
 
 
 @dataclass(frozen=True, kw_only=True)

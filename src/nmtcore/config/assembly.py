@@ -36,7 +36,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
     )
     check_composition(components, model, where=where)
     syntax = syntax_for(components, data, where=where)
-    used = sorted({annotator for kinds in syntax.values() for annotator in kinds.values()})
+    used = sorted({annotator for annotators in syntax.values() for annotator in annotators.values()})
     run = RunSettings(
         dataset=dataset,
         system=system,

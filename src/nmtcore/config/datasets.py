@@ -5,9 +5,8 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from nmtcore.config.annotators import AnnotatorSettings, Existing
+from nmtcore.config.annotators import ANNOTATION_KINDS, AnnotatorSettings, Existing
 from nmtcore.config.filters import FilterSettings
-from nmtcore.config.kinds import ANNOTATIONS
 from nmtcore.config.typed import nearest
 
 SIDES = ("source", "target")
@@ -189,7 +188,7 @@ class PublishedSettings:
     pairs: dict[str, int] = field(default_factory=dict)
     """Pairs of each split, as they are trained on."""
     tags: dict[str, int] = field(default_factory=dict)
-    """Sizes of tag vocabularies by `side.kind`: target.ccg, source.dg_a."""
+    """Sizes of tag vocabularies by side and column of labels (`config.features`): target.ccg, source.dg_a."""
     place: str = ""
     """Where it says so: Table 1."""
 
@@ -226,7 +225,7 @@ class DatasetSettings:
     """Broken lines (encoding, blocks...) that are dropped and counted before reading stops with an error."""
     annotators: dict[str, AnnotatorSettings] = field(default_factory=dict)
     syntax: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Which annotator gives what: {source: {dependencies: NAME}}."""
+    """Which annotator gives each kind of annotation: {source: {dependencies: NAME}}."""
     selection: SelectionSettings | None = None
     segmentation_from: str | None = None
     """Another data set, whose segmentation is used as it is."""
@@ -259,8 +258,8 @@ class DatasetSettings:
             for kind, annotator in kinds.items():
                 if annotator not in self.annotators:
                     raise ValueError(f"syntax.{side}.{kind}: there is no annotator '{annotator}' in annotators")
-                if kind not in ANNOTATIONS:
-                    raise ValueError(f"syntax.{side}: unknown kind '{kind}'. {nearest(kind, ANNOTATIONS)}")
+                if kind not in ANNOTATION_KINDS:
+                    raise ValueError(f"syntax.{side}: unknown kind '{kind}'. {nearest(kind, ANNOTATION_KINDS)}")
                 if kind not in self.annotators[annotator].gives:
                     raise ValueError(f"syntax.{side}.{kind}: annotator '{annotator}' does not give {kind}")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nmtcore.config.components import ComponentSettings, component_name
 from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings, SegmentationSettings
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.errors import UserError
@@ -20,13 +20,13 @@ class MissingAnnotation(UserError):
 
 
 def syntax_for(components: tuple, data: DatasetSettings, *, where: str) -> dict[str, dict[str, str]]:
-    """Find the annotator that gives each kind of annotation that the components need."""
+    """Find the annotator whose annotation each feature that the components need is made of."""
     found: dict[str, dict[str, str]] = {}
     for settings in components:
-        for side, kinds in settings.needs.items():
-            for kind in kinds:
-                annotator = _annotator_of(data, side, FEATURES[kind].annotation, kind, where=where)
-                found.setdefault(side, {})[kind] = annotator
+        for side, features in settings.needs.items():
+            for feature in features:
+                annotator = _annotator_of(data, side, FEATURES[feature].annotation, where=where)
+                found.setdefault(side, {})[feature] = annotator
     return found
 
 
@@ -43,7 +43,7 @@ def for_tasks(
         raise UserError(f"{where}: tasks: translation must be among them.")
     if "parsing" not in tasks:
         return segmentation
-    _annotator_of(data, "source", "constituency", "constituency", where=where)
+    _annotator_of(data, "source", "constituency", where=where)
     for settings in components:
         if settings.needs or settings.parses:
             raise UserError(
@@ -74,13 +74,13 @@ def with_treebanks(
     return replace(run, treebank=treebank, treebanks=splits)
 
 
-def _annotator_of(data: DatasetSettings, side: str, annotation: str, kind: str, *, where: str) -> str:
-    """Find the annotator that gives a kind of annotation, of which features of `kind` are made."""
-    annotator = data.syntax.get(side, {}).get(annotation)
+def _annotator_of(data: DatasetSettings, side: str, kind: str, *, where: str) -> str:
+    """Find the annotator that gives a kind of annotation."""
+    annotator = data.syntax.get(side, {}).get(kind)
     if annotator is None:
         raise MissingAnnotation(
             f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
-            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml.",
-            what=f"no annotator for {annotation} on the {side} side",
+            f"add `syntax: {{{side}: {{{kind}: NAME}}}}` to config/datasets/{data.name}.yaml.",
+            what=f"no annotator for {kind} on the {side} side",
         )
     return annotator

@@ -6,10 +6,10 @@ from typing import Any
 
 from nmtcore.config.components import ComponentSettings, component_entry, component_settings
 from nmtcore.config.datasets import SIDES, TREEBANK, EvaluationSettings, SegmentationSettings, WordsSettings
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
-from nmtcore.config.typed import build, plain
+from nmtcore.config.typed import build, nearest, plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class RunSettings:
     words: dict[str, WordsSettings]
     segmentation: SegmentationSettings
     syntax: dict[str, dict[str, str]]
-    """What the components read: {side: {kind: annotator}}."""
+    """The features that the components read, and whose each is made of: {side: {feature: annotator}}."""
     annotators: dict[str, dict[str, Any]]
     """The settings of those annotators, so that a model can annotate raw text."""
     base: str
@@ -63,6 +63,12 @@ class RunSettings:
     gold_annotator: str | None = None
     """The annotator that gives the trees of treebanks and gold splits."""
 
+    def __post_init__(self) -> None:
+        for side, features in self.syntax.items():
+            for feature in features:
+                if feature not in FEATURES:
+                    raise ValueError(f"syntax.{side}: unknown feature '{feature}'. {nearest(feature, FEATURES)}")
+
     @property
     def training_splits(self) -> tuple[str, ...]:
         """The splits that training reads."""
@@ -71,8 +77,8 @@ class RunSettings:
 
     @property
     def inference_syntax(self) -> dict[str, dict[str, str]]:
-        """What translating and parsing read of the source: the kinds of the components that read them even then."""
-        return {"source": self._source_kinds(lambda settings: settings.needs_at_inference)}
+        """What translating and parsing read of the source: the features of the components that read them even then."""
+        return {"source": self._source_features(lambda settings: settings.needs_at_inference)}
 
     def syntax_of(self, split: str) -> dict[str, dict[str, str]]:
         """What is read of a split.
@@ -81,12 +87,13 @@ class RunSettings:
         train heads to parse, and what is parsed needs no more than inference does.
         """
         if split in self.treebanks:
-            gold = {kind: self.gold_annotator for kind, f in FEATURES.items() if f.annotation == "dependencies"}
-            return {"source": {kind: gold.get(kind, name) for kind, name in self.syntax["source"].items()}}
+            gold = {name for name, feature in FEATURES.items() if feature.annotation == "dependencies"}
+            syntax = self.syntax["source"].items()
+            return {"source": {name: self.gold_annotator if name in gold else other for name, other in syntax}}
         if split in self.gold:
             return self.inference_syntax
         if split == "train" and self.treebank:
-            return {**self.syntax, "source": self._source_kinds(lambda c: c.needs_at_inference or not c.parses)}
+            return {**self.syntax, "source": self._source_features(lambda c: c.needs_at_inference or not c.parses)}
         return self.syntax
 
     def sides_of(self, split: str) -> tuple[str, ...]:
@@ -100,9 +107,9 @@ class RunSettings:
         files += [f"{split}.{side}.{name}.parquet" for side in sides for name in syntax.get(side, {}).values()]
         return list(dict.fromkeys(files))
 
-    def _source_kinds(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
-        kinds = [kind for c in self.components if reads(c) for kind in c.needs.get("source", ())]
-        return {kind: self.syntax["source"][kind] for kind in kinds}
+    def _source_features(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
+        features = [feature for c in self.components if reads(c) for feature in c.needs.get("source", ())]
+        return {feature: self.syntax["source"][feature] for feature in features}
 
     @property
     def parses(self) -> bool:
@@ -117,7 +124,7 @@ class RunSettings:
     @property
     def parses_to_trees(self) -> bool:
         """Whether it learns to do so from trees, so that treebanks can say how well it does."""
-        return any(s.parses and "dependencies" in s.needs.get("source", ()) for s in self.components)
+        return any(s.parses and "trees" in s.needs.get("source", ()) for s in self.components)
 
     def text_words(self, side: str) -> WordsSettings:
         """How words are made of raw text, and text of words: a corpus that came as words is no guide to either.

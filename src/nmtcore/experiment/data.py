@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nmtcore.annotation.labels import read_labels
-from nmtcore.config.kinds import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import Examples, by_annotator, load_examples
+from nmtcore.features.schema import labels_of
 from nmtcore.features.tasks import ROWS_OF_A_PAIR, rows_of_first
 
 
@@ -23,14 +23,14 @@ def load_split(run: RunSettings, folder: Path, split: str, *, target: bool = Tru
 
 
 def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
-    """Read the label vocabularies of what a run reads, by side; each kind's from the file of its annotator.
+    """Read the label vocabularies of what a run reads, by side; each feature's from the file of its annotator.
 
     `files` gives their paths by side and annotator.
     """
     labels: dict[str, dict[str, list[str]]] = {}
-    for side, kinds in run.syntax.items():
+    for side, annotators in run.syntax.items():
         labels[side] = {}
-        for annotator, features in by_annotator(kinds).items():
+        for annotator, features in by_annotator(annotators).items():
             found = read_labels(Path(files[side][annotator]))
-            labels[side] |= {name: found[name] for feature in features for name in FEATURES[feature].labels}
+            labels[side] |= {name: found[name] for name in labels_of(features)}
     return labels

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
@@ -21,9 +21,9 @@ class SideExamples:
     """One side of many pairs.
 
     `ids` are subwords without the end of sentence; `word_of_subword` is as long and counts words from 0.
-    `syntax` holds a sequence over *words* per column of the kinds that were asked for (`features.schema`): "governor"
-    (0-based word, -1 root, -2 none), "parent_position" (float, in subwords), "deprel" (label ids)...; it is empty where
-    none was.
+    `syntax` holds a sequence over *words* per column of the features that were asked for (`features.schema`):
+    "governor" (0-based word, -1 root, -2 none), "parent_position" (float, in subwords), "deprel" (label ids)...; it is
+    empty where none was.
     """
 
     ids: Ragged
@@ -93,16 +93,16 @@ def load_examples(
 ) -> Examples:
     """Load a split from `folder` (a data set's features under one segmentation), its first `limit` pairs.
 
-    `syntax` names the annotator of each kind of features wanted of a side, {"source": {"dependencies": "stanza"}}; no
-    other column of its file is read. `target=False` reads the source alone.
+    `syntax` names the annotator of each feature wanted of a side, {"source": {"trees": "stanza"}}; no other column of
+    its file is read. `target=False` reads the source alone.
 
     Raises `UserError` where files disagree on a row's id, or a row's lists on their lengths.
     """
     syntax = syntax or {}
     if unknown := set(syntax) - {"source", "target"}:
         raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
-    if unknown := {kind for kinds in syntax.values() for kind in kinds} - set(FEATURES):
-        raise ValueError(f"unknown kind {sorted(unknown)[0]}: kinds are {', '.join(FEATURES)}")
+    if unknown := {feature for features in syntax.values() for feature in features} - set(FEATURES):
+        raise ValueError(f"unknown feature {sorted(unknown)[0]}: features are {', '.join(FEATURES)}")
     path = Path(folder) / f"{split}.source.parquet"
     ids, source = _load_side(Path(folder), split, "source", syntax.get("source", {}), limit)
     if not target:
@@ -120,9 +120,9 @@ def _load_side(
     words = columns["word_of_subword"]
     _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
     syntax: dict[str, Ragged] = {}
-    for annotator, kinds in by_annotator(annotators).items():
+    for annotator, features in by_annotator(annotators).items():
         other = folder / f"{split}.{side}.{annotator}.parquet"
-        other_ids, found = _load_columns(other, columns_of(kinds), limit)
+        other_ids, found = _load_columns(other, columns_of(features), limit)
         _check_ids(ids, other_ids, path, other)
         counts = _word_counts(words)
         for name, values in found.items():
@@ -131,11 +131,11 @@ def _load_side(
     return ids, SideExamples(ids=columns["ids"], word_of_subword=words, syntax=syntax)
 
 
-def by_annotator(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Group kinds of features by their annotator."""
+def by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
+    """Group features, each with its annotator, by the annotator."""
     grouped: dict[str, list[str]] = {}
-    for kind, annotator in kinds.items():
-        grouped.setdefault(annotator, []).append(kind)
+    for feature, annotator in annotators.items():
+        grouped.setdefault(annotator, []).append(feature)
     return grouped
 
 

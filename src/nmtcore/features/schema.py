@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 
 _ID = pa.field("id", pa.int64(), nullable=False)
 _IDS = pa.list_(pa.int32())
@@ -26,14 +26,14 @@ FLOATS = {"parent_position"}
 """The columns that are no whole numbers."""
 
 
-def features_of(annotations: Iterable[str]) -> tuple[str, ...]:
-    """Name the kinds of features that are made of some kinds of annotation, in the order of `FEATURES`."""
-    given = set(annotations)
+def features_of(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Name the features that are made of some kinds of annotation, in the order of `FEATURES`."""
+    given = set(kinds)
     return tuple(name for name, feature in FEATURES.items() if feature.annotation in given)
 
 
 def columns_of(features: Iterable[str]) -> dict[str, np.dtype]:
-    """Give the columns of some kinds of features, in the order of `FEATURES`, with their types."""
+    """Give the columns of some features, in the order of `FEATURES`, with their types."""
     wanted = set(features)
     return {
         column: np.dtype(np.float32 if column in FLOATS else np.int32)
@@ -60,6 +60,6 @@ def syntax_schema(features: Iterable[str]) -> pa.Schema:
 
 
 def labels_of(features: Iterable[str]) -> tuple[str, ...]:
-    """Name the label vocabularies of some kinds of features, in the order of `FEATURES`."""
+    """Name the label vocabularies of some features, in the order of `FEATURES`."""
     wanted = set(features)
     return tuple(label for name, feature in FEATURES.items() if name in wanted for label in feature.labels)

@@ -27,7 +27,7 @@ def syntax_batch(
     side: str,
     where: object,
 ) -> pa.RecordBatch:
-    """Make `features` (kinds of `config.kinds.FEATURES`) of N annotated sentences, as `syntax_schema`.
+    """Make `features` (of `config.features.FEATURES`) of N annotated sentences, as `syntax_schema`.
 
     `annotation` (id, `ANNOTATION_COLUMNS`) and `tokens` (id, word_of_subword) hold the same pairs; `where` tells an
     error message which file this is. What does not fit together (lengths, heads) is a `UserError` that names the pair.

@@ -4,7 +4,7 @@ weights.safetensors   every parameter once, under its first name
 run.json              the run's settings: model, components, how words are made and cut, annotators, decoding
 source.vocab, target.vocab, and the codes files of the segmentation
 truecase.{side}.txt   truecasing models of the sides that have one
-{side}.labels.json    the label vocabularies of the kinds of syntax that components read
+{side}.labels.json    the label vocabularies of the features that components read
 bundle.json           written last: the format's version and the sha256 of every other file
 """
 
@@ -152,8 +152,8 @@ def save_bundle(
         write_json(partial / "run.json", run_to_json(run))
         for name in _segmentation_files(run):
             shutil.copyfile(Path(segmentation) / name, partial / name)
-        for side, kinds in (labels or {}).items():
-            write_json(partial / f"{side}.labels.json", {kind: list(entries) for kind, entries in kinds.items()})
+        for side, vocabularies in (labels or {}).items():
+            write_json(partial / f"{side}.labels.json", {name: list(entries) for name, entries in vocabularies.items()})
         sums = {path.name: _sha256(path) for path in sorted(partial.iterdir())}
         write_json(partial / "bundle.json", {"format": FORMAT, "files": sums})
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from nmtcore.annotation.labels import NONE
-from nmtcore.config.kinds import FEATURES
+from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
@@ -127,7 +127,7 @@ def _treebank(run: RunSettings, model: Transformer, treebank: Examples, log: Cal
     settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
     lengths = treebank.source.ids.lengths
     kept = within(lengths, np.zeros_like(lengths), max_length=settings.max_length)
-    lacking = unannotated(treebank.source, "dependencies")[kept]
+    lacking = unannotated(treebank.source, "trees")[kept]
     if lacking.all():
         limit = settings.max_length
         short = "" if limit is None else f" and at most {limit} subwords (training.batch.max_length)"
@@ -157,20 +157,20 @@ def _tell_left_out(
 
 
 def without_syntax(syntax: Mapping[str, Mapping[str, str]], train: Examples, kept: np.ndarray) -> Iterator[str]:
-    """Say of every kind of syntax that components read how many of the training pairs `kept` lack it, if any."""
-    for side, kinds in syntax.items():
-        for kind in kinds:
-            lacking = int(unannotated(getattr(train, side), kind)[kept].sum())
+    """Say of every feature that components read how many of the training pairs `kept` lack it, if any."""
+    for side, features in syntax.items():
+        for feature in features:
+            lacking = int(unannotated(getattr(train, side), feature)[kept].sum())
             if lacking:
-                found = f"{lacking} of {len(kept)} training sentences have no {kind} on the {side} side"
+                found = f"{lacking} of {len(kept)} training sentences have no {feature} on the {side} side"
                 yield f"{found}: they train as plain text."
 
 
-def unannotated(side: SideExamples, kind: str) -> np.ndarray:
-    """Find the sentences (N,) that have words, of which none holds anything in the columns of `kind`."""
-    trees = kind == "dependencies"
+def unannotated(side: SideExamples, feature: str) -> np.ndarray:
+    """Find the sentences (N,) that have words, of which none holds anything in the columns of `feature`."""
+    trees = feature == "trees"
     annotated = np.zeros(len(side), dtype=bool)
-    for column in ("governor",) if trees else FEATURES[kind].labels:
+    for column in ("governor",) if trees else FEATURES[feature].labels:
         values = side.syntax[column]
         rows, _ = values.rows_and_columns()
         annotated[rows[values.values != (NO_GOVERNOR if trees else NONE)]] = True

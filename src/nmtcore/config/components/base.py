@@ -12,7 +12,7 @@ class ComponentSettings:
     """What all components share."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """The kinds of annotation that it reads, by side: {"source": ("dependencies",)}.
+    """The features that it reads (`config.features`), by side: {"source": ("trees",)}.
 
     A property, where the settings decide.
     """

@@ -25,7 +25,7 @@ class LabelHead(ComponentSettings):
     @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
         """Read the trees' labels, or tags."""
-        return {"source": ("dependencies" if self.labels == "deprel" else "tags",)}
+        return {"source": ("trees" if self.labels == "deprel" else "pos_tags",)}
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim one head of one encoder layer; a layer or head that the model lacks is a `ValueError`."""

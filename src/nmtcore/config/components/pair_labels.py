@@ -35,7 +35,7 @@ class RelativePositions(PairLabels):
 class TreeLabels(PairLabels):
     """What labels read off dependency trees share."""
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("dependencies",)}
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     replaces_positions: bool = True
     """Whether the encoder's sinusoids are left out."""

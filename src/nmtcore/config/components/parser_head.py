@@ -36,7 +36,7 @@ class ParserHead(ComponentSettings):
 class DepParse(ParserHead):
     """`<ROOT>` before the source; each word points to its governor (pham2018, section 4.1)."""
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("dependencies",)}
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the head and the place before the source."""

@@ -12,7 +12,7 @@ from nmtcore.config.model import TransformerSettings
 class Pascal(ComponentSettings):
     """Encoder heads whose scores are multiplied by a bell around the position of each token's governor (Pascal)."""
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("dependencies",)}
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     heads: int
     """How many heads of each layer: the first ones."""

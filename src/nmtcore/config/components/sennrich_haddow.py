@@ -12,7 +12,7 @@ from nmtcore.config.model import TransformerSettings
 class SennrichHaddow(ComponentSettings):
     """The last `width` dimensions of a source token's embedding are its dependency label's (bugliarello2020)."""
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("dependencies",)}
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     width: int = 10
 

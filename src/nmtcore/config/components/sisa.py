@@ -11,7 +11,7 @@ from nmtcore.config.components.parser_head import ParserHead
 class Sisa(ParserHead):
     """A head with a biaffine operator of its own, trained to point from every subword to its governor's first one."""
 
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("dependencies",)}
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     layer: int = 0
     head: int = 0
