@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmtcore.annotation.shards import annotate_shard
-from nmtcore.config.annotators import AnnotatorSettings, CoreNlp, Spacy, Stanza, UdPipe
+from nmtcore.config.annotators import AnnotatorSettings, CoreNlpSettings, SpacySettings, StanzaSettings, UdPipeSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.parquet import write_rows
 
@@ -50,10 +50,10 @@ def corenlp(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
         return lambda: subprocess.run(command, check=True, capture_output=True)
 
     same = "-XX:+UseSerialGC"
-    constituents = CoreNlp(analysis="constituents")
+    constituents = CoreNlpSettings(analysis="constituents")
     return [
-        Race("corenlp, dependencies", bare(trees, same), CoreNlp(), "en"),
-        Race("  beside Java's own choice", bare(trees), CoreNlp(), "en"),
+        Race("corenlp, dependencies", bare(trees, same), CoreNlpSettings(), "en"),
+        Race("  beside Java's own choice", bare(trees), CoreNlpSettings(), "en"),
         Race("corenlp, constituents", bare(phrases, same), constituents, "en"),
     ]
 
@@ -77,8 +77,8 @@ def spacy(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
         return way
 
     return [
-        Race("spacy", bare("en_ud"), Spacy(model="en_ud"), "en"),
-        Race("spacy, supertags", bare("en_ccg_pmb"), Spacy(model="en_ccg_pmb", tags="ccg"), "en"),
+        Race("spacy", bare("en_ud"), SpacySettings(model="en_ud"), "en"),
+        Race("spacy, supertags", bare("en_ccg_pmb"), SpacySettings(model="en_ccg_pmb", tags="ccg"), "en"),
     ]
 
 
@@ -98,7 +98,7 @@ def udpipe(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
             model.tag(tokens, model.DEFAULT)
             model.parse(tokens, model.DEFAULT)
 
-    return [Race("udpipe", bare, UdPipe(model="de_ud.udpipe"), "de")]
+    return [Race("udpipe", bare, UdPipeSettings(model="de_ud.udpipe"), "de")]
 
 
 def stanza(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
@@ -128,7 +128,7 @@ def stanza(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
         )
         nlp([list(words) for words in sentences])
 
-    return [Race("stanza", bare, Stanza(model=model.name), "en")]
+    return [Race("stanza", bare, StanzaSettings(model=model.name), "en")]
 
 
 TOOLS = {"corenlp": corenlp, "spacy": spacy, "udpipe": udpipe, "stanza": stanza}

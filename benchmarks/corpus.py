@@ -29,7 +29,7 @@ from nmtcore.config.datasets import (
     SegmentationSettings,
     WordsSettings,
 )
-from nmtcore.config.filters import Duplicates, Empty, HeldOut, Length, Ratio
+from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
 from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split
 from nmtcore.corpus.read import read_split
@@ -38,7 +38,7 @@ from nmtcore.parquet import read_batches
 from nmtcore.segmentation.learn import count_words, learn_codes, learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
 
-FILTERS = (Empty(), Length(most=100), Ratio(), Duplicates(), HeldOut())
+FILTERS = (EmptySettings(), LengthSettings(most=100), RatioSettings(), DuplicatesSettings(), HeldOutSettings())
 
 
 @contextmanager

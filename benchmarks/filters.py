@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
-from nmtcore.config.filters import LangDetect, Lingua
+from nmtcore.config.filters import LangDetectSettings, LinguaSettings
 from nmtcore.corpus.filter import filter_split
 from nmtcore.corpus.filters.lingua import FREQUENT
 from nmtcore.corpus.pairs import RAW_SCHEMA
@@ -28,10 +28,10 @@ from nmtcore.parquet import read_rows, write_rows
 
 CHUNK = 1_000
 RACES = {
-    "langdetect, all profiles": LangDetect(),
-    "langdetect, 4 profiles": LangDetect(profiles=("cs", "de", "en", "fr")),
-    "lingua, 12 languages": Lingua(),
-    "lingua, 4 languages": Lingua(languages=("cs", "fr")),
+    "langdetect, all profiles": LangDetectSettings(),
+    "langdetect, 4 profiles": LangDetectSettings(profiles=("cs", "de", "en", "fr")),
+    "lingua, 12 languages": LinguaSettings(),
+    "lingua, 4 languages": LinguaSettings(languages=("cs", "fr")),
 }
 
 
@@ -83,7 +83,7 @@ def timed(function: Callable, *arguments: Any) -> tuple[list[int], float, tuple[
     return result, seconds, tuple(resource.getrusage(each).ru_maxrss >> 10 for each in who)
 
 
-def ours(raw: Path, settings: LangDetect | Lingua, processes: int) -> list[int]:
+def ours(raw: Path, settings: LangDetectSettings | LinguaSettings, processes: int) -> list[int]:
     """Filter a file; give the rows that are left."""
     dataset = DatasetSettings(
         name="benchmark", description="", licence="", citation="", source="en", target="de", recipe="", corpora={},
@@ -96,9 +96,11 @@ def ours(raw: Path, settings: LangDetect | Lingua, processes: int) -> list[int]:
     return [row["id"] for row in read_rows(output, columns=["id"])]
 
 
-def bare(pairs: list[tuple[str, str]], settings: LangDetect | Lingua, processes: int) -> list[int]:
+def bare(pairs: list[tuple[str, str]], settings: LangDetectSettings | LinguaSettings, processes: int) -> list[int]:
     """Loop over the pairs in several processes; give the rows that are left."""
-    load, loop = (load_lingua, loop_lingua) if isinstance(settings, Lingua) else (load_langdetect, loop_langdetect)
+    load, loop = (
+        (load_lingua, loop_lingua) if isinstance(settings, LinguaSettings) else (load_langdetect, loop_langdetect)
+    )
     chunks = [pairs[first : first + CHUNK] for first in range(0, len(pairs), CHUNK)]
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(processes, mp_context=context, initializer=load, initargs=(settings,)) as pool:
@@ -106,7 +108,7 @@ def bare(pairs: list[tuple[str, str]], settings: LangDetect | Lingua, processes:
     return [row for row, keep in enumerate(fine) if keep]
 
 
-def load_langdetect(settings: LangDetect) -> None:
+def load_langdetect(settings: LangDetectSettings) -> None:
     """Load the library in one of the processes."""
     global langdetect, factory
     import langdetect
@@ -133,7 +135,7 @@ def loop_langdetect(pairs: list[tuple[str, str]]) -> list[bool]:
     return [language(source) == "en" and language(target) == "de" for source, target in pairs]
 
 
-def load_lingua(settings: Lingua) -> None:
+def load_lingua(settings: LinguaSettings) -> None:
     """Load the library in one of the processes."""
     global lingua, lingua_detector
     import lingua

@@ -8,10 +8,9 @@ from pair_files import write_corpus
 
 from nmtcore.annotation import java
 from nmtcore.annotation.base import Task, annotate_words, open_annotator
-from nmtcore.annotation.corenlp import CoreNlp as CoreNlpAnnotator
-from nmtcore.annotation.corenlp import _plain
+from nmtcore.annotation.corenlp import CoreNlp, _plain
 from nmtcore.annotation.shards import annotate_shard
-from nmtcore.config.annotators import CoreNlp
+from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import Annotation
@@ -19,7 +18,7 @@ from nmtcore.syntax.annotation import Annotation
 
 def annotate(sentences, models, *, language="en", **settings):
     task = Task(side="source", language=language, model_folders=(models,))
-    return list(annotate_words(CoreNlp(**settings), sentences, task))
+    return list(annotate_words(CoreNlpSettings(**settings), sentences, task))
 
 
 def expected(words, analysis):
@@ -46,7 +45,7 @@ def check(sentences, annotations, *, nulls, analysis="dependencies"):
 @pytest.fixture
 def small(monkeypatch):
     """Three sentences a portion."""
-    monkeypatch.setattr(CoreNlpAnnotator, "portion", 3)
+    monkeypatch.setattr(CoreNlp, "portion", 3)
 
 
 @pytest.mark.parametrize("analysis", ["dependencies", "constituents"])
@@ -144,7 +143,7 @@ def test_rows_in_rows_out(fake_java, tmp_path):
     sentences = [words for pair in zip(numbered(8), odd, strict=True) for words in pair]
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences)
     annotate_shard(
-        CoreNlp(),
+        CoreNlpSettings(),
         corpus=corpus,
         raw=tmp_path / "none",
         side="source",
@@ -172,7 +171,7 @@ def test_words_are_compared_whatever_it_does_to_brackets(word):
 
 def test_other_languages_are_an_error():
     with pytest.raises(UserError, match="English and German here, and the target is 'tr'"):
-        open_annotator(CoreNlp(), Task(side="target", language="tr"))
+        open_annotator(CoreNlpSettings(), Task(side="target", language="tr"))
 
 
 def test_missing_jars_are_an_error(fake_java, tmp_path, monkeypatch):

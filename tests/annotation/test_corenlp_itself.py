@@ -7,7 +7,7 @@ from conftest import missing
 
 from nmtcore.annotation.base import Task, annotate_words
 from nmtcore.annotation.corenlp import SPLITS
-from nmtcore.config.annotators import CoreNlp
+from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.constituents import leaves, parse_constituents
@@ -62,7 +62,7 @@ def pud(shared):
 
 def annotate(sentences, folder, *, language="en", **settings):
     task = Task(side="source", language=language, model_folders=(folder,))
-    return list(annotate_words(CoreNlp(**settings), sentences, task))
+    return list(annotate_words(CoreNlpSettings(**settings), sentences, task))
 
 
 def uas(annotations, heads):

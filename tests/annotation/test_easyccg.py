@@ -6,7 +6,7 @@ from fake_java import alive, category, wait_until
 from nmtcore.annotation import java
 from nmtcore.annotation.base import Task, annotate_words
 from nmtcore.annotation.easyccg import supertags
-from nmtcore.config.annotators import EasyCcg
+from nmtcore.config.annotators import EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -19,7 +19,7 @@ DERIVATION = (
 
 def annotate(sentences, models, **settings):
     task = Task(side="target", language="en", model_folders=(models,))
-    return list(annotate_words(EasyCcg(**settings), sentences, task))
+    return list(annotate_words(EasyCcgSettings(**settings), sentences, task))
 
 
 def numbered(count):

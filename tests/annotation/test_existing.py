@@ -6,7 +6,7 @@ from pair_files import write_corpus, write_raw
 
 from nmtcore.annotation.existing import NO_TREE
 from nmtcore.annotation.shards import annotate_shard, gather_shards, shard_rows
-from nmtcore.config.annotators import Existing
+from nmtcore.config.annotators import ExistingSettings
 from nmtcore.demo import generate
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
@@ -18,7 +18,7 @@ from nmtcore.syntax.annotation import Annotation
 def annotate(tmp_path):
     return partial(
         annotate_shard,
-        Existing(max_words=4),
+        ExistingSettings(max_words=4),
         corpus=tmp_path / "corpus.parquet",
         raw=tmp_path / "raw.parquet",
         side="source",
@@ -93,7 +93,7 @@ def test_supertags_and_constituents_that_came_along_pass_through(tmp_path):
     write_raw(tmp_path / "raw.parquet", [side.words for side in english], trees)
     write_corpus(tmp_path / "corpus.parquet", [side.words for side in english])
     annotate_shard(
-        Existing(),
+        ExistingSettings(),
         corpus=tmp_path / "corpus.parquet",
         raw=tmp_path / "raw.parquet",
         side="source",
@@ -125,7 +125,7 @@ def test_the_trees_of_czeng_pass_through(tmp_path, shared):
     write_corpus(tmp_path / "corpus.parquet", sentences)
     shards = [tmp_path / f"{k}.parquet" for k in range(3)]
     for k, shard in enumerate(shards):
-        settings = Existing(max_words=1000)
+        settings = ExistingSettings(max_words=1000)
         annotate_shard(
             settings,
             corpus=tmp_path / "corpus.parquet",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.annotation.base import Annotator, Sentence, Task, annotate_words, guarded, open_annotator
-from nmtcore.config.annotators import ANNOTATORS, Existing
+from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -112,7 +112,7 @@ def test_every_registered_tool_has_its_module(tool):
 
 def test_new_text_has_no_existing_trees():
     with pytest.raises(UserError, match="Name a parser"):
-        list(annotate_words(Existing(), [["a"]], Task(side="source", language="en")))
+        list(annotate_words(ExistingSettings(), [["a"]], Task(side="source", language="en")))
 
 
 def test_opening_needs_no_parser_to_be_imported():
@@ -125,4 +125,4 @@ def test_opening_needs_no_parser_to_be_imported():
 
 def test_the_annotator_is_found_by_its_settings(tmp_path):
     task = Task(side="source", language="cs", raw=tmp_path / "raw.parquet")
-    assert type(open_annotator(Existing(), task)).__module__ == "nmtcore.annotation.existing"
+    assert type(open_annotator(ExistingSettings(), task)).__module__ == "nmtcore.annotation.existing"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nmtcore.annotation.base import Sentence
 from nmtcore.annotation.java import JavaAnnotator, find_java, run_java
-from nmtcore.config.annotators import CoreNlp
+from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation
 
@@ -132,7 +132,7 @@ class Simulated(JavaAnnotator):
     batch=st.integers(1, 50),
 )
 def test_exactly_the_sentences_at_fault_are_null(faults, portion, batch):
-    tool = Simulated(CoreNlp(batch_size=batch))
+    tool = Simulated(CoreNlpSettings(batch_size=batch))
     tool.portion = portion
     sentences = [Sentence(n, (fault, str(n))) for n, fault in enumerate(faults)]
     made = list(tool.annotate(sentences))

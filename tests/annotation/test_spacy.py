@@ -9,7 +9,7 @@ from pair_files import write_corpus
 from nmtcore.annotation import spacy as spacy_annotator
 from nmtcore.annotation.base import Task, annotate_words
 from nmtcore.annotation.shards import annotate_shard, gather_shards
-from nmtcore.config.annotators import Spacy
+from nmtcore.config.annotators import SpacySettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.files import read_json
@@ -26,7 +26,7 @@ def models(shared):
 
 def annotate(sentences, *, model, models, **settings):
     task = Task(side="source", language="cs", model_folders=(models,))
-    return list(annotate_words(Spacy(model=model, **settings), sentences, task))
+    return list(annotate_words(SpacySettings(model=model, **settings), sentences, task))
 
 
 def multi30k(shared, count):
@@ -61,7 +61,7 @@ def test_odd_lines_among_normal_ones_keep_their_rows(tmp_path, shared, models):
     shards = [tmp_path / f"{k}.parquet" for k in range(3)]
     for k, shard in enumerate(shards):
         annotate_shard(
-            Spacy(model="cs_ud", batch_size=4, max_words=250),
+            SpacySettings(model="cs_ud", batch_size=4, max_words=250),
             corpus=corpus,
             raw=tmp_path / "none",
             side="source",

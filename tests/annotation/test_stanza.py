@@ -8,7 +8,7 @@ from pair_files import write_corpus
 from nmtcore.annotation import stanza as stanza_annotator
 from nmtcore.annotation.base import Task, annotate_words
 from nmtcore.annotation.shards import annotate_shard, gather_shards
-from nmtcore.config.annotators import Stanza
+from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.files import read_json
@@ -30,7 +30,7 @@ ODD = [
 
 def annotate(sentences, folder, **settings):
     task = Task(side="source", language="en", model_folders=(folder,))
-    return list(annotate_words(Stanza(model=MODEL, **settings), sentences, task))
+    return list(annotate_words(StanzaSettings(model=MODEL, **settings), sentences, task))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, sentences, ti
     normal = sentences[: len(ODD)]
     mixed = [words for pair in zip(normal, ODD, strict=True) for words in pair]
     corpus = write_corpus(tmp_path / "corpus.parquet", mixed)
-    settings = Stanza(model=MODEL, batch_size=7, constituency=constituency)
+    settings = StanzaSettings(model=MODEL, batch_size=7, constituency=constituency)
     shards = [tmp_path / f"{k}.parquet" for k in range(2)]
     for k, shard in enumerate(shards):
         annotate_shard(
@@ -153,7 +153,7 @@ def test_threads_are_given_back(tiny_stanza):
     torch.set_num_threads(2)
     try:
         with stanza_annotator.open_annotator(
-            Stanza(model=MODEL), Task(side="source", language="en", model_folders=(tiny_stanza,))
+            StanzaSettings(model=MODEL), Task(side="source", language="en", model_folders=(tiny_stanza,))
         ):
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
@@ -177,7 +177,7 @@ def copied(tmp_path, tiny_stanza):
 
 def test_a_language_that_stanza_does_not_know_and_no_lemmatiser_will_do(copied):
     task = Task(side="source", language="xx", model_folders=(copied("lemma.pt"),))
-    (annotation,) = annotate_words(Stanza(model=MODEL), [["A", "man", "sleeps", "."]], task)
+    (annotation,) = annotate_words(StanzaSettings(model=MODEL), [["A", "man", "sleeps", "."]], task)
     assert annotation.lemma is None
     assert len(annotation.head) == len(annotation.upos) == 4
 

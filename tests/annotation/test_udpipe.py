@@ -7,7 +7,7 @@ from pair_files import write_corpus
 from nmtcore.annotation import udpipe
 from nmtcore.annotation.base import Sentence, Task, annotate_words
 from nmtcore.annotation.shards import annotate_shard
-from nmtcore.config.annotators import UdPipe
+from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.parquet import read_rows
@@ -23,7 +23,7 @@ def models(shared):
 
 def annotate(sentences, models, **settings):
     task = Task(side="source", language="de", model_folders=(models,))
-    return list(annotate_words(UdPipe(model=MODEL, **settings), sentences, task))
+    return list(annotate_words(UdPipeSettings(model=MODEL, **settings), sentences, task))
 
 
 def test_uas_on_gold_trees_is_that_of_the_model(shared, models):
@@ -47,7 +47,7 @@ def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, shared, model
     mixed = [words for pair in zip(normal, odd, strict=True) for words in pair]
     corpus = write_corpus(tmp_path / "corpus.parquet", mixed)
     annotate_shard(
-        UdPipe(model=MODEL),
+        UdPipeSettings(model=MODEL),
         corpus=corpus,
         raw=tmp_path / "none",
         side="source",
@@ -92,7 +92,7 @@ class Failing:
 
 
 def test_a_failure_costs_one_sentence():
-    annotator = udpipe.UdPipe(UdPipe(model=MODEL), [])
+    annotator = udpipe.UdPipeSettings(UdPipeSettings(model=MODEL), [])
     annotator._model = Failing()
     sentences = [Sentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
     found = list(annotator.annotate(sentences))

@@ -50,7 +50,7 @@ def test_tran2018_has_no_limit_of_length(project: Project):
         assert run.training.batch.max_length is None
         assert run.decoding.max_length_ratio is None
         assert run.decoding.max_length == 1000
-        assert [type(one).__name__ for one in project.dataset(name).filters] == ["Empty"]
+        assert [type(one).__name__ for one in project.dataset(name).filters] == ["EmptySettings"]
         assert run_from_json(run_to_json(run), where="test") == run
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from nmtcore import parquet
 from nmtcore.annotation.shards import annotate_shard, gather_shards
-from nmtcore.config.annotators import Existing
-from nmtcore.config.filters import Length
+from nmtcore.config.annotators import ExistingSettings
+from nmtcore.config.filters import LengthSettings
 from nmtcore.corpus import read
 from nmtcore.corpus.filter import filter_split
 from nmtcore.parquet import read_rows
@@ -41,7 +41,7 @@ def test_trees_go_to_their_pairs_when_lines_were_left_out(place, shards, bench, 
         "target": bench.file("t", "".join(f"target {k}\n" for k in range(COUNT))),
     }
     corpus = bench.corpus("conllu", {"target_format": "plain"}, **files)
-    dataset = bench.dataset(corpus, max_bad_lines=len(bad), filters=(Length(most=4),))
+    dataset = bench.dataset(corpus, max_bad_lines=len(bad), filters=(LengthSettings(most=4),))
     _, report = bench.read(dataset)
     assert report["dropped"] == {"tree": len(bad)}
     pairs = bench.folder / "train.parquet"
@@ -53,7 +53,7 @@ def test_trees_go_to_their_pairs_when_lines_were_left_out(place, shards, bench, 
     outputs = [bench.folder / f"{k}.parquet" for k in range(shards)]
     for k, output in enumerate(outputs):
         annotate_shard(
-            Existing(),
+            ExistingSettings(),
             corpus=pairs,
             raw=bench.raw("train"),
             side="source",

@@ -7,11 +7,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.filters import Duplicates, Empty, HeldOut, Length, Ratio
+from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
 from nmtcore.corpus.filters import duplicates
 from nmtcore.errors import UserError
 
-ALL = (Empty(), Length(least=1, most=4), Ratio(most=2.0), Duplicates(), HeldOut())
+ALL = (
+    EmptySettings(),
+    LengthSettings(least=1, most=4),
+    RatioSettings(most=2.0),
+    DuplicatesSettings(),
+    HeldOutSettings(),
+)
 
 
 def fill(bench, **splits: list[tuple[str, str]]):
@@ -33,7 +39,13 @@ def brute_force(pairs: list, held_out: list, order: tuple) -> tuple[list[int], d
         for row in rows:
             kept += [] if drops(each, split[row], seen, others) else [row]
             seen.add(split[row])
-        name = {Empty: "empty", Length: "length", Ratio: "ratio", Duplicates: "duplicates", HeldOut: "held_out"}
+        name = {
+            EmptySettings: "empty",
+            LengthSettings: "length",
+            RatioSettings: "ratio",
+            DuplicatesSettings: "duplicates",
+            HeldOutSettings: "held_out",
+        }
         counts[name[type(each)]] = len(rows) - len(kept)
         rows = kept
     return rows, counts
@@ -42,15 +54,15 @@ def brute_force(pairs: list, held_out: list, order: tuple) -> tuple[list[int], d
 def drops(each, pair: tuple, seen: set, others: set) -> bool:
     short, long = sorted(map(len, pair))
     match each:
-        case Empty():
+        case EmptySettings():
             return short == 0
-        case Length():
+        case LengthSettings():
             return short < each.least or long > each.most
-        case Ratio():
+        case RatioSettings():
             return long > each.most * short
-        case Duplicates():
+        case DuplicatesSettings():
             return pair in seen
-        case HeldOut():
+        case HeldOutSettings():
             return pair in others
 
 
@@ -88,13 +100,13 @@ def test_sides_and_words_are_not_confused(bench):
     """A hash that forgot where words or sides end would take these for equal."""
     pairs = [("a b", "c"), ("a", "b c"), ("ab", "c"), ("a b c", ""), ("", "a b c"), ("a", "bc")]
     dataset = fill(bench, train=pairs)
-    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(Duplicates(),)))
+    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)))
     assert len(kept) == len(pairs)
 
 
 def test_pairs_are_compared_as_words(bench):
     dataset = fill(bench, train=[("a  b", "c "), ("a b", "c")])
-    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(Duplicates(),)))
+    kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)))
     assert [row["source"] for row in kept] == ["a  b"]
 
 
@@ -109,7 +121,7 @@ def test_many_rows_in_buckets_on_disk_are_as_in_memory(bench, shared):
     names = [shared / "data" / "multi30k" / f"train.{language}" for language in ("de", "en")]
     source, target = (b"".join(name.read_bytes().splitlines(True)[:6000]) * 2 for name in names)
     corpus = bench.plain(source, target)
-    dataset = bench.dataset(corpus, filters=(Duplicates(),))
+    dataset = bench.dataset(corpus, filters=(DuplicatesSettings(),))
     bench.read(dataset)
     kept, report = bench.filter(dataset)
     on_disk, report_on_disk = bench.filter(dataset, budget_bytes=50_000)
@@ -123,7 +135,7 @@ def test_a_full_disk_under_the_buckets_is_a_sentence(bench, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     dataset = fill(bench, train=[("a", "b")] * 50)
-    dataset = bench.dataset(dataset.corpora["c"], filters=(Duplicates(),))
+    dataset = bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),))
     monkeypatch.setattr(duplicates.Filter, "_spill", full)
     with pytest.raises(UserError, match="is full"):
         bench.filter(dataset, budget_bytes=1)
@@ -133,12 +145,12 @@ def test_a_file_in_place_of_the_folder_is_a_sentence(bench):
     dataset = fill(bench, train=[("a", "b")])
     (bench.folder / "corpus").write_text("in the way")
     with pytest.raises(UserError, match="file"):
-        bench.filter(bench.dataset(dataset.corpora["c"], filters=(Duplicates(),)), budget_bytes=1)
+        bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)), budget_bytes=1)
 
 
 def test_multi30k_filters(bench, shared):
     texts = [(shared / "data" / "multi30k" / f"val.{language}").read_bytes() for language in ("cs", "en")]
-    dataset = bench.dataset(bench.plain(*texts), filters=(Length(most=20), HeldOut()))
+    dataset = bench.dataset(bench.plain(*texts), filters=(LengthSettings(most=20), HeldOutSettings()))
     rows, _ = bench.read(dataset)
     kept, report = bench.filter(dataset)
     long = sum(max(len(row["source_words"]), len(row["target_words"])) > 20 for row in rows)

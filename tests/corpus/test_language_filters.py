@@ -11,7 +11,7 @@ import lingua
 import pytest
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 
-from nmtcore.config.filters import Duplicates, LangDetect, Length, Lingua
+from nmtcore.config.filters import DuplicatesSettings, LangDetectSettings, LengthSettings, LinguaSettings
 from nmtcore.corpus import filter as filter_module
 from nmtcore.corpus.filters import langdetect as langdetect_filter
 from nmtcore.corpus.filters import lingua as lingua_filter
@@ -91,7 +91,7 @@ def kept(bench, dataset, *filters, **values):
 
 def test_langdetect_says_what_the_bare_library_says(tmp_path, czech, english, german):
     texts = [*czech[:100], *english[:100], *german, *ODD]
-    made = make(LangDetect(), tmp_path)
+    made = make(LangDetectSettings(), tmp_path)
     found = [bare_langdetect(text) for text in texts]
     assert made.accepts("source", texts) == [language == "cs" for language in found]
     assert made.accepts("target", texts) == [language == "en" for language in found]
@@ -101,7 +101,7 @@ def test_langdetect_says_what_the_bare_library_says(tmp_path, czech, english, ge
 
 def test_lingua_says_what_the_bare_library_says(tmp_path, czech, english, german):
     texts = [*czech, *english, *german, *ODD]
-    made = make(Lingua(), tmp_path)
+    made = make(LinguaSettings(), tmp_path)
     codes = {"cs", "en", *lingua_filter.FREQUENT}
     iso = [lingua.IsoCode639_1.from_str(code) for code in sorted(codes)]
     bare = lingua.LanguageDetectorBuilder.from_iso_codes_639_1(*iso).build()
@@ -113,7 +113,7 @@ def test_lingua_says_what_the_bare_library_says(tmp_path, czech, english, german
 
 def test_lingua_keeps_what_is_likely_enough(tmp_path, czech, german):
     words = [word for text in [*czech, *german] for word in text.split()][:1500]
-    strict, mild = (make(Lingua(least_confidence=least), tmp_path) for least in (0.0, 0.2))
+    strict, mild = (make(LinguaSettings(least_confidence=least), tmp_path) for least in (0.0, 0.2))
     before, after = strict.accepts("source", words), mild.accepts("source", words)
     detector = lingua_filter.load(strict.codes)
     likely = [detector.compute_language_confidence(word, lingua.Language.CZECH) >= 0.2 for word in words]
@@ -121,7 +121,7 @@ def test_lingua_keeps_what_is_likely_enough(tmp_path, czech, german):
     assert sum(after) > sum(before)
 
 
-@pytest.mark.parametrize("settings", [LangDetect(), LangDetect(profiles=FEW, seed=7), Lingua()])
+@pytest.mark.parametrize("settings", [LangDetectSettings(), LangDetectSettings(profiles=FEW, seed=7), LinguaSettings()])
 def test_a_verdict_does_not_depend_on_the_sentences_before(tmp_path, settings, czech, german):
     texts = [*czech[:40], *german[:20], *ODD, "to je", "no", "a do"]
     made = make(settings, tmp_path)
@@ -131,7 +131,7 @@ def test_a_verdict_does_not_depend_on_the_sentences_before(tmp_path, settings, c
 
 
 def test_fewer_profiles_are_the_only_ones_loaded(tmp_path, czech, english):
-    made = make(LangDetect(profiles=FEW), tmp_path)
+    made = make(LangDetectSettings(profiles=FEW), tmp_path)
     made.prepare()
     loaded = langdetect_filter.load(made.profiles, 0)
     assert sorted(loaded.names) == sorted(FEW)
@@ -148,15 +148,15 @@ def few_profiles() -> DetectorFactory:
 
 
 def test_both_kinds_of_chinese_are_chinese(tmp_path):
-    made = make(LangDetect(), tmp_path, source="zh")
+    made = make(LangDetectSettings(), tmp_path, source="zh")
     texts = ["这是一个用简体中文写的句子，说的是语言。", "這是一個用繁體中文寫的句子，說的是語言。", "This is English."]
     assert {bare_langdetect(text) for text in texts[:2]} == {"zh-cn", "zh-tw"}
     assert made.accepts("source", texts) == [True, True, False]
-    assert make(LangDetect(profiles=("zh", "en")), tmp_path, source="zh").profiles == ("en", "zh-cn", "zh-tw")
+    assert make(LangDetectSettings(profiles=("zh", "en")), tmp_path, source="zh").profiles == ("en", "zh-cn", "zh-tw")
 
 
 def test_both_kinds_of_norwegian_are_norwegian(tmp_path):
-    made = make(Lingua(), tmp_path, source="no")
+    made = make(LinguaSettings(), tmp_path, source="no")
     assert {"nb", "nn"} <= set(made.codes)
     texts = ["Jeg vet ikke hva hun heter, men hun bor her.", "Eg veit ikkje kva ho heiter, men ho bur her."]
     assert made.accepts("source", texts) == [True, True]
@@ -165,14 +165,14 @@ def test_both_kinds_of_norwegian_are_norwegian(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "languages", "message"),
     [
-        (LangDetect(), ("xx", "en"), "does not know 'xx', the language of the source side. It knows af, ar"),
-        (LangDetect(), ("cs", "zz"), "does not know 'zz', the language of the target"),
-        (LangDetect(profiles=("cs", "en", "qq")), ("cs", "en"), "does not know 'qq', one of its `profiles`"),
-        (LangDetect(profiles=("de", "en")), ("cs", "en"), "lack 'cs'"),
-        (LangDetect(profiles=("cs",), sides=("source",)), ("cs", "en"), "at least two"),
-        (LangDetect(sides=()), ("cs", "en"), "no side"),
-        (Lingua(), ("cs", "xx"), "does not know 'xx', the language of the target side. It knows af, ar"),
-        (Lingua(languages=("e",)), ("cs", "en"), "does not know 'e', one of its `languages`"),
+        (LangDetectSettings(), ("xx", "en"), "does not know 'xx', the language of the source side. It knows af, ar"),
+        (LangDetectSettings(), ("cs", "zz"), "does not know 'zz', the language of the target"),
+        (LangDetectSettings(profiles=("cs", "en", "qq")), ("cs", "en"), "does not know 'qq', one of its `profiles`"),
+        (LangDetectSettings(profiles=("de", "en")), ("cs", "en"), "lack 'cs'"),
+        (LangDetectSettings(profiles=("cs",), sides=("source",)), ("cs", "en"), "at least two"),
+        (LangDetectSettings(sides=()), ("cs", "en"), "no side"),
+        (LinguaSettings(), ("cs", "xx"), "does not know 'xx', the language of the target side. It knows af, ar"),
+        (LinguaSettings(languages=("e",)), ("cs", "en"), "does not know 'e', one of its `languages`"),
     ],
 )
 def test_an_unknown_language_is_a_sentence(tmp_path, settings, languages, message):
@@ -181,10 +181,10 @@ def test_an_unknown_language_is_a_sentence(tmp_path, settings, languages, messag
 
 
 def test_a_side_that_is_not_looked_at_may_have_any_language(tmp_path):
-    assert make(LangDetect(sides=("target",)), tmp_path, source="xx").columns == ("target",)
+    assert make(LangDetectSettings(sides=("target",)), tmp_path, source="xx").columns == ("target",)
 
 
-@pytest.mark.parametrize("settings", [LangDetect(profiles=FEW), Lingua()], ids=["langdetect", "lingua"])
+@pytest.mark.parametrize("settings", [LangDetectSettings(profiles=FEW), LinguaSettings()], ids=["langdetect", "lingua"])
 def test_planted_sentences_are_found(bench, settings, czech, english, german):
     pairs = list(zip(czech, english, strict=True))
     dataset = raw_pairs(bench, pairs)
@@ -199,12 +199,12 @@ def test_planted_sentences_are_found(bench, settings, czech, english, german):
     assert sum(report["dropped"].values()) == 400 - len(found)
 
 
-@pytest.mark.parametrize("settings", [LangDetect(profiles=FEW), Lingua()], ids=["langdetect", "lingua"])
+@pytest.mark.parametrize("settings", [LangDetectSettings(profiles=FEW), LinguaSettings()], ids=["langdetect", "lingua"])
 def test_processes_do_not_change_the_result(bench, monkeypatch, settings, czech, english):
     monkeypatch.setattr(filter_module, "ROWS_PER_TASK", 37)
     pairs = list(zip([*czech[:150], *ODD, *english[:150]], [*english[:150], *ODD, *czech[:150]], strict=True))
     dataset = raw_pairs(bench, pairs)
-    filters = (Length(least=0, most=30), settings, Duplicates())
+    filters = (LengthSettings(least=0, most=30), settings, DuplicatesSettings())
     one, two, three = (kept(bench, dataset, *filters, processes=number) for number in (1, 2, 3))
     assert one == two == three
     assert 100 < len(one[0]) < 150
@@ -219,8 +219,8 @@ def test_only_pairs_that_are_alive_and_right_so_far_are_looked_at(bench, monkeyp
 
     monkeypatch.setattr(langdetect_filter.Filter, "accepts", accepts)
     pairs = [("good 1", "bad 1"), ("bad 2", "good 2"), ("good 3 3 3", "good 3"), ("good 4", "good 4")]
-    settings = LangDetect(profiles=FEW)
-    rows, report = kept(bench, raw_pairs(bench, pairs), Length(most=3), settings, processes=1)
+    settings = LangDetectSettings(profiles=FEW)
+    rows, report = kept(bench, raw_pairs(bench, pairs), LengthSettings(most=3), settings, processes=1)
     assert rows == [3]
     assert seen == [("source", ["good 1", "bad 2", "good 4"]), ("target", ["bad 1", "good 4"])]
     assert report["dropped"] == {"length": 1, "langdetect": 2}
@@ -229,10 +229,10 @@ def test_only_pairs_that_are_alive_and_right_so_far_are_looked_at(bench, monkeyp
 def test_a_filter_that_tells_late_counts_after_and_before_a_costly_one(bench, german, czech, english):
     right, wrong = (czech[0], english[0]), (german[0], english[0])
     pairs = [wrong, right, wrong, right, (czech[1], english[1])]
-    dataset, settings = raw_pairs(bench, pairs), LangDetect(profiles=FEW)
+    dataset, settings = raw_pairs(bench, pairs), LangDetectSettings(profiles=FEW)
     for order, dropped in (
-        ((settings, Duplicates()), {"langdetect": 2, "duplicates": 1}),
-        ((Duplicates(), settings), {"duplicates": 2, "langdetect": 1}),
+        ((settings, DuplicatesSettings()), {"langdetect": 2, "duplicates": 1}),
+        ((DuplicatesSettings(), settings), {"duplicates": 2, "langdetect": 1}),
     ):
         rows, report = kept(bench, dataset, *order, processes=2)
         assert rows == [1, 4]
@@ -243,7 +243,7 @@ def test_two_filters_in_one_pass_are_one_after_the_other(bench, monkeypatch, cze
     monkeypatch.setattr(filter_module, "ROWS_PER_TASK", 10)
     pairs = [*zip(czech[:40], english[:40], strict=True), *zip(czech[:20], german[:20], strict=True)]
     dataset = raw_pairs(bench, pairs)
-    filters = (LangDetect(profiles=FEW, sides=("source",)), Lingua(sides=("target",)))
+    filters = (LangDetectSettings(profiles=FEW, sides=("source",)), LinguaSettings(sides=("target",)))
     together, report = kept(bench, dataset, *filters, processes=2)
     alone = [set(kept(bench, dataset, each)[0]) for each in filters]
     assert together == sorted(alone[0] & alone[1])
@@ -255,7 +255,7 @@ def test_counts_by_corpus_add_up(bench, czech, english, german):
     pairs = [*zip(czech[:30], english[:30], strict=True), *zip(german[:12], english[:12], strict=True)]
     origins = ["big:x:" + str(row) if row % 3 else f"small:{row}" for row in range(42)]
     dataset = raw_pairs(bench, pairs, origins)
-    rows, report = kept(bench, dataset, Length(most=25), LangDetect(profiles=FEW))
+    rows, report = kept(bench, dataset, LengthSettings(most=25), LangDetectSettings(profiles=FEW))
     assert list(report["corpora"]) == ["small", "big:x"]
     for corpus, facts in report["corpora"].items():
         own = [row for row in range(42) if origins[row].startswith(corpus)]
@@ -274,5 +274,5 @@ def test_a_process_that_is_killed_is_a_sentence(bench, monkeypatch, czech, engli
     monkeypatch.setattr(lingua_filter.Filter, "wrong", die)
     dataset = raw_pairs(bench, list(zip(czech[:20], english[:20], strict=True)))
     with pytest.raises(UserError, match="processes was killed"):
-        kept(bench, dataset, Lingua(), processes=2)
+        kept(bench, dataset, LinguaSettings(), processes=2)
     assert not (bench.folder / "corpus" / "train.parquet").exists()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nmtcore.config.datasets import CorpusSettings, DatasetSettings, PartSettings, WordsSettings
-from nmtcore.config.filters import HeldOut
+from nmtcore.config.filters import HeldOutSettings
 from nmtcore.errors import UserError
 
 EMPTY = "\t_" * 8
@@ -96,7 +96,7 @@ def test_training_pairs_are_not_held_out_by_a_side_alone(side, bench):
     texts = {side: "zu der can't\nzur can't\nb\n", other(side): "x\ny\nz\n"}
     gold = bench.corpus("conllu", **{side: bench.file("x.conllu", SENTENCE)})
     dataset = with_gold(bench, gold, words="spaces", train=(texts["source"], texts["target"]))
-    dataset = replace(dataset, filters=(HeldOut(),))
+    dataset = replace(dataset, filters=(HeldOutSettings(),))
     for split in ("train", "gold_x"):
         bench.read(dataset, split)
     rows, report = bench.filter(dataset)

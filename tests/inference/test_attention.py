@@ -6,7 +6,7 @@ import pytest
 from inference.tiny import run_settings, write_bundle
 from oracles import Transformer, softmax
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import LineError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed, write_attention
@@ -43,7 +43,7 @@ class Watching(Transformer):
         return self.seen
 
 
-@pytest.fixture(scope="module", params=[[], [DepParse(layer=1)]], ids=["plain", "prefix"])
+@pytest.fixture(scope="module", params=[[], [DepParseSettings(layer=1)]], ids=["plain", "prefix"])
 def folder(request, tmp_path_factory):
     return write_bundle(tmp_path_factory.mktemp("attention") / "model", run_settings(*request.param))
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from inference.tiny import PIECES, run_settings, write_bundle, write_segmentation
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
@@ -52,7 +52,7 @@ def test_a_model_without_the_labels_that_it_reads_is_not_whole(tmp_path):
 
 
 def test_what_is_saved_is_loaded(tmp_path):
-    run = run_settings(DepParse(layer=1))
+    run = run_settings(DepParseSettings(layer=1))
     bundle = load_bundle(write_bundle(tmp_path / "model", run))
     assert bundle.run == run
     assert not bundle.model.training
@@ -227,7 +227,7 @@ def test_text_is_detokenised_as_the_words_were_made(tmp_path):
 
 
 def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
-    run = run_settings(DepParse(layer=1))
+    run = run_settings(DepParseSettings(layer=1))
     folder = write_bundle(tmp_path / "model", run, seed=1)
     size = len(Vocabulary.of(PIECES))
     torch.manual_seed(2)

@@ -8,8 +8,8 @@ import pytest
 from inference.test_cli import ENVIRONMENT
 from inference.tiny import run_settings, write_bundle
 
-from nmtcore.config.components.parser_head import DepParse, DiagonalParse
-from nmtcore.config.components.sisa import Sisa
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.evaluation.attachment import attachment
@@ -35,7 +35,7 @@ GOLD = """\
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_bundle(tmp_path_factory.mktemp("parse") / "model", run_settings(DepParse(layer=1)))
+    return write_bundle(tmp_path_factory.mktemp("parse") / "model", run_settings(DepParseSettings(layer=1)))
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_a_model_without_trees_says_so(tmp_path):
         list(parse_text(plain, ["the"], way="one_root"))
     with pytest.raises(UserError, match="gives no trees"):
         list(parse_treebank(plain, tmp_path / "none", way="argmax"))
-    chain = load_bundle(write_bundle(tmp_path / "chain", run_settings(DiagonalParse(layer=0))))
+    chain = load_bundle(write_bundle(tmp_path / "chain", run_settings(DiagonalParseSettings(layer=0))))
     with pytest.raises(UserError, match=r"knows no root.*--argmax"):
         list(parse_text(chain, ["the"], way="one_root"))
     (block,) = parse_text(chain, ["the cat"], way="argmax")
@@ -173,7 +173,7 @@ def test_a_model_without_trees_says_so(tmp_path):
 
 
 def test_roots_point_to_themselves_in_sisa_and_have_head_0_here(tmp_path):
-    bundle = load_bundle(write_bundle(tmp_path / "sisa", run_settings(Sisa())))
+    bundle = load_bundle(write_bundle(tmp_path / "sisa", run_settings(SisaSettings())))
     for way in ("one_root", "many_roots"):
         (block,) = parse_text(bundle, ["the cat dog"], way=way)
         assert tree_fault(read(block)[2]) is None

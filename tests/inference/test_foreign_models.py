@@ -15,7 +15,7 @@ from nmtcore.annotation.java import find_java
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.cli import main
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.components.pascal import Pascal
+from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.errors import UserError
 
 TOOLS = ("corenlp", "easyccg", "stanza", "udpipe", "spacy")
@@ -38,7 +38,7 @@ def mark(tmp_path, monkeypatch):
 def bundle(folder, tool, model):
     parser = {"tool": tool, "model": model}
     syntax = {"source": {"trees": "parser"}}
-    return write_bundle(folder, run_settings(Pascal(heads=1), syntax=syntax, annotators={"parser": parser}))
+    return write_bundle(folder, run_settings(PascalSettings(heads=1), syntax=syntax, annotators={"parser": parser}))
 
 
 def refused(monkeypatch, capsys, command, *arguments):

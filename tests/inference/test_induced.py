@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from inference.tiny import run_settings, write_bundle
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import attention
@@ -45,7 +45,7 @@ LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]
 
 
 @pytest.mark.parametrize("cells", [attention.CELLS, 1])
-@pytest.mark.parametrize("components", [[], [DepParse(layer=1)]], ids=["plain", "prefix"])
+@pytest.mark.parametrize("components", [[], [DepParseSettings(layer=1)]], ids=["plain", "prefix"])
 @pytest.mark.parametrize("parsing", [False, True])
 def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch, components, parsing, cells):
     """Summed word by word in loops; tags around the text, `<ROOT>` and `</s>` take no part."""

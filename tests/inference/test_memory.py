@@ -8,7 +8,7 @@ import torch
 from inference.tiny import random_examples, random_model, run_settings, write_bundle
 
 from nmtcore.cli import main
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.bundle import load_bundle, to_device
@@ -23,7 +23,7 @@ ON_CPU = "Take the CPU: --device cpu."
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_bundle(tmp_path_factory.mktemp("memory") / "model", run_settings(DepParse(layer=1)))
+    return write_bundle(tmp_path_factory.mktemp("memory") / "model", run_settings(DepParseSettings(layer=1)))
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def parses_too(*arguments):
 
 @pytest.mark.parametrize("work", [translate_examples, parses_too])
 def test_translations_say_what_to_lower_and_then_fit(full, work):
-    model, examples = random_model(DepParse(layer=0)), random_examples(6)
+    model, examples = random_model(DepParseSettings(layer=0)), random_examples(6)
     with pytest.raises(UserError) as caught:
         work(model, examples, DecodingSettings(beam=2))
     assert str(caught.value) == FULL + FEWER
@@ -55,7 +55,7 @@ def test_translations_say_what_to_lower_and_then_fit(full, work):
 
 
 def test_parses_say_what_to_lower_and_then_fit(full):
-    model, examples = random_model(DepParse(layer=0)), random_examples(6)
+    model, examples = random_model(DepParseSettings(layer=0)), random_examples(6)
     with pytest.raises(UserError) as caught:
         parse_examples(model, examples)
     assert str(caught.value) == FULL + FEWER
@@ -90,7 +90,7 @@ def test_the_command_line_translates_fewer_at_once(full, folder, monkeypatch, ca
 
 
 def test_a_bundle_parses_as_many_at_once_as_its_settings_say(full, tmp_path, monkeypatch, capsysbinary):
-    run = run_settings(DepParse(layer=1), decoding=DecodingSettings(batch_sentences=2))
+    run = run_settings(DepParseSettings(layer=1), decoding=DecodingSettings(batch_sentences=2))
     folder = write_bundle(tmp_path / "model", run)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
     main(["parse", str(folder)])

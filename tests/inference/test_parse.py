@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from inference.tiny import random_examples, random_model
 
-from nmtcore.config.components.parser_head import DepParse, DiagonalParse
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.inference.batches import TOKENS, batches_by_length
 from nmtcore.inference.parse import parse_examples, parse_of, write_parses
 from nmtcore.parquet import read_rows
@@ -31,7 +31,7 @@ def test_without_a_root_only_the_argmax_is_given():
     assert parse.many_roots is None
 
 
-@pytest.mark.parametrize("component", [DepParse(layer=0), DiagonalParse(layer=1)])
+@pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])
 def test_every_sentence_is_parsed_in_order_whatever_its_batch(component):
     model, examples = random_model(component), random_examples(20)
     together, alone = parse_examples(model, examples), parse_examples(model, examples, batch_sentences=1)
@@ -39,14 +39,14 @@ def test_every_sentence_is_parsed_in_order_whatever_its_batch(component):
         words = set(examples.source.word_of_subword[row].tolist())
         assert one.argmax.tolist() == other.argmax.tolist()
         assert len(one.argmax) == len(words)
-        if isinstance(component, DepParse) and words:
+        if isinstance(component, DepParseSettings) and words:
             assert tree_fault(one.many_roots.tolist()) is None
             assert tree_fault(one.one_root.tolist()) is None
             assert one.one_root.tolist().count(0) == 1
 
 
 def test_parses_are_written_a_row_a_sentence(tmp_path):
-    model, examples = random_model(DepParse(layer=0)), random_examples(5)
+    model, examples = random_model(DepParseSettings(layer=0)), random_examples(5)
     parses = parse_examples(model, examples)
     write_parses(tmp_path / "parses.parquet", examples.id, parses)
     rows = list(read_rows(tmp_path / "parses.parquet"))

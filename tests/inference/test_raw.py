@@ -10,8 +10,8 @@ from inference.tiny import MERGES, PIECES, run_settings, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.components.label_head import LabelHead
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.label_head import LabelHeadSettings
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
@@ -73,14 +73,16 @@ def reader(tmp_path, *components, **values):
 
 
 def test_only_components_that_translate_with_trees_are_annotated_for():
-    assert needed(run_settings(DepParse(layer=0), **SYNTAX)) == {}
-    wanted = needed(run_settings(ReadsTrees(), DepParse(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
+    assert needed(run_settings(DepParseSettings(layer=0), **SYNTAX)) == {}
+    wanted = needed(run_settings(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
     assert wanted == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
 
 
 @pytest.mark.parametrize(("labels", "feature"), [("deprel", "trees"), ("upos", "pos_tags"), ("pos", "pos_tags")])
 def test_settings_decide_what_is_annotated_for(labels, feature):
-    assert needed(run_settings(LabelHead(labels=labels), **SYNTAX)) == {feature: SYNTAX["syntax"]["source"][feature]}
+    assert needed(run_settings(LabelHeadSettings(labels=labels), **SYNTAX)) == {
+        feature: SYNTAX["syntax"]["source"][feature]
+    }
 
 
 def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):

@@ -6,7 +6,7 @@ import torch
 from inference.searching import enumerate_all, simple_beam, simple_greedy
 from inference.tiny import random_examples, random_model
 
-from nmtcore.config.components.parser_head import DepParse, DiagonalParse
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
@@ -30,7 +30,7 @@ def uncached(model, examples, row):
 
 
 @pytest.mark.parametrize("beam", [2, 4])
-@pytest.mark.parametrize("components", [(), (DepParse(layer=0),)], ids=["plain", "depparse"])
+@pytest.mark.parametrize("components", [(), (DepParseSettings(layer=0),)], ids=["plain", "depparse"])
 def test_caches_and_batches_change_nothing(beam, components):
     model, examples = random_model(*components), random_examples(5)
     settings = DecodingSettings(beam=beam, max_length_ratio=1.0, max_length_extra=2)
@@ -77,7 +77,7 @@ def test_batch_sizes_and_order_change_nothing(beam):
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_threads_change_nothing_and_are_given_back(beam):
-    model, examples = random_model(DepParse(layer=0)).float(), random_examples(60, longest=12)
+    model, examples = random_model(DepParseSettings(layer=0)).float(), random_examples(60, longest=12)
     settings, before = DecodingSettings(beam=beam, batch_sentences=4), torch.get_num_threads()
     try:
         torch.set_num_threads(1)
@@ -93,7 +93,7 @@ def test_threads_change_nothing_and_are_given_back(beam):
 
 
 def test_parses_and_translations_of_one_pass_are_those_of_two():
-    model, examples = random_model(DepParse(layer=1)), random_examples(9)
+    model, examples = random_model(DepParseSettings(layer=1)), random_examples(9)
     settings = DecodingSettings(beam=2, batch_sentences=4)
     translations, parses = translate_and_parse(model, examples, settings)
     assert translations == translate_examples(model, examples, settings)
@@ -102,7 +102,7 @@ def test_parses_and_translations_of_one_pass_are_those_of_two():
 
 
 def test_progress_counts_every_sentence_and_targets_are_not_read():
-    model, examples, done = random_model(DiagonalParse(layer=0)), random_examples(9), []
+    model, examples, done = random_model(DiagonalParseSettings(layer=0)), random_examples(9), []
     settings = DecodingSettings(beam=2, batch_sentences=4)
     found = translate_examples(model, examples, settings, progress=done.append)
     assert sum(done) == 9

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from nmtcore.config.components.label_head import LabelHead
-from nmtcore.config.components.pair_labels import RelativePositions
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.label_head import LabelHeadSettings
+from nmtcore.config.components.pair_labels import RelativePositionsSettings
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import AttentionHooks, Component
@@ -30,9 +30,9 @@ class Weights(Component):
 
 SYSTEMS = {
     "plain": [],
-    "bias": [RelativePositions(maximum=2)],
-    "queries and keys": [LabelHead(labels="upos")],
-    "another observer": [DepParse(layer=1), RelativePositions()],
+    "bias": [RelativePositionsSettings(maximum=2)],
+    "queries and keys": [LabelHeadSettings(labels="upos")],
+    "another observer": [DepParseSettings(layer=1), RelativePositionsSettings()],
 }
 
 
@@ -77,7 +77,7 @@ def test_steps_of_a_search_are_not_kept(make, draw):
 
 
 def test_words_of_columns(make, draw):
-    model, examples = make(DepParse(layer=0), parts=(AttentionMaps(),)), draw(2, seed=1)
+    model, examples = make(DepParseSettings(layer=0), parts=(AttentionMaps(),)), draw(2, seed=1)
     context, _ = run(model, examples)
     words = model.components[1].words_BS(context)
     for row in range(2):

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.model.batch import make_batch
 
 
@@ -15,7 +15,7 @@ from nmtcore.model.batch import make_batch
 @settings(max_examples=40, deadline=None)
 def test_a_batch_is_its_rows_padded_on_the_right(make, draw, seed, rows, prefixed):
     examples = draw(6, seed=seed)
-    components = make(DepParse(layer=0)).components if prefixed else ()
+    components = make(DepParseSettings(layer=0)).components if prefixed else ()
     batch = make_batch(examples, np.array(rows), components)
     sources = [[4] * prefixed + examples.source.ids[r].tolist() + [3] for r in rows]
     targets = [examples.target.ids[r].tolist() for r in rows]
@@ -36,7 +36,7 @@ def _check(ids, mask, expected):
 
 
 def test_a_batch_is_for_the_parts_of_the_objective_that_are_named(make, draw):
-    model, examples = make(DepParse(layer=0)), draw(6, seed=1)
+    model, examples = make(DepParseSettings(layer=0)), draw(6, seed=1)
     whole = model.loss(make_batch(examples, np.arange(6), model.components))
     assert model.parser_terms == {"depparse"}
     for number, name in enumerate(("translation", "depparse")):
@@ -48,7 +48,7 @@ def test_a_batch_is_for_the_parts_of_the_objective_that_are_named(make, draw):
 
 
 def test_without_targets_only_the_components_have_losses(make, draw):
-    model, examples = make(DepParse(layer=0)), draw(6, seed=1)
+    model, examples = make(DepParseSettings(layer=0)), draw(6, seed=1)
     whole = model.loss(make_batch(examples, np.arange(6), model.components))
     losses = model.loss(make_batch(replace(examples, target=None), np.arange(6), model.components))
     assert [part.name for part in losses.parts] == ["depparse"]

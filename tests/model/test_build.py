@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.errors import UserError
@@ -20,7 +20,7 @@ def run(**changes):
         "base": "transformer",
         "system": "mine",
         "model": model,
-        "components": (DepParse(layer=1),),
+        "components": (DepParseSettings(layer=1),),
         "segmentation": SimpleNamespace(joint=True),
         "training": TrainingSettings(max_updates=1),
     }

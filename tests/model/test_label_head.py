@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.components.label_head import LabelHead
-from nmtcore.config.components.pair_labels import RelativePositions
-from nmtcore.config.components.parser_head import DepParse, DiagonalParse
+from nmtcore.config.components.label_head import LabelHeadSettings
+from nmtcore.config.components.pair_labels import RelativePositionsSettings
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
@@ -72,7 +72,7 @@ def layer_0(model, batch, seed=0):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("head", "prefix"), [(-1, 0), (1, 0), (-1, 1)])
 def test_equals_the_equation(make, draw, labels, kind, head, prefix):
-    settings = [LabelHead(labels=kind, head=head), *[DepParse(layer=1)] * prefix]
+    settings = [LabelHeadSettings(labels=kind, head=head), *[DepParseSettings(layer=1)] * prefix]
     model, examples = make(*settings, seed=3), draw(8, seed=11)
     batch = make_batch(examples, np.arange(8), model.components)
     states, output = layer_0(model, batch)
@@ -84,7 +84,7 @@ def test_equals_the_equation(make, draw, labels, kind, head, prefix):
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_relative_positions_apply_to_this_head_too(make, draw, labels, order):
-    settings = [RelativePositions(maximum=2), LabelHead(labels="deprel")][::order]
+    settings = [RelativePositionsSettings(maximum=2), LabelHeadSettings(labels="deprel")][::order]
     model, examples = make(*settings, seed=3), draw(8, seed=11)
     relative, head = model.components[::order]
     table = relative.keys["encoder"][0].weight.detach().numpy()
@@ -103,7 +103,7 @@ def test_relative_positions_apply_to_this_head_too(make, draw, labels, order):
 
 
 def test_other_layers_and_heads_are_the_baselines(make, draw):
-    model, plain = make(LabelHead(labels="upos", layer=1)), make()
+    model, plain = make(LabelHeadSettings(labels="upos", layer=1)), make()
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
     examples = draw(4, seed=2)
     batch = make_batch(examples, np.arange(4), model.components)
@@ -112,7 +112,7 @@ def test_other_layers_and_heads_are_the_baselines(make, draw):
 
 def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, labels):
     """All words of an unannotated sentence are alike, and none is like `</s>`; an unknown label is another one."""
-    model, examples = make(LabelHead(labels="deprel")), draw(3, seed=4)
+    model, examples = make(LabelHeadSettings(labels="deprel")), draw(3, seed=4)
     column = examples.source.syntax["deprel"]
     column.values[:] = 2
     column.values[: column.offsets[1]] = 0
@@ -124,7 +124,7 @@ def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, label
 
 
 def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
-    model, examples = make(LabelHead(labels="upos")).train(), draw(3, seed=4)
+    model, examples = make(LabelHeadSettings(labels="upos")).train(), draw(3, seed=4)
     for column in examples.source.syntax.values():
         column.values[:] = 0
     model.loss(make_batch(examples, np.arange(3), model.components)).objective().backward()
@@ -136,7 +136,7 @@ def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
 )
 def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, kind):
     changed = {"source": {**labels["source"], "xpos": own}}
-    (component,) = build_components([LabelHead(labels="pos")], TransformerSettings(), changed)
+    (component,) = build_components([LabelHeadSettings(labels="pos")], TransformerSettings(), changed)
     assert component.kind == kind
     assert component.embedding.num_embeddings == len(changed["source"][kind]) + 2
 
@@ -144,23 +144,23 @@ def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, kind):
 @pytest.mark.parametrize("given", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])
 def test_no_vocabulary_is_a_sentence(given):
     with pytest.raises(UserError, match=r"label_head reads the deprel .* is missing: name an annotator"):
-        build_components([LabelHead(labels="deprel")], TransformerSettings(), given)
+        build_components([LabelHeadSettings(labels="deprel")], TransformerSettings(), given)
 
 
 def test_an_empty_vocabulary_is_a_sentence():
     with pytest.raises(UserError, match=r"label_head reads the upos .* is empty"):
-        build_components([LabelHead()], TransformerSettings(), {"source": {"upos": ["<none>", "<unk>"]}})
+        build_components([LabelHeadSettings()], TransformerSettings(), {"source": {"upos": ["<none>", "<unk>"]}})
 
 
 def test_examples_without_the_labels(make, draw):
-    model, examples = make(LabelHead(labels="upos")), draw(2, seed=1)
+    model, examples = make(LabelHeadSettings(labels="upos")), draw(2, seed=1)
     del examples.source.syntax["upos"]
     with pytest.raises(ValueError, match="reads the upos of the source's words, but the examples came without"):
         make_batch(examples, np.arange(2), model.components)
 
 
 def test_two_heads_compare_two_kinds(make, draw):
-    model = make(LabelHead(labels="upos"), LabelHead(labels="deprel", head=0))
+    model = make(LabelHeadSettings(labels="upos"), LabelHeadSettings(labels="deprel", head=0))
     batch = make_batch(draw(4, seed=1), np.arange(4), model.components)
     assert not torch.equal(batch.extra["label_head.labels"], batch.extra["label_head_2.labels"])
     assert model.encoder[0].attention.fused
@@ -173,22 +173,22 @@ def test_pieces_have_their_words_label(make):
         word_of_subword=Ragged.from_lists([[0, 0, 0]], np.int32),
         syntax={"upos": Ragged.from_lists([[3]], np.int32)},
     )
-    model = make(LabelHead(labels="upos"))
+    model = make(LabelHeadSettings(labels="upos"))
     batch = make_batch(Examples(id=np.arange(1), source=side), np.arange(1), model.components)
     assert batch.extra["label_head.labels"].tolist() == [[3, 3, 3, 4]]
 
 
 def test_settings():
     model = TransformerSettings()
-    assert LabelHead(labels="deprel").needs == {"source": ("trees",)}
-    assert {kind: LabelHead(labels=kind).needs["source"] for kind in ("pos", "upos", "xpos")} == dict.fromkeys(
+    assert LabelHeadSettings(labels="deprel").needs == {"source": ("trees",)}
+    assert {kind: LabelHeadSettings(labels=kind).needs["source"] for kind in ("pos", "upos", "xpos")} == dict.fromkeys(
         ("pos", "upos", "xpos"), ("pos_tags",)
     )
-    assert LabelHead().claims(model) == ("encoder.0.head.7",)
+    assert LabelHeadSettings().claims(model) == ("encoder.0.head.7",)
     with pytest.raises(UserError, match=r"label_head and diagonalparse both claim encoder.0.head.7"):
-        check_composition((LabelHead(), DiagonalParse(layer=0)), model, where="x")
+        check_composition((LabelHeadSettings(), DiagonalParseSettings(layer=0)), model, where="x")
     with pytest.raises(UserError, match="layer 6 is not in an encoder of 6 layers"):
-        check_composition((LabelHead(layer=6),), model, where="x")
+        check_composition((LabelHeadSettings(layer=6),), model, where="x")
     with pytest.raises(UserError, match="layer counts from 0"):
         component_settings({"name": "label_head", "layer": -1}, where="x")
     with pytest.raises(UserError, match=r"labels: 'upso' is not valid\. Did you mean upos"):

@@ -9,8 +9,8 @@ from oracles import Transformer as Oracle
 from oracles import softmax, tree_pairs
 
 from nmtcore.config.components import component_settings
-from nmtcore.config.components.pair_labels import RelativePositions, TreeDistance, TreeTraversal
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Component
@@ -18,19 +18,19 @@ from nmtcore.model.components.pair_labels import _Pick, _Pool
 from nmtcore.model.components.tree_traversal import traversals
 
 SYSTEMS = {
-    "relative": [RelativePositions(maximum=3)],
-    "relative, clipped": [RelativePositions(maximum=3, far="clip")],
-    "relative, encoder alone": [RelativePositions(maximum=2, decoder=False)],
-    "relative, values too": [RelativePositions(maximum=3, on="keys_values")],
-    "distance": [TreeDistance(maximum=2)],
-    "distance, values too": [TreeDistance(maximum=2, on="keys_values")],
-    "traversal": [TreeTraversal(maximum=3)],
-    "base, distance": [TreeDistance(maximum=2, replaces_positions=False)],
-    "base, traversal": [TreeTraversal(replaces_positions=False)],
-    "relative, traversal": [RelativePositions(maximum=3), TreeTraversal(maximum=3)],
+    "relative": [RelativePositionsSettings(maximum=3)],
+    "relative, clipped": [RelativePositionsSettings(maximum=3, far="clip")],
+    "relative, encoder alone": [RelativePositionsSettings(maximum=2, decoder=False)],
+    "relative, values too": [RelativePositionsSettings(maximum=3, on="keys_values")],
+    "distance": [TreeDistanceSettings(maximum=2)],
+    "distance, values too": [TreeDistanceSettings(maximum=2, on="keys_values")],
+    "traversal": [TreeTraversalSettings(maximum=3)],
+    "base, distance": [TreeDistanceSettings(maximum=2, replaces_positions=False)],
+    "base, traversal": [TreeTraversalSettings(replaces_positions=False)],
+    "relative, traversal": [RelativePositionsSettings(maximum=3), TreeTraversalSettings(maximum=3)],
     "relative, distance, values of both": [
-        RelativePositions(maximum=2, on="keys_values"),
-        TreeDistance(maximum=2, on="keys_values"),
+        RelativePositionsSettings(maximum=2, on="keys_values"),
+        TreeDistanceSettings(maximum=2, on="keys_values"),
     ],
 }
 
@@ -47,7 +47,7 @@ class LabelledOracle(Oracle):
         stack = "encoder" if name == "source_embedding" else "decoder"
         embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(self.settings.width) for i in ids])
         replaced = any(
-            stack == "encoder" or c.decoder if isinstance(c, RelativePositions) else self.replaced(c, stack)
+            stack == "encoder" or c.decoder if isinstance(c, RelativePositionsSettings) else self.replaced(c, stack)
             for c in self.components
         )
         return embedded if replaced else super().embed(name, ids)
@@ -57,7 +57,7 @@ class LabelledOracle(Oracle):
 
     def label(self, settings, i, j):
         """The number of a pair's label; None: no vector."""
-        if isinstance(settings, RelativePositions):
+        if isinstance(settings, RelativePositionsSettings):
             if abs(j - i) > settings.maximum:
                 if settings.far == "label":
                     return 2 * settings.maximum + 1
@@ -66,11 +66,11 @@ class LabelledOracle(Oracle):
         if self.pairs is None:
             return None
         names = list(traversals(settings.maximum))
-        count = len(names) if isinstance(settings, TreeTraversal) else settings.maximum + 2
+        count = len(names) if isinstance(settings, TreeTraversalSettings) else settings.maximum + 2
         if self.words[i] is None or self.words[j] is None:
             return count
         distance, traversal = self.pairs[self.words[i], self.words[j]]
-        if isinstance(settings, TreeDistance):
+        if isinstance(settings, TreeDistanceSettings):
             return min(distance, settings.maximum + 1)
         return names.index(traversal) if traversal in names else count - 1
 
@@ -180,7 +180,7 @@ def test_tables_of_zeros_are_the_baseline_without_positions_on_those_sides(name,
 def test_sentences_without_annotation_are_plain_text(on, make, draw):
     examples = draw(5, seed=3)
     examples.source.syntax["governor"].values[:] = -2
-    model = make(TreeTraversal(on=on, replaces_positions=False))
+    model = make(TreeTraversalSettings(on=on, replaces_positions=False))
     batch = make_batch(examples, np.arange(5), model.components)
     check_equal(model, make(), batch)
     assert not any(table.grad.any() for table in model.components.parameters())
@@ -189,7 +189,7 @@ def test_sentences_without_annotation_are_plain_text(on, make, draw):
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_fused_kernel_with_a_bias_is_the_explicit_form(causal, make):
     """Also for gradients, which the kernel computes on a GPU."""
-    model = make(RelativePositions(maximum=2))
+    model = make(RelativePositionsSettings(maximum=2))
     attention = model.encoder[0].attention
     assert attention.fused
     random = torch.Generator().manual_seed(0)
@@ -217,7 +217,7 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
 
     examples, results = draw(3, seed=2), []
     for parts in ((), (Doubles("doubles"),)):
-        model = make(RelativePositions(maximum=2), parts=parts)
+        model = make(RelativePositionsSettings(maximum=2), parts=parts)
         if not parts:
             with torch.no_grad():
                 for stack in (model.encoder, model.decoder):
@@ -230,8 +230,8 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
 
 
 def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
-    settings = [RelativePositions(maximum=2), TreeDistance(maximum=3)]
-    model, examples = make(*settings, DepParse(layer=1)), draw(3, seed=4, longest=4)
+    settings = [RelativePositionsSettings(maximum=2), TreeDistanceSettings(maximum=3)]
+    model, examples = make(*settings, DepParseSettings(layer=1)), draw(3, seed=4, longest=4)
     assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
     batch = make_batch(examples, np.arange(3), model.components)
     for grad in (True, False):
@@ -274,7 +274,7 @@ def test_the_fused_kernel_in_half_precision(name, make, draw):
 
 def test_how_many_vectors_relative_positions_have(make):
     for far, count in [("label", 42), ("clip", 41)]:
-        model = make(RelativePositions(far=far))
+        model = make(RelativePositionsSettings(far=far))
         shapes = {name: tuple(value.shape) for name, value in model.named_parameters() if "components" in name}
         layers = [f"encoder.{i}" for i in range(3)] + [f"decoder.{i}" for i in range(2)]
         assert shapes == {f"components.0.keys.{layer}.weight": (count, 4) for layer in layers}
@@ -297,7 +297,7 @@ def test_mistakes_in_settings(entry, words):
 
 
 def test_targets_of_other_lengths_can_be_scored_with_one_encoding(make, draw):
-    model = make(RelativePositions(maximum=3))
+    model = make(RelativePositionsSettings(maximum=3))
     batch = make_batch(draw(3, seed=4), np.arange(3), model.components)
     tokens = batch.target_input_BT
     with torch.no_grad():

@@ -8,12 +8,12 @@ import torch
 from oracles import Transformer as Oracle
 from oracles import governor_columns, pointing_loss, previous_columns, softmax
 
-from nmtcore.config.components.parser_head import DepParse, DiagonalParse
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import NO_TARGET, make_batch
 
-KINDS = {"depparse": DepParse, "diagonalparse": DiagonalParse}
+KINDS = {"depparse": DepParseSettings, "diagonalparse": DiagonalParseSettings}
 
 
 def pair(words, governors=None):
@@ -55,10 +55,10 @@ def test_targets_of_single_trees(make, name, tree):
 def test_targets_written_out_by_hand(make):
     # <ROOT> der Hund@@ e bellt </s>: "Hunde" is the governor of "der", "bellt" of "Hunde", the root of "bellt".
     examples = pair([0, 1, 1, 2], [1, 2, -1])
-    batch = make_batch(examples, np.array([0]), make(DepParse(layer=0)).components)
+    batch = make_batch(examples, np.array([0]), make(DepParseSettings(layer=0)).components)
     assert batch.source_BS.tolist() == [[4, 5, 6, 7, 8, 3]]
     assert batch.extra["depparse.targets"].tolist() == [[NO_TARGET, 2, 4, 2, 0, NO_TARGET]]
-    batch = make_batch(examples, np.array([0]), make(DiagonalParse(layer=0)).components)
+    batch = make_batch(examples, np.array([0]), make(DiagonalParseSettings(layer=0)).components)
     assert batch.source_BS.tolist() == [[5, 6, 7, 8, 3]]
     assert batch.extra["diagonalparse.targets"].tolist() == [[0, 0, 1, 1, NO_TARGET]]
 
@@ -113,7 +113,7 @@ def test_translation_does_not_see_the_supervision(make, draw, name):
 
 
 def test_the_weight_multiplies_the_mean(make, draw):
-    model, heavy = make(DepParse(layer=1)), make(DepParse(layer=1, weight=2.5))
+    model, heavy = make(DepParseSettings(layer=1)), make(DepParseSettings(layer=1, weight=2.5))
     batch = make_batch(draw(4, seed=2), np.arange(4), model.components)
     one, other = model.loss(batch), heavy.loss(batch)
     mean = one.parts[1].sum / one.parts[1].count
@@ -124,7 +124,7 @@ def test_the_loss_trains_the_head_to_parse(make, draw):
     examples = draw(1, seed=31)
     governors = [1 + g for g in examples.source.syntax["governor"][0]]
     assert min(governors) == 0
-    model = make(DepParse(layer=1)).train()
+    model = make(DepParseSettings(layer=1)).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     batch = make_batch(examples, np.array([0]), model.components)
     for _ in range(60):
@@ -147,7 +147,7 @@ def test_a_sentence_without_words_has_a_loss_of_zero_and_finite_gradients(make, 
 
 
 def test_parsing_needs_no_trees_but_training_does(make, draw):
-    model, examples = make(DepParse(layer=1)), draw(3, seed=1)
+    model, examples = make(DepParseSettings(layer=1)), draw(3, seed=1)
     bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
     batch = make_batch(bare, np.arange(3), model.components)
     with_trees = make_batch(examples, np.arange(3), model.components)
@@ -170,9 +170,9 @@ def test_where_other_components_change_the_scores_the_changed_ones_are_supervise
         def attention_hooks(self, stack, layer):
             return AttentionHooks(scores=lambda scores, heads: scores * 3) if stack == "encoder" else None
 
-    model, examples = make(DepParse(layer=0), parts=(Shifts("shifts"),)), draw(3, seed=5)
+    model, examples = make(DepParseSettings(layer=0), parts=(Shifts("shifts"),)), draw(3, seed=5)
     batch = make_batch(examples, np.arange(3), model.components)
-    plain = make(DepParse(layer=0))
+    plain = make(DepParseSettings(layer=0))
     plain.load_state_dict(model.state_dict())
     shifted, raw = (m.encode(batch).notes["depparse"] for m in (model, plain))
     torch.testing.assert_close(shifted, 3 * raw)

@@ -10,11 +10,11 @@ from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import Transformer as Oracle
 from oracles import softmax
 
-from nmtcore.config.components.parser_head import DepParse
-from nmtcore.config.components.pascal import Pascal
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.model.batch import make_batch
 
-DRAWS = Pascal(heads=2, ignoring=0.5)
+DRAWS = PascalSettings(heads=2, ignoring=0.5)
 
 
 def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=False):
@@ -72,7 +72,7 @@ def trees_of(examples, i):
 def test_a_row_written_out_by_hand(make):
     # Words 3 and 4 hang from word 5, whose pieces are at 6 and 7.
     examples = pairs(([0, 1, 2, 2, 3, 4, 5, 5], [-1, 0, 0, 5, 5, 0]))
-    model = make(Pascal(heads=1))
+    model = make(PascalSettings(heads=1))
     weights = weights_of(model, make_batch(examples, np.array([0]), model.components))[0]
     assert [f"{w:.4f}" for w in weights[4, 4:]] == ["0.0175", "0.1295", "0.3521", "0.3521", "0.1295"]
     torch.testing.assert_close(weights[4], weights[5])
@@ -82,13 +82,13 @@ def test_a_row_written_out_by_hand(make):
 
 
 @pytest.mark.parametrize("tree", TREES)
-@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2),)])
+@pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2),)])
 @pytest.mark.parametrize("settings", [{}, {"variance": 9.0}, {"variance": 0.3}, {"parent_only": True}], ids=str)
 def test_weights_of_single_trees(make, tree, prefix, settings):
     words, governors = TREES[tree]
     # Beside a longer sentence, so that there is padding.
     examples = pairs((words, governors), ([0, 1, 2, 3, 4, 5, 6], [-1, 0, 1, 2, 3, 4, 5]))
-    model = make(*prefix, Pascal(heads=1, **settings))
+    model = make(*prefix, PascalSettings(heads=1, **settings))
     found = weights_of(model, make_batch(examples, np.array([0, 1]), model.components))[0].numpy()
     expected = expected_weights(words, governors, offset=len(prefix), **settings)
     length = len(expected)
@@ -96,14 +96,14 @@ def test_weights_of_single_trees(make, tree, prefix, settings):
     assert (found[length:] == 1).all()
 
 
-@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2, weight=0.0),)])
+@pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2, weight=0.0),)])
 @pytest.mark.parametrize(
     ("norm", "settings"),
     [
-        ("post", Pascal(heads=2)),
-        ("pre", Pascal(heads=3, layers=(1,), variance=4.0)),
-        ("post", Pascal(heads=3, layers=(0, 2), parent_only=True, ignoring=0.5)),
-        ("pre", Pascal(heads=4)),
+        ("post", PascalSettings(heads=2)),
+        ("pre", PascalSettings(heads=3, layers=(1,), variance=4.0)),
+        ("post", PascalSettings(heads=3, layers=(0, 2), parent_only=True, ignoring=0.5)),
+        ("pre", PascalSettings(heads=4)),
     ],
 )
 def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
@@ -135,7 +135,7 @@ def results(model, batch, *, training):
 @pytest.mark.parametrize("neutral", ["every parent ignored", "no annotation"])
 def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
     ignored = neutral == "every parent ignored"
-    model = make(Pascal(heads=heads, layers=(0, 1), ignoring=1.0 if ignored else 0.0), norm=norm)
+    model = make(PascalSettings(heads=heads, layers=(0, 1), ignoring=1.0 if ignored else 0.0), norm=norm)
     plain = make(norm=norm)
     plain.load_state_dict(model.state_dict())
     examples = draw(6, seed=2)
@@ -147,7 +147,7 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
 
 
 def test_it_has_no_parameters_and_lets_other_layers_run_the_fused_kernel(make):
-    model = make(Pascal(heads=2, layers=(1,)))
+    model = make(PascalSettings(heads=2, layers=(1,)))
     assert model.state_dict().keys() == make().state_dict().keys()
     assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
     assert all(layer.attention.fused and layer.cross.fused for layer in model.decoder)
@@ -158,7 +158,7 @@ def test_a_new_parent_moves_its_own_sentence_alone(make, heads):
     """Also where not all heads are scaled."""
     trees = [([0, 1, 1, 2], [-1, 0, 1]), ([0, 0, 1, 2, 3], [1, -1, 1, 2]), ([0, 1], [1, -1])]
     moved = [trees[0], (trees[1][0], [2, -1, 1, 2]), trees[2]]
-    model = make(Pascal(heads=heads))
+    model = make(PascalSettings(heads=heads))
     batches = [make_batch(pairs(*each), np.arange(3), model.components) for each in (trees, moved)]
     before, after = (model.encode(batch).memory_BSD for batch in batches)
     assert torch.equal(before[[0, 2]], after[[0, 2]])
@@ -217,7 +217,7 @@ def test_draws_follow_the_seed_and_all_layers_share_them(make, draw):
 
 @pytest.mark.parametrize(("ignoring", "training"), [(0.0, True), (0.5, False)])
 def test_nothing_is_drawn_without_ignoring_or_in_evaluation(make, draw, ignoring, training):
-    model = make(Pascal(heads=2, ignoring=ignoring)).train(training)
+    model = make(PascalSettings(heads=2, ignoring=ignoring)).train(training)
     batch = make_batch(draw(3, seed=3), np.arange(3), model.components)
     before = torch.get_rng_state()
     model.encode(batch)
@@ -226,7 +226,7 @@ def test_nothing_is_drawn_without_ignoring_or_in_evaluation(make, draw, ignoring
 
 def test_far_positions_are_told_apart_in_half_precision(make):
     words = list(range(400))
-    model = make(Pascal(heads=1))
+    model = make(PascalSettings(heads=1))
     batch = make_batch(pairs((words, [-1, *words[:-1]])), np.array([0]), model.components)
     (pascal,), parents = model.components, batch.extra["pascal.parents"]
     half = pascal.weights(parents, torch.bfloat16)
@@ -236,7 +236,7 @@ def test_far_positions_are_told_apart_in_half_precision(make):
 
 
 def test_examples_without_trees_are_refused(make, draw):
-    model, examples = make(Pascal(heads=1)), draw(2, seed=1)
+    model, examples = make(PascalSettings(heads=1)), draw(2, seed=1)
     bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
     with pytest.raises(ValueError, match="pascal reads the dependency trees"):
         make_batch(bare, np.arange(2), model.components)
@@ -255,4 +255,4 @@ def test_examples_without_trees_are_refused(make, draw):
 )
 def test_settings_that_cannot_be(settings, words):
     with pytest.raises(ValueError, match=words):
-        Pascal(**{"heads": 2, **settings})
+        PascalSettings(**{"heads": 2, **settings})

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from nmtcore.config.components.pair_labels import TreeTraversal
-from nmtcore.config.components.pascal import Pascal
+from nmtcore.config.components.pair_labels import TreeTraversalSettings
+from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import make_batch
@@ -20,8 +20,8 @@ WORDS = 12
 FIRST = 5
 """The id of the first word."""
 SYSTEMS = {
-    "tree_traversal": TreeTraversal(replaces_positions=False),
-    "pascal": Pascal(heads=4, layers=(0, 1)),
+    "tree_traversal": TreeTraversalSettings(replaces_positions=False),
+    "pascal": PascalSettings(heads=4, layers=(0, 1)),
 }
 
 

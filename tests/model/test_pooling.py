@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.pooling import NO_WORD, pool_words, word_of_column
@@ -84,7 +84,7 @@ def test_words_of_columns(make, draw, prefix):
         def on_arrays(self, arrays, examples):
             arrays.extra["words"] = word_of_column(arrays)
 
-    model, examples = make(*[DepParse(layer=0)] * prefix, parts=(Notes("notes"),)), draw(4, seed=1)
+    model, examples = make(*[DepParseSettings(layer=0)] * prefix, parts=(Notes("notes"),)), draw(4, seed=1)
     words = make_batch(examples, np.arange(4), model.components).extra["words"]
     for row in range(4):
         own = [NO_WORD] * prefix + examples.source.word_of_subword[row].tolist()

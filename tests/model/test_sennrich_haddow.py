@@ -6,8 +6,8 @@ import torch
 from oracles import positions
 
 from nmtcore.config.components import check_composition
-from nmtcore.config.components.parser_head import DepParse
-from nmtcore.config.components.sennrich_haddow import SennrichHaddow
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
@@ -23,7 +23,10 @@ class Inputs:
 
 @pytest.mark.parametrize(("width", "prefix"), [(10, 0), (3, 0), (10, 1)])
 def test_equals_the_definition(make, draw, labels, width, prefix):
-    model, examples = make(SennrichHaddow(width=width), *[DepParse(layer=1)] * prefix, seed=2), draw(6, seed=8)
+    model, examples = (
+        make(SennrichHaddowSettings(width=width), *[DepParseSettings(layer=1)] * prefix, seed=2),
+        draw(6, seed=8),
+    )
     batch, inputs = make_batch(examples, np.arange(6), model.components), Inputs(model)
     with torch.no_grad():
         model.encode(batch)
@@ -41,7 +44,7 @@ def test_equals_the_definition(make, draw, labels, width, prefix):
 
 
 def test_only_the_last_dimensions_hear_of_a_label(make, draw):
-    model, examples = make(SennrichHaddow()), draw(3, seed=5)
+    model, examples = make(SennrichHaddowSettings()), draw(3, seed=5)
     inputs = Inputs(model)
     with torch.no_grad():
         model.encode(make_batch(examples, np.arange(3), model.components))
@@ -54,14 +57,14 @@ def test_only_the_last_dimensions_hear_of_a_label(make, draw):
 
 def test_no_vocabulary_is_a_sentence():
     with pytest.raises(UserError, match=r"sennrich_haddow reads the deprel .* is missing"):
-        build_components([SennrichHaddow()], TransformerSettings(), None)
+        build_components([SennrichHaddowSettings()], TransformerSettings(), None)
 
 
 def test_settings():
-    assert SennrichHaddow().needs == {"source": ("trees",)}
+    assert SennrichHaddowSettings().needs == {"source": ("trees",)}
     with pytest.raises(UserError, match="width 10 leaves nothing of a token's embedding of width 8"):
-        check_composition((SennrichHaddow(),), TransformerSettings(width=8, heads=2), where="x")
+        check_composition((SennrichHaddowSettings(),), TransformerSettings(width=8, heads=2), where="x")
     with pytest.raises(UserError, match=r"both claim source.embedding.last"):
-        check_composition((SennrichHaddow(), SennrichHaddow()), TransformerSettings(), where="x")
+        check_composition((SennrichHaddowSettings(), SennrichHaddowSettings()), TransformerSettings(), where="x")
     with pytest.raises(ValueError, match="at least 1"):
-        SennrichHaddow(width=0)
+        SennrichHaddowSettings(width=0)

@@ -10,8 +10,8 @@ from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import Transformer as Oracle
 from oracles import pointing_loss, softmax
 
-from nmtcore.config.components.parser_head import DepParse
-from nmtcore.config.components.sisa import Sisa
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import NO_TARGET, make_batch
 
@@ -68,9 +68,9 @@ def expected_columns(words, governors, offset=0):
 
 
 @pytest.mark.parametrize("tree", TREES)
-@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2),)])
+@pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2),)])
 def test_targets_of_single_trees(make, tree, prefix):
-    batch = make_batch(pairs(TREES[tree]), np.array([0]), make(*prefix, Sisa()).components)
+    batch = make_batch(pairs(TREES[tree]), np.array([0]), make(*prefix, SisaSettings()).components)
     found = [None if t == NO_TARGET else t for t in batch.extra["sisa.targets"][0].tolist()]
     assert found == expected_columns(*TREES[tree], offset=len(prefix))
     assert batch.counts["sisa"] == sum(t is not None for t in found)
@@ -78,7 +78,7 @@ def test_targets_of_single_trees(make, tree, prefix):
 
 def test_targets_written_out_by_hand(make):
     # der Hund@@ e bellt </s>: both pieces of "Hunde" point to "bellt", which is the root and points to itself.
-    batch = make_batch(pairs(([0, 1, 1, 2], [1, 2, -1])), np.array([0]), make(Sisa()).components)
+    batch = make_batch(pairs(([0, 1, 1, 2], [1, 2, -1])), np.array([0]), make(SisaSettings()).components)
     assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_TARGET]]
 
 
@@ -87,14 +87,19 @@ def test_half_a_tree_is_no_tree(make, lacking):
     examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
     for column in lacking:
         del examples.source.syntax[column]
-    batch = make_batch(examples, np.array([0]), make(Sisa()).components)
+    batch = make_batch(examples, np.array([0]), make(SisaSettings()).components)
     assert "sisa.targets" not in batch.extra
     assert batch.counts.get("sisa", 0) == 0
 
 
-@pytest.mark.parametrize("prefix", [(), (DepParse(layer=2, weight=0.0),)])
+@pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2, weight=0.0),)])
 @pytest.mark.parametrize(
-    ("norm", "settings"), [("post", Sisa()), ("pre", Sisa(layer=2, head=1)), ("pre", Sisa(layer=1, head=-1, slope=0.4))]
+    ("norm", "settings"),
+    [
+        ("post", SisaSettings()),
+        ("pre", SisaSettings(layer=2, head=1)),
+        ("pre", SisaSettings(layer=1, head=-1, slope=0.4)),
+    ],
 )
 def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, prefix):
     model, examples = make(settings, *prefix, norm=norm), draw(8, seed=settings.layer, longest=5)
@@ -125,7 +130,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
 
 
 def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
-    model = make(Sisa())
+    model = make(SisaSettings())
     assert all(layer.attention.fused for layer in model.encoder)
     new = {name: tuple(p.shape) for name, p in model.named_parameters() if name.startswith("components")}
     assert set(new.values()) == {(4, 16), (4, 4), (4,)}
@@ -134,7 +139,7 @@ def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
 
 
 def test_trees_are_trained_on_and_not_translated_with(make, draw):
-    model, examples = make(Sisa()), draw(3, seed=1)
+    model, examples = make(SisaSettings()), draw(3, seed=1)
     bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
     batches = [make_batch(each, np.arange(3), model.components) for each in (examples, bare)]
     one, other = (model.encode(batch).memory_BSD for batch in batches)
@@ -145,7 +150,7 @@ def test_trees_are_trained_on_and_not_translated_with(make, draw):
 
 def test_a_sentence_without_annotation_trains_as_plain_text(make):
     null = ([0, 1, 1, 2], [-2, -2, -2])
-    model = make(Sisa())
+    model = make(SisaSettings())
     part = model.loss(make_batch(pairs(null), np.array([0]), model.components)).parts[1]
     assert (part.sum.item(), part.count) == (0.0, 0)
     tree = ([0, 0, 1], [-1, 0])
@@ -161,7 +166,7 @@ def test_the_loss_trains_the_head_to_parse(make, draw):
     examples = draw(1, seed=31)
     governors = [1 + g for g in examples.source.syntax["governor"][0]]
     assert min(governors) == 0
-    model = make(Sisa()).train()
+    model = make(SisaSettings()).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     batch = make_batch(examples, np.array([0]), model.components)
     for _ in range(100):
@@ -175,7 +180,7 @@ def test_the_loss_trains_the_head_to_parse(make, draw):
 
 def test_the_head_starts_at_the_scores_of_a_plain_one(make, draw):
     """In the parser's loss: neither flat nor one-hot, which would cost several nats a word."""
-    model = make(Sisa(), width=256, heads=4, encoder_layers=1)
+    model = make(SisaSettings(), width=256, heads=4, encoder_layers=1)
     batch = make_batch(draw(40, seed=3, longest=30), np.arange(40), model.components)
     with torch.no_grad():
         parser = model.loss(batch).parts[1]

@@ -8,8 +8,8 @@ import pytest
 import torch
 from oracles import tree_pairs
 
-from nmtcore.config.components.pair_labels import TreeDistance, TreeTraversal
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.pair_labels import TreeDistanceSettings, TreeTraversalSettings
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.tree_distance import build as build_distance
@@ -47,19 +47,19 @@ def random_forest(random, words):
 
 def names(settings):
     """What each label of a component means."""
-    if isinstance(settings, TreeDistance):
+    if isinstance(settings, TreeDistanceSettings):
         return [*range(settings.maximum + 1), FAR]
     return list(traversals(settings.maximum))
 
 
 def cut(value, settings):
     """The name of the label that a distance or a traversal has."""
-    length = value if isinstance(settings, TreeDistance) else len(value.replace("self", ""))
+    length = value if isinstance(settings, TreeDistanceSettings) else len(value.replace("self", ""))
     return value if length <= settings.maximum else FAR
 
 
 def component_of(settings):
-    return (build_distance if isinstance(settings, TreeDistance) else build_traversal)(settings, MODEL)
+    return (build_distance if isinstance(settings, TreeDistanceSettings) else build_traversal)(settings, MODEL)
 
 
 def check(all_governors, settings):
@@ -67,19 +67,19 @@ def check(all_governors, settings):
     governor_BW = torch.tensor([[*governors, *[-2] * (width - len(governors))] for governors in all_governors])
     component, meaning = component_of(settings), names(settings)
     found = component.path_labels(tree_paths(governor_BW)).tolist()
-    kind = int(isinstance(settings, TreeTraversal))
+    kind = int(isinstance(settings, TreeTraversalSettings))
     for governors, labels in zip(all_governors, found, strict=True):
         for (i, j), values in tree_pairs(governors).items():
             assert meaning[labels[i][j]] == cut(values[kind], settings), (governors, i, j)
 
 
 ALL_SETTINGS = [
-    TreeDistance(maximum=2),
-    TreeDistance(maximum=5),
-    TreeDistance(maximum=20),
-    TreeTraversal(maximum=1),
-    TreeTraversal(maximum=3),
-    TreeTraversal(),
+    TreeDistanceSettings(maximum=2),
+    TreeDistanceSettings(maximum=5),
+    TreeDistanceSettings(maximum=20),
+    TreeTraversalSettings(maximum=1),
+    TreeTraversalSettings(maximum=3),
+    TreeTraversalSettings(),
 ]
 
 
@@ -135,9 +135,9 @@ def test_the_vocabulary_of_traversals():
 
 
 def test_how_many_vectors_there_are():
-    assert component_of(TreeTraversal()).labels == 79
-    assert component_of(TreeDistance(maximum=5)).labels == 8
-    assert component_of(TreeDistance(maximum=20)).labels == 23
+    assert component_of(TreeTraversalSettings()).labels == 79
+    assert component_of(TreeDistanceSettings(maximum=5)).labels == 8
+    assert component_of(TreeDistanceSettings(maximum=20)).labels == 23
 
 
 def token_names(settings, governors, words):
@@ -151,7 +151,7 @@ def token_names(settings, governors, words):
 
 def test_pieces_have_the_labels_of_their_words():
     # "der" hangs from "Hund@@ e", which is a root as "bellt" is; then `</s>`.
-    found = token_names(TreeDistance(maximum=2), [1, -1, -1], [0, 1, 1, 2, None])
+    found = token_names(TreeDistanceSettings(maximum=2), [1, -1, -1], [0, 1, 1, 2, None])
     assert found == [
         [0, 1, 1, FAR, "outside"],
         [1, 0, 0, 2, "outside"],
@@ -159,7 +159,7 @@ def test_pieces_have_the_labels_of_their_words():
         [FAR, 2, 2, 0, "outside"],
         ["outside"] * 5,
     ]
-    found = token_names(TreeTraversal(), [1, -1, -1], [None, 0, 1, 1, 2, None])
+    found = token_names(TreeTraversalSettings(), [1, -1, -1], [None, 0, 1, 1, 2, None])
     assert found == [
         ["outside"] * 6,
         ["outside", "self", "U", "U", "UUD", "outside"],
@@ -178,7 +178,7 @@ def test_a_sentence_without_annotation_has_no_labels(settings):
 
 def test_words_that_lead_to_no_root_have_no_labels():
     # Word 1 has no governor, word 0 hangs from it; words 3 and 4 hang from one another.
-    found = token_names(TreeDistance(maximum=2), [1, -2, -1, 4, 3], [0, 1, 2, 3, 4, None])
+    found = token_names(TreeDistanceSettings(maximum=2), [1, -2, -1, 4, 3], [0, 1, 2, 3, 4, None])
     nothing = ["none"] * 6
     assert found[:2] == found[3:5] == [nothing, nothing]
     assert found[2] == ["none", "none", 0, "none", "none", "outside"]
@@ -188,8 +188,8 @@ def test_words_that_lead_to_no_root_have_no_labels():
 def test_what_a_batch_holds(make, draw):
     """The prefix of another component, pieces and padding; sentences by themselves have the same labels."""
     examples = draw(6, seed=11)
-    settings = TreeDistance(maximum=2)
-    model = make(DepParse(layer=1), settings)
+    settings = TreeDistanceSettings(maximum=2)
+    model = make(DepParseSettings(layer=1), settings)
     batch = make_batch(examples, np.arange(6), model.components)
     component = model.components[1]
     labels = component.token_labels(batch.extra["tree_distance.governor"], batch.extra["tree_distance.word"])
@@ -207,7 +207,7 @@ def test_examples_without_governors_say_so(make, draw):
     examples = draw(2, seed=1)
     del examples.source.syntax["governor"]
     with pytest.raises(ValueError, match="tree_distance reads dependency trees"):
-        make_batch(examples, np.arange(2), make(TreeDistance(maximum=5)).components)
+        make_batch(examples, np.arange(2), make(TreeDistanceSettings(maximum=5)).components)
 
 
 def test_half_precision_does_not_touch_the_labels():

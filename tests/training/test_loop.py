@@ -9,8 +9,8 @@ from inference.tiny import random_model
 from training import tiny
 from training.test_train import run_it, same, scores
 
-from nmtcore.config.components import RelativePositions
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components import RelativePositionsSettings
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.training.checkpoints import weights
@@ -148,7 +148,7 @@ def test_what_is_no_number_is_never_the_best():
 
 
 def test_only_components_with_a_loss_have_a_term():
-    components = random_model(RelativePositions(), DepParse(layer=0)).components
+    components = random_model(RelativePositionsSettings(), DepParseSettings(layer=0)).components
     assert loss_names(components) == ("translation", "depparse")
 
 

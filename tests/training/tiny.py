@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from nmtcore.config.components.parser_head import DepParse
+from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
@@ -52,7 +52,7 @@ def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **tra
         model=TransformerSettings(
             width=32, feed_forward=64, heads=4, encoder_layers=1, decoder_layers=1, dropout=dropout
         ),
-        components=(DepParse(layer=0),) if parses else (),
+        components=(DepParseSettings(layer=0),) if parses else (),
         training=build(TrainingSettings, merge(TRAINING, training), where="test"),
         decoding=DecodingSettings(),
         evaluation=EvaluationSettings(),

@@ -17,7 +17,7 @@ from typing import Self
 from nmtcore.annotation.base import Task
 from nmtcore.annotation.java import JavaAnnotator, Portion, Words
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import CoreNlp as CoreNlpSettings
+from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 

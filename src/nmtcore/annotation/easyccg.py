@@ -22,7 +22,7 @@ from typing import Self
 from nmtcore.annotation.base import Task
 from nmtcore.annotation.java import JavaAnnotator, Portion, Words
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import EasyCcg as EasyCcgSettings
+from nmtcore.config.annotators import EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from nmtcore.annotation.base import Annotator, Sentence
-from nmtcore.config.annotators import CoreNlp, EasyCcg
+from nmtcore.config.annotators import CoreNlpSettings, EasyCcgSettings
 from nmtcore.errors import UserError, explained
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -59,7 +59,7 @@ class JavaAnnotator(Annotator):
     portion: ClassVar[int]
     """Sentences in a portion."""
 
-    def __init__(self, settings: CoreNlp | EasyCcg) -> None:
+    def __init__(self, settings: CoreNlpSettings | EasyCcgSettings) -> None:
         self._settings = settings
         self._java = ""
 

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from nmtcore.annotation.base import Annotator, Sentence, Task
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import Stanza as StanzaSettings
+from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from nmtcore.annotation.base import Annotator, Sentence, Task
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import UdPipe as UdPipeSettings
+from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 

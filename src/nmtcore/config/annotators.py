@@ -57,7 +57,7 @@ class AnnotatorSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Existing(AnnotatorSettings):
+class ExistingSettings(AnnotatorSettings):
     """The trees that came with the corpus (CzEng export, CoNLL-U, the demo corpus)."""
 
     @property
@@ -67,7 +67,7 @@ class Existing(AnnotatorSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spacy(AnnotatorSettings):
+class SpacySettings(AnnotatorSettings):
     """Any spaCy pipeline with a parser, or with a tagger whose tags are CCG categories."""
 
     model_holds = "meta.json"
@@ -84,7 +84,7 @@ class Spacy(AnnotatorSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stanza(AnnotatorSettings):
+class StanzaSettings(AnnotatorSettings):
     """A Stanza pipeline on words that are cut already: tags, lemmas, trees, and constituents where it has them."""
 
     model_holds = "depparse.pt"
@@ -101,7 +101,7 @@ class Stanza(AnnotatorSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoreNlp(AnnotatorSettings):
+class CoreNlpSettings(AnnotatorSettings):
     """Stanford CoreNLP, by its command line; needs Java. English and German."""
 
     model_holds = "stanford-corenlp-*.jar"
@@ -122,7 +122,7 @@ class CoreNlp(AnnotatorSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UdPipe(AnnotatorSettings):
+class UdPipeSettings(AnnotatorSettings):
     """UDPipe 1 (`ufal.udpipe`): tagger, lemmatiser and parser of one model file."""
 
     model: str
@@ -130,7 +130,7 @@ class UdPipe(AnnotatorSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EasyCcg(AnnotatorSettings):
+class EasyCcgSettings(AnnotatorSettings):
     """EasyCCG (Lewis and Steedman 2014), by its jar; needs Java. Supertags of its best derivation."""
 
     model_holds = "easyccg.jar"
@@ -150,12 +150,12 @@ class EasyCcg(AnnotatorSettings):
 
 
 ANNOTATORS: dict[str, type[AnnotatorSettings]] = {
-    "existing": Existing,
-    "spacy": Spacy,
-    "stanza": Stanza,
-    "corenlp": CoreNlp,
-    "udpipe": UdPipe,
-    "easyccg": EasyCcg,
+    "existing": ExistingSettings,
+    "spacy": SpacySettings,
+    "stanza": StanzaSettings,
+    "corenlp": CoreNlpSettings,
+    "udpipe": UdPipeSettings,
+    "easyccg": EasyCcgSettings,
 }
 
 

@@ -5,7 +5,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from nmtcore.config.annotators import ANNOTATION_KINDS, AnnotatorSettings, Existing
+from nmtcore.config.annotators import ANNOTATION_KINDS, AnnotatorSettings, ExistingSettings
 from nmtcore.config.filters import FilterSettings
 from nmtcore.config.typed import nearest
 
@@ -294,7 +294,9 @@ class DatasetSettings:
     @property
     def gold_annotator(self) -> str | None:
         """The annotator that hands on the trees which came along: those of treebanks. None where there is none."""
-        return next((name for name, settings in self.annotators.items() if isinstance(settings, Existing)), None)
+        return next(
+            (name for name, settings in self.annotators.items() if isinstance(settings, ExistingSettings)), None
+        )
 
     def sides(self, split: str) -> tuple[str, ...]:
         """Give the sides that a split has text on."""

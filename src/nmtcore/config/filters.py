@@ -11,12 +11,12 @@ from nmtcore.config.typed import build_entry, registered_name
 
 
 @dataclass(frozen=True, kw_only=True)
-class Empty:
+class EmptySettings:
     """Drop pairs with a side that has no word."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Length:
+class LengthSettings:
     """Drop pairs with a side of fewer than `least` or more than `most` words."""
 
     least: int = 1
@@ -24,24 +24,24 @@ class Length:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratio:
+class RatioSettings:
     """Drop pairs whose longer side has more than `most` times the words of the shorter."""
 
     most: float = 9.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Duplicates:
+class DuplicatesSettings:
     """Keep the first of several equal pairs (both sides equal, as words)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldOut:
+class HeldOutSettings:
     """Drop training pairs that occur in another split of the data set (both sides equal, as words)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LangDetect:
+class LangDetectSettings:
     """Drop pairs of which a side is not in its language, as the package langdetect (a port of Google's) sees it."""
 
     sides: tuple[Literal["source", "target"], ...] = ("source", "target")
@@ -53,7 +53,7 @@ class LangDetect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lingua:
+class LinguaSettings:
     """Drop pairs of which a side is not in its language, as lingua sees it: faster than langdetect, and better."""
 
     sides: tuple[Literal["source", "target"], ...] = ("source", "target")
@@ -63,16 +63,24 @@ class Lingua:
     """A sentence stays where its own language has at least this confidence even if another one has more; 0: off."""
 
 
-FilterSettings = Empty | Length | Ratio | Duplicates | HeldOut | LangDetect | Lingua
+FilterSettings = (
+    EmptySettings
+    | LengthSettings
+    | RatioSettings
+    | DuplicatesSettings
+    | HeldOutSettings
+    | LangDetectSettings
+    | LinguaSettings
+)
 
 FILTERS: dict[str, type] = {
-    "empty": Empty,
-    "length": Length,
-    "ratio": Ratio,
-    "duplicates": Duplicates,
-    "held_out": HeldOut,
-    "langdetect": LangDetect,
-    "lingua": Lingua,
+    "empty": EmptySettings,
+    "length": LengthSettings,
+    "ratio": RatioSettings,
+    "duplicates": DuplicatesSettings,
+    "held_out": HeldOutSettings,
+    "langdetect": LangDetectSettings,
+    "lingua": LinguaSettings,
 }
 
 

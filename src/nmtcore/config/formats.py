@@ -28,12 +28,12 @@ class FormatOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plain(FormatOptions):
+class PlainOptions(FormatOptions):
     """Two files, a sentence a line."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tsv(FormatOptions):
+class TsvOptions(FormatOptions):
     """One file, a pair a line, columns between tabs; columns count from 1."""
 
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -45,26 +45,26 @@ class Tsv(FormatOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sgm(FormatOptions):
+class SgmOptions(FormatOptions):
     """Two SGML or XML files of the WMT tests: a sentence each `<seg>`, of the same documents in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tmx(FormatOptions):
+class TmxOptions(FormatOptions):
     """One TMX file (OPUS, translation memories): a pair each `<tu>` that has both languages."""
 
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copied(FormatOptions):
+class CopiedOptions(FormatOptions):
     """Monolingual text, a sentence a line, that stands on both sides (Currey et al. 2017)."""
 
     roles: ClassVar[tuple[str, ...]] = ("text",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Czeng(FormatOptions):
+class CzengOptions(FormatOptions):
     """CzEng's export format: 15 blocks between tabs; blocks count from 1."""
 
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -85,7 +85,7 @@ class Czeng(FormatOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conllu(FormatOptions):
+class ConlluOptions(FormatOptions):
     """A CoNLL-U file a side (a sentence on one side may also be a line of a plain file).
 
     A treebank (a split called gold_... or treebank_...) may have one side alone; the other is empty then.
@@ -96,7 +96,7 @@ class Conllu(FormatOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demo(FormatOptions):
+class DemoOptions(FormatOptions):
     """The demo corpus, which is generated: English to German, or with `swap` German to English."""
 
     roles: ClassVar[tuple[str, ...]] = ()
@@ -109,14 +109,14 @@ class Demo(FormatOptions):
 
 
 FORMATS: dict[str, type[FormatOptions]] = {
-    "plain": Plain,
-    "sgm": Sgm,
-    "tsv": Tsv,
-    "tmx": Tmx,
-    "czeng": Czeng,
-    "conllu": Conllu,
-    "copied": Copied,
-    "demo": Demo,
+    "plain": PlainOptions,
+    "sgm": SgmOptions,
+    "tsv": TsvOptions,
+    "tmx": TmxOptions,
+    "czeng": CzengOptions,
+    "conllu": ConlluOptions,
+    "copied": CopiedOptions,
+    "demo": DemoOptions,
 }
 
 
@@ -130,7 +130,7 @@ def check_roles(options: FormatOptions, files: Mapping[str, Any], *, where: str)
     for role in files:
         if role not in options.roles:
             raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, options.roles)}")
-    if isinstance(options, Conllu) and any(files.get(role) for role in options.roles):
+    if isinstance(options, ConlluOptions) and any(files.get(role) for role in options.roles):
         return
     for role in options.roles:
         if not files.get(role):

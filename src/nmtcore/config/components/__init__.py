@@ -8,26 +8,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.components.label_head import LabelHead
-from nmtcore.config.components.pair_labels import RelativePositions, TreeDistance, TreeTraversal
-from nmtcore.config.components.parser_head import DepParse, DiagonalParse
-from nmtcore.config.components.pascal import Pascal
-from nmtcore.config.components.sennrich_haddow import SennrichHaddow
-from nmtcore.config.components.sisa import Sisa
+from nmtcore.config.components.label_head import LabelHeadSettings
+from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
+from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.typed import build_entry, plain, registered_name
 from nmtcore.errors import UserError
 
 COMPONENTS: dict[str, type[ComponentSettings]] = {
-    "depparse": DepParse,
-    "diagonalparse": DiagonalParse,
-    "label_head": LabelHead,
-    "pascal": Pascal,
-    "sennrich_haddow": SennrichHaddow,
-    "sisa": Sisa,
-    "relative_positions": RelativePositions,
-    "tree_distance": TreeDistance,
-    "tree_traversal": TreeTraversal,
+    "depparse": DepParseSettings,
+    "diagonalparse": DiagonalParseSettings,
+    "label_head": LabelHeadSettings,
+    "pascal": PascalSettings,
+    "sennrich_haddow": SennrichHaddowSettings,
+    "sisa": SisaSettings,
+    "relative_positions": RelativePositionsSettings,
+    "tree_distance": TreeDistanceSettings,
+    "tree_traversal": TreeTraversalSettings,
 }
 
 

@@ -9,7 +9,7 @@ from nmtcore.config.model import TransformerSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelHead(ComponentSettings):
+class LabelHeadSettings(ComponentSettings):
     """A head of encoder layer `layer` (from 0) whose queries and keys come from labels, its values from the tokens."""
 
     labels: Literal["pos", "upos", "xpos", "deprel"] = "pos"

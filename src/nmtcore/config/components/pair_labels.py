@@ -8,7 +8,7 @@ from nmtcore.config.components.base import ComponentSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairLabels(ComponentSettings):
+class PairLabelsSettings(ComponentSettings):
     """What all of them share."""
 
     on: Literal["keys", "keys_values"] = "keys"
@@ -16,7 +16,7 @@ class PairLabels(ComponentSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelativePositions(PairLabels):
+class RelativePositionsSettings(PairLabelsSettings):
     """Distances between tokens in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2)."""
 
     maximum: int = 20
@@ -32,7 +32,7 @@ class RelativePositions(PairLabels):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeLabels(PairLabels):
+class TreeLabelsSettings(PairLabelsSettings):
     """What labels read off dependency trees share."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
@@ -47,7 +47,7 @@ class TreeLabels(PairLabels):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeDistance(TreeLabels):
+class TreeDistanceSettings(TreeLabelsSettings):
     """The number of edges between two words of the source's dependency tree."""
 
     maximum: int
@@ -55,7 +55,7 @@ class TreeDistance(TreeLabels):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeTraversal(TreeLabels):
+class TreeTraversalSettings(TreeLabelsSettings):
     """The steps from one word to the other through the source's dependency tree."""
 
     maximum: int = 10

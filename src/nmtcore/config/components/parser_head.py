@@ -9,7 +9,7 @@ from nmtcore.config.model import TransformerSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParserHead(ComponentSettings):
+class ParserHeadSettings(ComponentSettings):
     """An attention head of the encoder's layer `layer` (from 0) that is trained to point to heads (pham2018, ch. 4)."""
 
     needs_at_inference: ClassVar[bool] = False
@@ -33,7 +33,7 @@ class ParserHead(ComponentSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DepParse(ParserHead):
+class DepParseSettings(ParserHeadSettings):
     """`<ROOT>` before the source; each word points to its governor (pham2018, section 4.1)."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
@@ -44,5 +44,5 @@ class DepParse(ParserHead):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiagonalParse(ParserHead):
-    """Each word points to the previous one, the first to itself: the control for `DepParse` (pham2018, section 6.3)."""
+class DiagonalParseSettings(ParserHeadSettings):
+    """Each word points to the previous one, the first to itself: the control for DepParse (pham2018, section 6.3)."""

@@ -9,7 +9,7 @@ from nmtcore.config.model import TransformerSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pascal(ComponentSettings):
+class PascalSettings(ComponentSettings):
     """Encoder heads whose scores are multiplied by a bell around the position of each token's governor (Pascal)."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}

@@ -9,7 +9,7 @@ from nmtcore.config.model import TransformerSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class SennrichHaddow(ComponentSettings):
+class SennrichHaddowSettings(ComponentSettings):
     """The last `width` dimensions of a source token's embedding are its dependency label's (bugliarello2020)."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nmtcore.config.components.parser_head import ParserHead
+from nmtcore.config.components.parser_head import ParserHeadSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sisa(ParserHead):
+class SisaSettings(ParserHeadSettings):
     """A head with a biaffine operator of its own, trained to point from every subword to its governor's first one."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}

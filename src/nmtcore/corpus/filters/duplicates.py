@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from nmtcore.config.filters import Duplicates
+from nmtcore.config.filters import DuplicatesSettings
 from nmtcore.corpus.filters.view import COLUMNS, DIGEST, Situation, View
 
 RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("row", "<i8")])
@@ -25,7 +25,7 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: Duplicates, situation: Situation) -> None:
+    def __init__(self, settings: DuplicatesSettings, situation: Situation) -> None:
         buckets = -(-situation.rows * WORKING_BYTES // max(situation.budget_bytes, 1))
         self._buckets = min(max(buckets, 1), MOST_BUCKETS)
         self._memory: list[np.ndarray] = []

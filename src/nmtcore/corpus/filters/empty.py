@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nmtcore.config.filters import Empty
+from nmtcore.config.filters import EmptySettings
 from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
@@ -11,7 +11,7 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: Empty, situation: Situation) -> None:
+    def __init__(self, settings: EmptySettings, situation: Situation) -> None:
         pass
 
     def drops(self, view: View) -> np.ndarray:

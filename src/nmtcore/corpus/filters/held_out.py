@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nmtcore.config.filters import HeldOut
+from nmtcore.config.filters import HeldOutSettings
 from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 from nmtcore.parquet import read_batches
 
@@ -12,7 +12,7 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: HeldOut, situation: Situation) -> None:
+    def __init__(self, settings: HeldOutSettings, situation: Situation) -> None:
         self._known: set[bytes] = set()
         for path in situation.others.values():
             for batch in read_batches(path, columns=list(COLUMNS)):

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from nmtcore.config.filters import LangDetect
+from nmtcore.config.filters import LangDetectSettings
 from nmtcore.corpus.filters.language import LanguageFilter, check_known
 from nmtcore.corpus.filters.view import Situation
 from nmtcore.corpus.filters.walk import Walker
@@ -24,7 +24,7 @@ VARIANTS = {"zh": ("zh-cn", "zh-tw")}
 class Filter(LanguageFilter):
     """Drops them."""
 
-    def __init__(self, settings: LangDetect, situation: Situation) -> None:
+    def __init__(self, settings: LangDetectSettings, situation: Situation) -> None:
         super().__init__(settings, situation)
         known = profile_names()
         places = {f"the language of the {side} side": code for side, code in self.languages.items()}

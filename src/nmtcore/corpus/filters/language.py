@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from nmtcore.config.filters import LangDetect, Lingua
+from nmtcore.config.filters import LangDetectSettings, LinguaSettings
 from nmtcore.corpus.filters.view import Situation
 from nmtcore.errors import UserError
 
@@ -12,7 +12,7 @@ from nmtcore.errors import UserError
 class LanguageFilter:
     """Drops pairs of which a side is not in its language. A pair with a wrong first side is not looked at further."""
 
-    def __init__(self, settings: LangDetect | Lingua, situation: Situation) -> None:
+    def __init__(self, settings: LangDetectSettings | LinguaSettings, situation: Situation) -> None:
         if not settings.sides:
             raise UserError("A filter by language has no side to look at: give `sides: [source, target]`, or one.")
         self.sides = tuple(dict.fromkeys(settings.sides))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nmtcore.config.filters import Length
+from nmtcore.config.filters import LengthSettings
 from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
@@ -11,7 +11,7 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: Length, situation: Situation) -> None:
+    def __init__(self, settings: LengthSettings, situation: Situation) -> None:
         self._settings = settings
 
     def drops(self, view: View) -> np.ndarray:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from nmtcore.config.filters import Lingua
+from nmtcore.config.filters import LinguaSettings
 from nmtcore.corpus.filters.language import LanguageFilter, check_known
 from nmtcore.corpus.filters.view import Situation
 from nmtcore.errors import UserError
@@ -21,7 +21,7 @@ VARIANTS = {"no": ("nb", "nn")}
 class Filter(LanguageFilter):
     """Drops them."""
 
-    def __init__(self, settings: Lingua, situation: Situation) -> None:
+    def __init__(self, settings: LinguaSettings, situation: Situation) -> None:
         super().__init__(settings, situation)
         known = {*known_codes(), *VARIANTS}
         places = {f"the language of the {side} side": code for side, code in situation.languages.items()}

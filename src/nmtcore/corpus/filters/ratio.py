@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nmtcore.config.filters import Ratio
+from nmtcore.config.filters import RatioSettings
 from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
@@ -11,7 +11,7 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: Ratio, situation: Situation) -> None:
+    def __init__(self, settings: RatioSettings, situation: Situation) -> None:
         self._most = settings.most
 
     def drops(self, view: View) -> np.ndarray:

@@ -11,7 +11,7 @@ A form with a space inside (Czech "10 000") gets a no-break space instead: words
 
 from collections.abc import Iterator
 
-from nmtcore.config.formats import Conllu
+from nmtcore.config.formats import ConlluOptions
 from nmtcore.corpus.formats.rows import BadRow, Input, Inputs, Piece, Purpose, Row, aligned, clean, decode, lines
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
@@ -21,7 +21,7 @@ COLUMNS = 10
 MULTIWORD = "multiword tokens"
 
 
-def rows(inputs: Inputs, options: Conllu) -> Iterator[Row]:
+def rows(inputs: Inputs, options: ConlluOptions) -> Iterator[Row]:
     """Yield (source sentence, target sentence); None for a side that has no file."""
     readers = {side: sentences if getattr(options, f"{side}_format") == "conllu" else lines for side in SIDES}
     if all(inputs.get(side) for side in SIDES):
@@ -34,7 +34,7 @@ def rows(inputs: Inputs, options: Conllu) -> Iterator[Row]:
     )
 
 
-def parse(row: Row, options: Conllu, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: ConlluOptions, purpose: Purpose) -> tuple[Side, Side]:
     """Read both sentences. Raises `BadRow` where columns, numbers or the tree are not as they should be."""
     left = _parsed(row[0], options.source_format, surface=False)
     return left, _parsed(row[1], options.target_format, surface=not purpose.treebank)

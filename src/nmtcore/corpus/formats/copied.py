@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from nmtcore.config.formats import Copied
+from nmtcore.config.formats import CopiedOptions
 from nmtcore.corpus.formats.rows import Inputs, Purpose, Row, decode, lines
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
 
 
-def rows(inputs: Inputs, options: Copied) -> Iterator[Row]:
+def rows(inputs: Inputs, options: CopiedOptions) -> Iterator[Row]:
     """Yield the lines of all files, one after the other."""
     return ((line,) for file in inputs["text"] for line in lines(file))
 
 
-def parse(row: Row, options: Copied, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: CopiedOptions, purpose: Purpose) -> tuple[Side, Side]:
     """Decode the line once, for both sides."""
     side = Side(text=decode(row[0]))
     return side, side

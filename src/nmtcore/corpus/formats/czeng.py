@@ -7,7 +7,7 @@ last four factors hold no bar, while form and lemma may each be a bar themselves
 import re
 from collections.abc import Iterator
 
-from nmtcore.config.formats import Czeng
+from nmtcore.config.formats import CzengOptions
 from nmtcore.corpus.formats.rows import BadRow, Inputs, Piece, Purpose, Row, clean, decode, lines
 from nmtcore.corpus.pairs import Side
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
@@ -17,12 +17,12 @@ BLOCKS = 15
 _FORM_AND_LEMMA = re.compile(r"(\||[^|]+)\|(\||[^|]+)")
 
 
-def rows(inputs: Inputs, options: Czeng) -> Iterator[Row]:
+def rows(inputs: Inputs, options: CzengOptions) -> Iterator[Row]:
     """Yield the lines of all files, one after the other."""
     return ((line,) for file in inputs["pairs"] for line in lines(file))
 
 
-def parse(row: Row, options: Czeng, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: CzengOptions, purpose: Purpose) -> tuple[Side, Side]:
     """Read both a-layers. Raises `BadRow` where blocks, factors or the tree are not as they should be."""
     blocks = clean(decode(row[0])).split("\t")
     if len(blocks) != BLOCKS:

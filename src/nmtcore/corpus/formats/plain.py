@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from nmtcore.config.formats import Plain
+from nmtcore.config.formats import PlainOptions
 from nmtcore.corpus.formats.rows import Inputs, Purpose, Row, aligned, decode, lines
 from nmtcore.corpus.pairs import SIDES, Side
 
 ALIGNED = True
 
 
-def rows(inputs: Inputs, options: Plain) -> Iterator[Row]:
+def rows(inputs: Inputs, options: PlainOptions) -> Iterator[Row]:
     """Yield (source line, target line)."""
     return aligned(inputs, dict.fromkeys(SIDES, lines))
 
 
-def parse(row: Row, options: Plain, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: PlainOptions, purpose: Purpose) -> tuple[Side, Side]:
     """Decode both lines."""
     return Side(text=decode(row[0])), Side(text=decode(row[1]))

@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from nmtcore.config.formats import Sgm
+from nmtcore.config.formats import SgmOptions
 from nmtcore.corpus.formats.rows import LONGEST_LINE, Input, Inputs, Piece, Purpose, Row, aligned, decode, lines, spaced
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.errors import LineError
@@ -21,12 +21,12 @@ _TEXTS = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref":
 _TEXTS |= dict.fromkeys((b"tstset", b"hyp"), "system")
 
 
-def rows(inputs: Inputs, options: Sgm) -> Iterator[Row]:
+def rows(inputs: Inputs, options: SgmOptions) -> Iterator[Row]:
     """Yield (source segment, target segment)."""
     return aligned(inputs, dict.fromkeys(SIDES, segments), unit="segments")
 
 
-def parse(row: Row, options: Sgm, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: SgmOptions, purpose: Purpose) -> tuple[Side, Side]:
     """Decode both segments. Raises `BadRow` for what is not UTF-8."""
     return Side(text=_text(row[0])), Side(text=_text(row[1]))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.parsers import expat
 
-from nmtcore.config.formats import Tmx
+from nmtcore.config.formats import TmxOptions
 from nmtcore.corpus.formats.rows import LONGEST_LINE, BadRow, Input, Inputs, Piece, Purpose, Row, spaced
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
@@ -30,12 +30,12 @@ class Variant(NamedTuple):
     unknown: str | None
 
 
-def rows(inputs: Inputs, options: Tmx) -> Iterator[Row]:
+def rows(inputs: Inputs, options: TmxOptions) -> Iterator[Row]:
     """Yield (where the unit stands, its variants) of every `<tu>`. Raises `LineError` where a file is no sound XML."""
     return (unit for file in inputs["pairs"] for unit in units(file))
 
 
-def parse(row: Row, options: Tmx, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: TmxOptions, purpose: Purpose) -> tuple[Side, Side]:
     """Take both languages' variants. Raises `BadRow` where the unit lacks one."""
     source, target = (_side(row, language) for language in (purpose.source, purpose.target))
     return source, target

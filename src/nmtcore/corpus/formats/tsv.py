@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from nmtcore.config.formats import Tsv
+from nmtcore.config.formats import TsvOptions
 from nmtcore.corpus.formats.rows import BadRow, Inputs, Purpose, Row, decode, lines
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
 
 
-def rows(inputs: Inputs, options: Tsv) -> Iterator[Row]:
+def rows(inputs: Inputs, options: TsvOptions) -> Iterator[Row]:
     """Yield the lines of all files, one after the other."""
     return ((line,) for file in inputs["pairs"] for line in lines(file))
 
 
-def parse(row: Row, options: Tsv, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: TsvOptions, purpose: Purpose) -> tuple[Side, Side]:
     """Take the two columns. Raises `BadRow` where the line has fewer."""
     columns = decode(row[0]).split(options.separator)
     wanted = max(options.source_column, options.target_column)

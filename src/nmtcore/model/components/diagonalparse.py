@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nmtcore.config.components.parser_head import DiagonalParse as DiagonalParseSettings
+from nmtcore.config.components.parser_head import DiagonalParseSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Arrays

@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import SPECIALS
-from nmtcore.config.components.label_head import LabelHead as LabelHeadSettings
+from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Arrays

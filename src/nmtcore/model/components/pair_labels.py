@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components.pair_labels import PairLabels as PairLabelsSettings
+from nmtcore.config.components.pair_labels import PairLabelsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nmtcore.config.components.parser_head import ParserHead as ParserHeadSettings
+from nmtcore.config.components.parser_head import ParserHeadSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.attention import head_scores
 from nmtcore.model.batch import NO_TARGET, Arrays, Batch

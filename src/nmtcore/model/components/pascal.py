@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.config.components.pascal import Pascal as PascalSettings
+from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import NO_GOVERNOR

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from nmtcore.config.components.pair_labels import RelativePositions as RelativePositionsSettings
+from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.model.components.base import Heads, Stack
 from nmtcore.model.components.pair_labels import PairLabels

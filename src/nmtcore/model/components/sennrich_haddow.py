@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from nmtcore.config.components.sennrich_haddow import SennrichHaddow as SennrichHaddowSettings
+from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Arrays

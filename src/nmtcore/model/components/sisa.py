@@ -10,7 +10,7 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components.sisa import Sisa as SisaSettings
+from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import NO_GOVERNOR

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from nmtcore.config.components.pair_labels import TreeDistance as TreeDistanceSettings
+from nmtcore.config.components.pair_labels import TreeDistanceSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 

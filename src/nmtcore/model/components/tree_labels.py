@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nmtcore.config.components.pair_labels import TreeLabels as TreeLabelsSettings
+from nmtcore.config.components.pair_labels import TreeLabelsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Arrays

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from nmtcore.config.components.pair_labels import TreeTraversal as TreeTraversalSettings
+from nmtcore.config.components.pair_labels import TreeTraversalSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
