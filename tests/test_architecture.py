@@ -1,6 +1,7 @@
 """The order of the packages, what planning loads, and what must be kept equal by hand."""
 
 import ast
+import graphlib
 import itertools
 import re
 import subprocess
@@ -77,6 +78,57 @@ def test_imports_go_to_the_left(path):
         assert own in BESIDE, f"{own} has no place in the order of the packages"
         allowed = GROUND if own in ("syntax", "config") else {"errors", "files", "parquet"}
     assert used <= allowed, f"{own} imports {sorted(used - allowed)}"
+
+
+def import_graph(package):
+    """Which modules of a package each of them imports anywhere: in functions and for type checkers too."""
+    names = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in sorted(package.rglob("*.py"))
+    }
+    graph = {}
+    for name, path in names.items():
+        nodes = list(ast.walk(tree_of(path)))
+        members = (
+            f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+        )
+        graph[name] = ({*imported(nodes), *members} & names.keys()) - {name}
+    return graph
+
+
+def circle_in(graph):
+    """A circle of imports, as the modules on the way round; None where there is none."""
+    try:
+        tuple(graphlib.TopologicalSorter(graph).static_order())
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return None
+
+
+def test_no_module_imports_itself_in_a_circle():
+    graph = import_graph(PACKAGE)
+    assert len(graph) == len(FILES)
+    assert circle_in(graph) is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from p.b import x",
+        "from p import b",
+        "import p.b",
+        "if TYPE_CHECKING:\n    from p.b import x",
+        "def f():\n    import p.b",
+    ],
+)
+def test_a_circle_is_found_wherever_its_imports_stand(tmp_path, statement):
+    package = tmp_path / "p"
+    package.mkdir()
+    for name, text in {"__init__": "", "a": statement, "b": "from p.c import x", "c": "import torch"}.items():
+        (package / f"{name}.py").write_text(text)
+    assert circle_in(import_graph(package)) is None
+    (package / "c.py").write_text("def f():\n    from p.a import x")
+    assert set(circle_in(import_graph(package))) == {"p.a", "p.b", "p.c"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -8,6 +8,7 @@ from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.model.batch import make_batch
+from nmtcore.model.components import attention_maps
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import AttentionHooks, Component
 from nmtcore.model.pooling import NO_WORD
@@ -45,7 +46,7 @@ def run(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
-        return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+        return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded))
 
 
 def test_sees_the_weights_and_changes_nothing(make, draw, settings):
@@ -65,15 +66,17 @@ def test_plain_layers_stay_fused(make):
     assert all(layer.attention.fused for layer in model.encoder)
 
 
-def test_steps_of_a_search_are_not_kept(make, draw):
+def test_steps_of_a_search_are_not_looked_at(make, draw, monkeypatch):
     model = make(parts=(AttentionMaps(),))
     batch = make_batch(draw(3, seed=1), np.arange(3), model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
         state = model.start(encoded)
+        looked = []
+        monkeypatch.setattr(attention_maps, "head_scores", lambda *compared: looked.append(compared))
         model.step(batch.target_input_BT[:, 0], state)
-    assert state.notes == {}
-    assert {stack for stack, _ in encoded.notes["attention_maps"]} == {"encoder"}
+    assert not looked
+    assert {stack for stack, _ in encoded.context.notes["attention_maps"]} == {"encoder"}
 
 
 def test_words_of_columns(make, draw):

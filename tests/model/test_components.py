@@ -52,17 +52,11 @@ class Everything(Component):
         arrays.counts[self.name] = len(examples)
 
     def embed_source(self, embedded, context):
-        return embedded + self.strength * self.bias[:16]
+        context.notes[self.name] = embedded[context.mask_BS]
+        return embedded + self.strength * self.change(embedded).tanh()
 
-    def encoder_output(self, memory, context):
-        return memory + self.strength * self.change(memory)
-
-    def decoder_output(self, states, context):
-        context.notes["tags"] = states
-        return states + self.strength * self.change(states).tanh()
-
-    def loss(self, batch, context):
-        return self.strength * context.notes["tags"].square().sum()
+    def loss(self, context):
+        return self.strength * context.notes[self.name].square().sum()
 
 
 SYSTEMS = [*sorted(COMPONENTS), "everything", None]
@@ -84,7 +78,7 @@ def system(request, make, example):
 
 def all_logits(model, batch):
     encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+    return model.logits(model.decode(batch.target_input_BT, encoded))
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
@@ -250,23 +244,16 @@ def test_only_overridden_hooks_are_called():
     assert [hook.__self__ for hook in hooks_of([plain, rich], "embed_source")] == [rich]
 
 
-def test_components_hear_of_epochs_and_initialise_last(make):
-    heard = []
-
-    class Listens(Component):
+def test_components_initialise_last(make):
+    class Zeroed(Component):
         def __init__(self):
-            super().__init__("listens")
+            super().__init__("zeroed")
             self.table = torch.nn.Embedding(3, 4)
 
-        def begin_epoch(self, epoch):
-            heard.append(epoch)
-
-        def initialise(self, kind, uniform_range):
+        def initialise(self, kind):
             torch.nn.init.zeros_(self.table.weight)
 
-    model = make(parts=(Listens(),))
-    model.begin_epoch(3)
-    assert heard == [3]
+    model = make(parts=(Zeroed(),))
     initialise(model, "uniform", 0.5)
     assert not model.components[0].table.weight.any()
 

@@ -107,7 +107,7 @@ def oracle_of(model, settings, examples, row, prefix=0):
 
 def logits_of(model, batch):
     encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+    return model.logits(model.decode(batch.target_input_BT, encoded))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -236,7 +236,7 @@ def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
     batch = make_batch(examples, np.arange(3), model.components)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):
-            noted = model.encode(batch).notes["depparse"]
+            noted = model.encode(batch).context.notes["depparse"]
         for row in range(3):
             oracle = oracle_of(model, settings, examples, row, prefix=1)
             source = batch.source_BS[row][batch.source_mask[row]].tolist()

@@ -11,7 +11,8 @@ from oracles import governor_columns, pointing_loss, previous_columns, softmax
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.model.batch import NO_TARGET, make_batch
+from nmtcore.model.arrays import NO_TARGET
+from nmtcore.model.batch import make_batch
 
 KINDS = {"depparse": DepParseSettings, "diagonalparse": DiagonalParseSettings}
 
@@ -174,5 +175,5 @@ def test_where_other_components_change_the_scores_the_changed_ones_are_supervise
     batch = make_batch(examples, np.arange(3), model.components)
     plain = make(DepParseSettings(layer=0))
     plain.load_state_dict(model.state_dict())
-    shifted, raw = (m.encode(batch).notes["depparse"] for m in (model, plain))
+    shifted, raw = (m.encode(batch).context.notes["depparse"] for m in (model, plain))
     torch.testing.assert_close(shifted, 3 * raw)

@@ -111,7 +111,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
     model, examples = make(settings, *prefix, norm=norm), draw(6, seed=5)
     batch = make_batch(examples, np.arange(6), model.components)
     encoded = model.encode(batch)
-    logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).detach().numpy()
+    logits = model.logits(model.decode(batch.target_input_BT, encoded)).detach().numpy()
     shape = {"variance": settings.variance, "parent_only": settings.parent_only}
     for i in range(6):
         weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
@@ -125,7 +125,7 @@ def results(model, batch, *, training):
     """Logits, and the gradients of the objective."""
     model.train(training)
     encoded = model.encode(batch)
-    logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+    logits = model.logits(model.decode(batch.target_input_BT, encoded))
     model.loss(batch, label_smoothing=0.1).objective().backward()
     return [logits.detach(), *(parameter.grad for parameter in model.parameters())]
 

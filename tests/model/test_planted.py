@@ -62,7 +62,7 @@ def accuracy(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
         encoded = model.eval().encode(batch)
-        found = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).argmax(-1)
+        found = model.logits(model.decode(batch.target_input_BT, encoded)).argmax(-1)
     words = batch.target_mask_BT & (batch.target_output_BT >= FIRST)
     return float((found == batch.target_output_BT)[words].float().mean())
 

@@ -13,7 +13,8 @@ from oracles import pointing_loss, softmax
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.inference.parse import parse_of
-from nmtcore.model.batch import NO_TARGET, make_batch
+from nmtcore.model.arrays import NO_TARGET
+from nmtcore.model.batch import make_batch
 
 
 class BiaffineOracle(Oracle):
@@ -105,7 +106,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
     model, examples = make(settings, *prefix, norm=norm), draw(8, seed=settings.layer, longest=5)
     batch, offset = make_batch(examples, np.arange(8), model.components), len(prefix)
     encoded, oracle, total, count = model.encode(batch), BiaffineOracle(model, settings), 0.0, 0
-    logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).detach().numpy()
+    logits = model.logits(model.decode(batch.target_input_BT, encoded)).detach().numpy()
     parses = model.parse_scores(encoded)
     assert model.parses_to_root
     for i in range(8):

@@ -36,14 +36,14 @@ def check(model, draw):
     batch = make_batch(examples, rows, model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
-        full = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+        full = model.logits(model.decode(batch.target_input_BT, encoded))
         state = model.start(encoded)
         for t in range(full.size(1)):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), full[:, t])
         for i, row in enumerate(rows):
             one = make_batch(examples, np.array([row]), model.components)
             alone = model.encode(one)
-            logits = model.logits(model.decode(one.target_input_BT, alone), alone.context)[0]
+            logits = model.logits(model.decode(one.target_input_BT, alone))[0]
             torch.testing.assert_close(full[i, : len(logits)], logits)
     losses = model.train().loss(batch, label_smoothing=0.1)
     losses.objective().backward()

@@ -14,7 +14,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 
 def all_logits(model, batch):
     encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+    return model.logits(model.decode(batch.target_input_BT, encoded))
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

@@ -18,7 +18,7 @@ def logits(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
-        return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+        return model.logits(model.decode(batch.target_input_BT, encoded))
 
 
 @pytest.mark.parametrize("name", sorted(WITHOUT_NEUTRAL))

@@ -41,7 +41,7 @@ def greedy(model, data):
     batch = make_batch(data, range(len(data)), model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
-        guess = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).argmax(-1)
+        guess = model.logits(model.decode(batch.target_input_BT, encoded)).argmax(-1)
     return ((guess == batch.target_output_BT) | ~batch.target_mask_BT).all(1).float().mean().item()
 
 

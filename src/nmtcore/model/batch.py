@@ -6,50 +6,16 @@ N real target tokens.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import Component
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
-
-NO_TARGET = -100
-"""In a component's targets: a token that is not supervised."""
-
-
-@dataclass(kw_only=True)
-class Arrays:
-    """A batch while it is numpy: what components read, and where they put what they need."""
-
-    source_BS: np.ndarray
-    source: SideExamples
-    """The batch's own rows."""
-    offset: int
-    """Tokens before the sentence's own: those of the components' prefixes. Column `offset + i` is subword i."""
-    target_input_BT: np.ndarray | None = None
-    target_output_BT: np.ndarray | None = None
-    extra: dict[str, np.ndarray] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-
-    @cached_property
-    def words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Row, column in `source_BS`, and word (from 0) of every real subword: three flat int64 arrays."""
-        rows, columns = self.source.word_of_subword.rows_and_columns()
-        return rows, columns + self.offset, self.source.word_of_subword.values.astype(np.int64)
-
-    @cached_property
-    def first_BW(self) -> np.ndarray:
-        """The column of each word's first piece, -1 past a sentence's last word. Every word has a piece."""
-        rows, columns, words = self.words
-        first = columns == self.offset
-        first[1:] |= words[1:] != words[:-1]
-        first_BW = np.full((len(self.source_BS), int(words.max(initial=-1)) + 1), -1, dtype=np.int64)
-        first_BW[rows[first], words[first]] = columns[first]
-        return first_BW
 
 
 @dataclass(kw_only=True)

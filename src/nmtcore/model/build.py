@@ -78,7 +78,7 @@ def initialise(model: nn.Module, kind: Literal["xavier", "uniform"] = "xavier", 
             _xavier(module)
     for module in model.modules():
         if isinstance(module, Component):
-            module.initialise(kind, uniform_range)
+            module.initialise(kind)
 
 
 def _xavier(linear: nn.Linear) -> None:

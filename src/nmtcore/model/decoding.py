@@ -4,8 +4,6 @@ B sentences, N beams a sentence, R = B * N rows, H heads, K head width, S source
 L decoder layers.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -28,8 +26,6 @@ class DecoderState:
         self.beams = 1
         self.length = 0
         """Positions decoded so far."""
-        self.notes: dict[str, Any] = {}
-        """What components noted in the last step, by row."""
         # Rows first, then positions: what a row has decoded so far is one block of memory, quick to move.
         self._cache_RCL2HK = keys_BHSK.new_empty(sentences, ROOM, len(memory), 2, heads, width)
         self._spare = self._cache_RCL2HK[:0]

@@ -6,7 +6,7 @@ B batch, S subwords (with what stands around them), W words.
 import numpy as np
 from torch import Tensor
 
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 
 NO_WORD = -1
 """The word of a column that has none: padding, `</s>`, what stands before the sentence."""

@@ -7,7 +7,6 @@ B batch, S source length, T target length, D width, V target vocabulary, H heads
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -34,11 +33,6 @@ class Encoded:
     def mask_BS(self) -> Tensor:
         """True where a source token is real."""
         return self.context.mask_BS
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What components left behind."""
-        return self.context.notes
 
 
 class Transformer(nn.Module):
@@ -70,8 +64,6 @@ class Transformer(nn.Module):
         self.encoder_norm = nn.LayerNorm(settings.width) if pre else nn.Identity()
         self.decoder_norm = nn.LayerNorm(settings.width) if pre else nn.Identity()
         self._embed_source = hooks_of(components, "embed_source")
-        self._encoder_output = hooks_of(components, "encoder_output")
-        self._decoder_output = hooks_of(components, "decoder_output")
         self._parse_scores = hooks_of(components, "parse_scores")
         self._with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
 
@@ -91,10 +83,7 @@ class Transformer(nn.Module):
         mask_B11S = batch.source_mask[:, None, None, :]
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, mask_B11S)
-        memory_BSD = self.encoder_norm(states_BSD)
-        for change in self._encoder_output:
-            memory_BSD = change(memory_BSD, context)
-        return Encoded(memory_BSD=memory_BSD, context=context)
+        return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
 
     def _embed_target(self, tokens_BT: Tensor, start: int = 0) -> Tensor:
         states_BTD = self.target_embedding(tokens_BT) * math.sqrt(self.settings.width)
@@ -103,17 +92,15 @@ class Transformer(nn.Module):
         return F.dropout(states_BTD, self.embedding_dropout, self.training)
 
     def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
-        """Run the decoder over whole targets: (B, T, D), before the components' `decoder_output`."""
+        """Run the decoder over whole targets: (B, T, D)."""
         states_BTD = self._embed_target(target_input_BT)
         mask_B11S = encoded.mask_BS[:, None, None, :]
         for layer in self.decoder:
             states_BTD = layer(states_BTD, encoded.memory_BSD, encoded.context, mask_B11S)
         return self.decoder_norm(states_BTD)
 
-    def logits(self, states: Tensor, context: Context) -> Tensor:
+    def logits(self, states: Tensor) -> Tensor:
         """Score the vocabulary: (..., D) to (..., V)."""
-        for change in self._decoder_output:
-            states = change(states, context)
         return F.linear(states, self.target_embedding.weight)
 
     def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
@@ -131,7 +118,7 @@ class Transformer(nn.Module):
         for component in self._with_loss:
             if not batch.wants(component.name):
                 continue
-            value = component.loss(batch, encoded.context)
+            value = component.loss(encoded.context)
             count = batch.counts[component.name]
             parts.append(Part(name=component.name, sum=value, count=count, weight=component.loss_weight))
         return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens)
@@ -140,7 +127,7 @@ class Transformer(nn.Module):
         """Score the vocabulary at the real target positions: (N, V)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
         states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_places_N)
-        return self.logits(states_ND, encoded.context)
+        return self.logits(states_ND)
 
     def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
         """Compute all losses of a batch (`forward` by its plain name)."""
@@ -167,9 +154,7 @@ class Transformer(nn.Module):
                 mask_B11S=state.mask_B11S,
             )
         state.length += 1
-        logits_RV = self.logits(self.decoder_norm(states_BND).flatten(0, 1), context)
-        state.notes = context.notes
-        return logits_RV
+        return self.logits(self.decoder_norm(states_BND).flatten(0, 1))
 
     @property
     def parses(self) -> bool:
@@ -195,8 +180,3 @@ class Transformer(nn.Module):
         if not self.parses:
             raise ValueError("this system has no component that parses")
         return self._parse_scores[0](encoded.context)
-
-    def begin_epoch(self, epoch: int) -> None:
-        """Tell the components that an epoch (from 1) begins."""
-        for component in self.components:
-            component.begin_epoch(epoch)

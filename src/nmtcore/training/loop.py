@@ -90,7 +90,6 @@ class Trainer:
         if self.planned == state.epoch:
             return
         self.plan, self.planned = self.data.plan(state.epoch), state.epoch
-        self.model.begin_epoch(state.epoch + 1)
         ends = [] if self.settings.max_updates is None else [self.settings.max_updates]
         if self.settings.max_epochs is not None:
             left = (self.settings.max_epochs - state.epoch) * len(self.plan) - state.step

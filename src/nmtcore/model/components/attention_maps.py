@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from nmtcore.features.examples import Examples
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.attention import head_scores
-from nmtcore.model.batch import Arrays
 from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
 from nmtcore.model.pooling import word_of_column
 

@@ -4,21 +4,19 @@ A component overrides the hooks it wants. Models find out once, when they are bu
 without components calls none and every attention layer runs the fused kernel. A system's components are called in
 the order in which the system lists them: one that adds to scores belongs before one that multiplies them.
 
-B batch, S source length, T target length, Q query positions (S, T, or the beams of a sentence), D width, H heads,
-K head width, N real target tokens of a batch.
+B batch, S source length, Q query positions (S, T, or the beams of a sentence), D width, H heads,
+K head width.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor, nn
 
 from nmtcore.features.examples import Examples
-
-if TYPE_CHECKING:
-    from nmtcore.model.batch import Arrays, Batch
+from nmtcore.model.arrays import Arrays
 
 Stack = Literal["encoder", "decoder", "cross"]
 """The three kinds of attention: the encoder's, the decoder's over itself, the decoder's over the source."""
@@ -29,8 +27,8 @@ class Context:
     """One pass through the model, as components see it.
 
     `extra` is what `on_arrays` put into the batch; `notes` is where components leave what they need later in the
-    same pass (for a loss, or to return it). In step-by-step decoding every step has its own context, with `extra`
-    empty (sentences are dropped as they finish) and notes that the search finds in `DecoderState.notes`.
+    same pass. In step-by-step decoding every step has its own context, with `extra` empty (sentences are dropped as
+    they finish).
     """
 
     mask_BS: Tensor
@@ -91,7 +89,7 @@ class Component(nn.Module):
         """Give the hooks for one attention layer (from 0), None for none. Asked once, when the model is built."""
         return None
 
-    def on_arrays(self, arrays: "Arrays", examples: Examples) -> None:
+    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
         """Put what the model will need into `arrays.extra` and `arrays.counts`: numpy, vectorised, no torch.
 
         `examples` are those of the batch, row by row. The count of the loss is a plain number known before the
@@ -103,28 +101,14 @@ class Component(nn.Module):
         """Change the scaled embeddings of the source, before the positions are added."""
         return embedded_BSD
 
-    def encoder_output(self, memory_BSD: Tensor, context: Context) -> Tensor:
-        """Change the encoder's annotations."""
-        return memory_BSD
-
-    def decoder_output(self, states: Tensor, context: Context) -> Tensor:
-        """Change what goes to the output layer.
-
-        Any leading shape: (N, D) of a batch's real target positions, (B, T, D), or (rows, D) of one decoding step.
-        """
-        return states
-
-    def loss(self, batch: "Batch", context: Context) -> Tensor:
-        """Sum the component's own loss (fp32) over what `batch.counts[self.name]` counts."""
+    def loss(self, context: Context) -> Tensor:
+        """Sum the component's own loss (fp32) over what its count in `Arrays.counts` counts, after `encode`."""
         raise NotImplementedError
 
     @property
     def loss_weight(self) -> float:
         """The factor of the mean of `loss` in the objective."""
         return 1.0
-
-    def begin_epoch(self, epoch: int) -> None:
-        """Hear that an epoch (from 1) begins, for weights that move with it."""
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Score every word's head, after `encode`.
@@ -134,8 +118,8 @@ class Component(nn.Module):
         """
         raise NotImplementedError
 
-    def initialise(self, kind: str, uniform_range: float) -> None:
-        """Set parameters that want something else than the model's initialisation; called after it."""
+    def initialise(self, kind: str) -> None:
+        """Set parameters that want something else than the model's initialisation (`build.initialise`), after it."""
 
 
 def hooks_of(components: Iterable[Component], name: str) -> tuple[Callable, ...]:

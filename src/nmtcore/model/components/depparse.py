@@ -7,7 +7,7 @@ import numpy as np
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.parser_head import ParserHead
 from nmtcore.segmentation.vocabulary import ROOT
 

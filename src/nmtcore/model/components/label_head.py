@@ -13,7 +13,7 @@ from nmtcore.annotation.labels import SPECIALS
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack
 from nmtcore.model.components.source_labels import SYMBOLS, label_ids, vocabulary
 

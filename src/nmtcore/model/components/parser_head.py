@@ -12,8 +12,8 @@ from torch import Tensor
 
 from nmtcore.config.components.parser_head import ParserHeadSettings
 from nmtcore.features.examples import Examples
+from nmtcore.model.arrays import NO_TARGET, Arrays
 from nmtcore.model.attention import head_scores
-from nmtcore.model.batch import NO_TARGET, Arrays, Batch
 from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
 
 
@@ -78,9 +78,9 @@ class ParserHead(Component):
         lowest = torch.finfo(scores_BSS.dtype).min
         return scores_BSS.masked_fill(~candidates_BS.unsqueeze(1), lowest).log_softmax(dim=-1)
 
-    def loss(self, batch: Batch, context: Context) -> Tensor:
+    def loss(self, context: Context) -> Tensor:
         """Sum `-log p(target column)` over the supervised tokens, without label smoothing."""
-        targets_BS = batch.extra.get(f"{self.name}.targets")
+        targets_BS = context.extra.get(f"{self.name}.targets")
         if targets_BS is None:
             raise ValueError(f"{self.name} is trained on dependency trees, but the examples came without governors")
         log_BSS = self._log_probabilities(context)

@@ -14,7 +14,7 @@ from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import NO_GOVERNOR
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack
 
 NO_PARENT = -1.0

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import Component, Context
 from nmtcore.model.components.source_labels import SYMBOLS, label_ids, vocabulary
 

@@ -14,7 +14,7 @@ from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import NO_GOVERNOR
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import AttentionHooks, Heads, Stack
 from nmtcore.model.components.parser_head import ParserHead
 
@@ -36,7 +36,7 @@ class Sisa(ParserHead):
         self.keys = nn.Linear(model.width, width)
         self.biaffine = nn.Linear(width, width)
 
-    def initialise(self, kind: str, uniform_range: float) -> None:
+    def initialise(self, kind: str) -> None:
         """Start at scores of about a plain head's size; else nothing divides them, and the head is one-hot at first.
 
         Assumed: neither paper says how U starts, and the code of bugliarello2020 leaves it as its memory was.

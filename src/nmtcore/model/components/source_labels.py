@@ -11,7 +11,7 @@ import numpy as np
 from nmtcore.annotation.labels import NONE, SPECIALS
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 
 SYMBOLS = 2
 """Ids beyond those of the vocabulary."""

@@ -16,7 +16,7 @@ from torch import Tensor
 from nmtcore.config.components.pair_labels import TreeLabelsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.batch import Arrays
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import Heads, Stack
 from nmtcore.model.components.pair_labels import PairLabels
 
