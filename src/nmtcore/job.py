@@ -32,8 +32,8 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     try:
-        results = project_settings(snakemake).paths.results
-        with explained(log), noted(snakemake.output, results=results):
+        layout = project_settings(snakemake).layout
+        with explained(log), noted(snakemake.output, layout=layout):
             yield terminal
     except UserError as error:
         print(error, file=sys.stderr)

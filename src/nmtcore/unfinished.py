@@ -2,7 +2,7 @@
 
 Snakemake removes the outputs of a job before it starts, and after it failed forgets why it ran. What was made of them
 earlier then looks up to date, and old scores would pass for those of new settings. So jobs and plans note outputs here,
-in a folder below the logs, and the next plan makes those that are missing.
+in a folder of the logs, and the next plan makes those that are missing.
 """
 
 import hashlib
@@ -11,39 +11,37 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nmtcore.files import read_json, write_json
-
-FOLDER = "logs/unfinished"
-"""Below the results."""
+from nmtcore.layout import Layout
 
 
 @contextmanager
-def noted(outputs: Iterable[str], *, results: str | Path) -> Iterator[None]:
+def noted(outputs: Iterable[str], *, layout: Layout) -> Iterator[None]:
     """Note the outputs of a job while the block runs, and for good when it fails or is killed."""
     names = sorted(map(str, outputs))
-    note = Path(results, FOLDER, f"{hashlib.sha1(' '.join(names).encode()).hexdigest()}.json")
+    note = Path(layout.path("unfinished"), f"{hashlib.sha1(' '.join(names).encode()).hexdigest()}.json")
     write_json(note, names)
     yield
     note.unlink(missing_ok=True)
 
 
-def note_plan(outputs: Iterable[str], *, results: str | Path) -> None:
+def note_plan(outputs: Iterable[str], *, layout: Layout) -> None:
     """Note what the jobs of a plan will replace, for those that fail before they can note it (a node breaks down, say).
 
     What was noted before and is still missing stays.
     """
-    write_json(_plan(results), sorted({*unfinished(results), *map(str, outputs)}))
+    write_json(_plan(layout), sorted({*unfinished(layout), *map(str, outputs)}))
 
 
-def forget_plan(results: str | Path) -> None:
+def forget_plan(layout: Layout) -> None:
     """Drop the note of a plan, all of whose jobs ended well."""
-    _plan(results).unlink(missing_ok=True)
+    _plan(layout).unlink(missing_ok=True)
 
 
-def unfinished(results: str | Path) -> list[str]:
+def unfinished(layout: Layout) -> list[str]:
     """List the noted outputs that are missing. A note that is broken is a `UserError`."""
-    notes = sorted(Path(results, FOLDER).glob("[!.]*.json"))
+    notes = sorted(Path(layout.path("unfinished")).glob("[!.]*.json"))
     return [name for note in notes for name in read_json(note) if not Path(name).exists()]
 
 
-def _plan(results: str | Path) -> Path:
-    return Path(results, FOLDER, "plan.json")
+def _plan(layout: Layout) -> Path:
+    return Path(layout.path("unfinished"), "plan.json")

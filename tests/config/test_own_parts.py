@@ -8,8 +8,8 @@ from nmtcore.config.configured import configured_runs
 from nmtcore.config.hidden import hidden_files
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
-from nmtcore.config.targets import check_target
 from nmtcore.errors import UserError
+from nmtcore.planning.targets import check_target
 
 CONFIG = Path(__file__).parents[2] / "config"
 

@@ -12,8 +12,8 @@ from nmtcore.config.components import COMPONENTS, component_entry, component_set
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.targets import check_target, scale_of, scale_prefix
 from nmtcore.errors import UserError
+from nmtcore.planning.targets import check_target
 
 
 @pytest.fixture(scope="module")
@@ -562,12 +562,6 @@ def test_config_yaml(folder: Path):
     assert "unknown scale 'smal'" in fault(folder)
     (folder / "config.yaml").write_text("scale: smoke\nseeds: []\n")
     assert "at least one" in fault(folder)
-
-
-def test_scales_in_paths():
-    for scale in ("paper", "small", "demo"):
-        assert scale_of(scale_prefix(scale)) == scale
-    assert scale_prefix("paper") == ""
 
 
 @pytest.mark.parametrize(

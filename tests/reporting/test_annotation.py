@@ -3,6 +3,7 @@ from pair_files import write_corpus
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row, gather_shards
 from nmtcore.files import read_json
+from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.annotation import write_annotation_table
 from nmtcore.syntax.annotation import Annotation, failed
@@ -26,7 +27,12 @@ def test_the_reports_of_the_stages_make_the_table(tmp_path):
     label_vocabularies(annotation, labels)
     json, table = tmp_path / "annotation.json", tmp_path / "annotation.md"
     text = write_annotation_table(
-        [report], labels=[labels], published={"tr2en": {"target.ccg": 507, "source.ccg": 1}}, json=json, table=table
+        [report],
+        labels=[labels],
+        published={"tr2en": {"target.ccg": 507, "source.ccg": 1}},
+        layout=Layout(results=tmp_path / "results"),
+        json=json,
+        table=table,
     )
     assert table.read_text(encoding="utf-8") == text
     lines = text.splitlines()
@@ -50,6 +56,11 @@ def test_a_split_without_sentences_has_empty_cells(tmp_path):
         [tmp_path / "shard"], corpus=corpus, output=folder / "dev.source.parquet", report=folder / "dev.source.json"
     )
     text = write_annotation_table(
-        [folder / "dev.source.json"], labels=[], published={}, json=tmp_path / "t.json", table=tmp_path / "t.md"
+        [folder / "dev.source.json"],
+        labels=[],
+        published={},
+        layout=Layout(results=tmp_path),
+        json=tmp_path / "t.json",
+        table=tmp_path / "t.md",
     )
     assert "| d | dev | source | p | 0 |  |  |  |  |  |  |  |  |  |  |  |" in text.splitlines()

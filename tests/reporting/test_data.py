@@ -1,6 +1,7 @@
 from pair_files import write_corpus
 
 from nmtcore.files import read_json, write_json, write_text
+from nmtcore.layout import Layout
 from nmtcore.reporting.data import write_data_table
 
 RAW = {"pairs": 1100, "kept": 1099, "dropped": {"not UTF-8": 1}, "warnings": ["The text looks unsegmented."]}
@@ -36,14 +37,14 @@ def results(tmp_path):
     return [folder / name for name in reports], features
 
 
-def table_of(tmp_path, benchmarks):
+def table_of(tmp_path):
     reports, features = results(tmp_path)
     json, table = tmp_path / "data.json", tmp_path / "data.md"
     text = write_data_table(
         reports,
         features=features,
         published={"tr2en": {"train": 206625}},
-        benchmarks=benchmarks,
+        layout=Layout(results=tmp_path / "results"),
         json=json,
         table=table,
     )
@@ -52,7 +53,7 @@ def table_of(tmp_path, benchmarks):
 
 
 def test_pairs_after_each_stage(tmp_path):
-    lines, json = table_of(tmp_path, None)
+    lines, json = table_of(tmp_path)
     dropped = "not UTF-8 (1); length (90), duplicates (9); no ccg on the target side (997)"
     assert f"| tr2en | train | {dropped} | 1,100 | 1,099 | 1,000 | 3 | 3 | 206,625 |" in lines
     assert "| tr2en | dev |  | 7 | 7 | 7 |  |  |  |" in lines
@@ -62,13 +63,13 @@ def test_pairs_after_each_stage(tmp_path):
 
 
 def test_warnings_of_reading(tmp_path):
-    lines, _ = table_of(tmp_path, None)
+    lines, _ = table_of(tmp_path)
     assert lines[lines.index("## Warnings") + 2] == "- tr2en, train: The text looks unsegmented."
     assert sum("unsegmented" in line for line in lines) == 1
 
 
 def test_filters_by_corpus(tmp_path):
-    lines, _ = table_of(tmp_path, None)
+    lines, _ = table_of(tmp_path)
     assert "| tr2en | train | europarl | length (90), duplicates (5) | 1,000 | 905 |" in lines
     assert "| tr2en | train | news | duplicates (4) | 99 | 95 |" in lines
     assert "| tr2en | train | all | length (90), duplicates (9) | 1,099 | 1,000 |" in lines
@@ -88,12 +89,11 @@ def test_seconds_of_each_stage(tmp_path):
     }
     for name, took in times.items():
         write_text(benchmarks / f"tr2en/{name}.tsv", f"s\th:m:s\n{took}\tx\n")
-    lines, json = table_of(tmp_path, benchmarks)
+    lines, json = table_of(tmp_path)
     assert "| tr2en | 3.0 s | 12 s | 48 s |  | 2 min 8 s |" in lines
     assert json["tr2en"]["seconds"] == {"read": 3, "filter": 12, "annotate": 48, "segment": None, "extract": 128}
 
 
 def test_without_benchmarks_times_are_blank(tmp_path):
-    for benchmarks in (None, tmp_path / "nowhere"):
-        lines, _ = table_of(tmp_path, benchmarks)
-        assert "| tr2en |  |  |  |  |  |" in lines
+    lines, _ = table_of(tmp_path)
+    assert "| tr2en |  |  |  |  |  |" in lines

@@ -3,6 +3,7 @@ from pair_files import write_corpus
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.evaluation.comparison import compare_annotations
 from nmtcore.files import read_json
+from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
 from nmtcore.reporting.parsers import write_parser_table
 from nmtcore.syntax.annotation import Annotation, failed
@@ -33,7 +34,7 @@ def test_a_comparison_with_its_speed(tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("s\th:m:s\n0.25\t0:00:00\n")
     json, table = tmp_path / "parsers.json", tmp_path / "parsers.md"
-    text = write_parser_table([path], benchmarks=benchmarks, json=json, table=table)
+    text = write_parser_table([path], layout=Layout(results=tmp_path / "results"), json=json, table=table)
     assert table.read_text(encoding="utf-8") == text
     row = "| cs2en | gold_pdt | source | spacy | existing | 2 | 1 | 66.7 | 66.7 | 66.7 | 66.7 |  |  | 4.0 | "
     assert row + "spacy: too hard (1) |" in text.splitlines()
@@ -44,7 +45,7 @@ def test_a_comparison_with_its_speed(tmp_path):
 
 def test_without_benchmarks_the_speed_is_blank(tmp_path):
     path = compared(tmp_path)
-    for benchmarks in (None, tmp_path / "nowhere"):
-        text = write_parser_table([path], benchmarks=benchmarks, json=tmp_path / "p.json", table=tmp_path / "p.md")
-        assert "|  |  |  | spacy: too hard (1) |" in text
-        assert read_json(tmp_path / "p.json")[0]["sentences_per_second"] is None
+    layout = Layout(results=tmp_path / "results")
+    text = write_parser_table([path], layout=layout, json=tmp_path / "p.json", table=tmp_path / "p.md")
+    assert "|  |  |  | spacy: too hard (1) |" in text
+    assert read_json(tmp_path / "p.json")[0]["sentences_per_second"] is None

@@ -5,6 +5,7 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, write_json
+from nmtcore.layout import Layout
 from nmtcore.reporting.systems import training_facts, write_system_table
 
 
@@ -47,6 +48,7 @@ def test_systems_stand_side_by_side_on_every_test(tmp_path):
         bleu=[base["bleu"], parser["bleu"]],
         uas=[parser["uas"]],
         histories=[*first, *second],
+        layout=Layout(results=tmp_path / "results"),
         json=tmp_path / "systems.json",
         table=tmp_path / "systems.md",
     )
@@ -64,7 +66,11 @@ def test_without_pairs_there_is_no_loss_of_translations(tmp_path, own):
     folder = tmp_path / "results/small/d"
     found, histories = results(folder, "base")
     history(histories[1], [9.0, 4.0], 1, own=lambda loss: own)
-    files = {"json": tmp_path / "systems.json", "table": tmp_path / "systems.md"}
+    files = {
+        "layout": Layout(results=tmp_path / "results"),
+        "json": tmp_path / "systems.json",
+        "table": tmp_path / "systems.md",
+    }
     text = write_system_table(bleu=[found["bleu"]], uas=[], histories=histories, **files)
     assert "| 30.0 ± 0.0 |  |  | 25 |" in text
     assert read_json(files["json"])[0]["first_loss"] is None

@@ -7,6 +7,7 @@ import pytest
 from workflow.calling import make_workplace, write_little
 
 from nmtcore.errors import UserError
+from nmtcore.layout import Layout
 from nmtcore.unfinished import forget_plan, note_plan, noted, unfinished
 
 CORPUS = "results/little/corpus/train.parquet"
@@ -83,29 +84,34 @@ def test_what_a_user_removes_is_not_made_again_for_results_that_are_there(scored
     assert scored.plan(CORPUS).rules == set()
 
 
-def test_outputs_are_noted_until_they_are_there(tmp_path):
+@pytest.fixture
+def layout(tmp_path):
+    return Layout(results=tmp_path)
+
+
+def test_outputs_are_noted_until_they_are_there(tmp_path, layout):
     outputs = [str(tmp_path / name) for name in ("one", "two")]
-    with pytest.raises(KeyboardInterrupt), noted(outputs, results=tmp_path):
+    with pytest.raises(KeyboardInterrupt), noted(outputs, layout=layout):
         raise KeyboardInterrupt
-    assert unfinished(tmp_path) == outputs
+    assert unfinished(layout) == outputs
     (tmp_path / "one").touch()
-    assert unfinished(tmp_path) == outputs[1:]
-    with noted(outputs, results=tmp_path):
-        assert unfinished(tmp_path) == outputs[1:]
-    assert unfinished(tmp_path) == []
+    assert unfinished(layout) == outputs[1:]
+    with noted(outputs, layout=layout):
+        assert unfinished(layout) == outputs[1:]
+    assert unfinished(layout) == []
 
 
-def test_a_plan_keeps_what_an_earlier_one_left_missing(tmp_path):
+def test_a_plan_keeps_what_an_earlier_one_left_missing(tmp_path, layout):
     first, second = str(tmp_path / "first"), str(tmp_path / "second")
-    note_plan([first], results=tmp_path)
-    note_plan([second], results=tmp_path)
-    assert unfinished(tmp_path) == [first, second]
-    forget_plan(tmp_path)
-    assert unfinished(tmp_path) == []
+    note_plan([first], layout=layout)
+    note_plan([second], layout=layout)
+    assert unfinished(layout) == [first, second]
+    forget_plan(layout)
+    assert unfinished(layout) == []
 
 
-def test_a_broken_note_is_a_sentence(tmp_path):
-    note_plan([], results=tmp_path)
+def test_a_broken_note_is_a_sentence(tmp_path, layout):
+    note_plan([], layout=layout)
     (tmp_path / "logs/unfinished/plan.json").write_text("[")
     with pytest.raises(UserError, match=r"plan\.json, line 1: not valid JSON"):
-        unfinished(tmp_path)
+        unfinished(layout)

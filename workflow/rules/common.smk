@@ -14,15 +14,14 @@ from nmtcore.config.depends import (
     training_settings,
 )
 from nmtcore.config.hidden import hidden_files
-from nmtcore.config.names import NAME, SELECTION
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.settings import ProjectSettings
-from nmtcore.config.targets import SCORES, scale_of
 from nmtcore.config.typed import choose, plain
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.job import end_planning, gpu_here, hide_statuses
+from nmtcore.layout import SCORES, SELECTION
 
 
 def explained(function):
@@ -66,8 +65,8 @@ explain_reasons(logger)
 hide_statuses(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
-RESULTS = SETTINGS.paths.results.rstrip("/")
-DOWNLOADS = SETTINGS.paths.downloads.rstrip("/")
+LAYOUT = PROJECT.layout
+RESULTS, DOWNLOADS = LAYOUT.results, LAYOUT.downloads
 MANUAL = SETTINGS.paths.manual.rstrip("/")
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
@@ -78,22 +77,11 @@ GPUS = (
     if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and gpu_here())
     else 0
 )
-SCALES = [name for name in PROJECT.scale_names if name != "paper"]
 
 
 wildcard_constraints:
-    dataset=rf"(?!(?:{'|'.join(SCALES)})/){NAME}",
-    scale=rf"(?:(?:{'|'.join(SCALES)})/)?",
-    system=rf"(?!(?:corpus|annotation|segmentation|features)/){NAME}",
-    split=NAME,
-    side="source|target",
-    annotator=rf"(?!{SELECTION}/){NAME}",
-    other=NAME,
-    segmentation=r"(?:words|bpe)(?:_joint)?_\d+(?:_parsing)?",
-    seed=r"\d+",
-    shard=r"\d+",
-    shards=r"\d+",
-    table=rf"(?:{NAME}/)?",
+    **LAYOUT.constraints,
+    scale=rf"(?:(?:{'|'.join(LAYOUT.scales)})/)?",
 
 
 @explained
@@ -101,7 +89,10 @@ def run_of(wildcards):
     """The run that a path names."""
     seed = int(getattr(wildcards, "seed", SETTINGS.seeds[0]))
     return PROJECT.run(
-        wildcards.dataset, wildcards.system, scale_of(wildcards.scale), seed
+        wildcards.dataset,
+        wildcards.system,
+        LAYOUT.scale(f"{RESULTS}/{wildcards.scale}".rstrip("/")),
+        seed,
     )
 
 

@@ -2,7 +2,7 @@
 from nmtcore.config.annotators import annotator_entry, annotator_tool
 from nmtcore.config.changes import Tracked
 from nmtcore.config.models import model_at_hand
-from nmtcore.config.names import SELECTION
+from nmtcore.layout import SELECTION
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 

@@ -3,7 +3,6 @@ from functools import cache
 from pathlib import Path
 
 from nmtcore.config.configured import configured_runs as runs_of_project
-from nmtcore.config.targets import scale_prefix
 from nmtcore.errors import UserError
 
 
@@ -37,7 +36,7 @@ def start_model(run):
     """The model whose weights a run starts from, where it does."""
     if run.start_from is None:
         return []
-    folder = f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.start_from}"
+    folder = f"{LAYOUT.root(run.scale)}/{run.dataset}/{run.start_from}"
     return [f"{folder}/seed{run.seed}/model"]
 
 
@@ -70,7 +69,7 @@ def configured_runs():
 @explained
 def configured_scores(wildcards=None):
     return [
-        f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}.{ending}"
+        f"{LAYOUT.root(run.scale)}/{run.dataset}/{run.system}.{ending}"
         for run in configured_runs()
         for ending in run.scores
     ]
@@ -99,7 +98,7 @@ def configured_histories(wildcards):
             "A table of systems needs `datasets` and `systems` in config.yaml, or on the command line."
         )
     return [
-        f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}/seed{run.seed}/training.jsonl"
+        f"{LAYOUT.root(run.scale)}/{run.dataset}/{run.system}/seed{run.seed}/training.jsonl"
         for run in runs
     ]
 
@@ -107,6 +106,6 @@ def configured_histories(wildcards):
 @explained
 def configured_models(wildcards):
     return [
-        f"{RESULTS}/{scale_prefix(run.scale)}{run.dataset}/{run.system}/seed{run.seed}/model"
+        f"{LAYOUT.root(run.scale)}/{run.dataset}/{run.system}/seed{run.seed}/model"
         for run in configured_runs()
     ]

@@ -2,7 +2,7 @@
 from nmtcore.config.annotators import annotator_entry
 from nmtcore.config.datasets import GOLD
 from nmtcore.config.features import FEATURES
-from nmtcore.config.names import SELECTION
+from nmtcore.layout import SELECTION
 from nmtcore.errors import UserError
 
 

@@ -21,7 +21,7 @@ def when_planned(check):
 
     def build_and_check():
         if workflow.is_main_process and not workflow.touch:
-            workflow.dag.forcefiles.update(explained(unfinished)(RESULTS))
+            workflow.dag.forcefiles.update(explained(unfinished)(LAYOUT))
         build()
         executing = workflow.executor_plugin is not None and not workflow.touch
         if executing and workflow.is_main_process:
@@ -47,7 +47,7 @@ def check_plan(jobs):
         warn(sentence)
     if not workflow.dryrun:
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
-        note_plan(outputs, results=RESULTS)
+        note_plan(outputs, layout=LAYOUT)
 
 
 def planned_files(jobs):
@@ -119,4 +119,4 @@ when_planned(check_plan)
 
 
 onsuccess:
-    forget_plan(RESULTS)
+    forget_plan(LAYOUT)

@@ -26,7 +26,6 @@ rule data_table:
     params:
         version=VERSIONS["reporting"],
         published=published_sizes("pairs"),
-        benchmarks=BENCHMARKS,
     script:
         "../scripts/data_table.py"
 
@@ -66,7 +65,6 @@ rule parser_table:
     params:
         version=VERSIONS["reporting"],
         datasets=list(SETTINGS.datasets),
-        benchmarks=BENCHMARKS,
     script:
         "../scripts/parser_table.py"
 

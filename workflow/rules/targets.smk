@@ -4,8 +4,8 @@ import os
 from snakemake.cli import get_argument_parser
 from snakemake.io import strip_wildcard_constraints
 
-from nmtcore.config.nearest_target import unknown_target
-from nmtcore.config.targets import check_target
+from nmtcore.planning.nearest_target import unknown_target
+from nmtcore.planning.targets import check_target
 
 
 def asked_for():

@@ -1,15 +1,16 @@
 from pathlib import Path
 
 from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.job import job
+from nmtcore.job import job, project_settings
 from nmtcore.segmentation.learn import learn_segmentation
 
 with job(snakemake):
+    layout = project_settings(snakemake).layout
     learn_segmentation(
         Path(snakemake.input.corpus),
         SegmentationSettings.parse(snakemake.wildcards.segmentation),
         Path(snakemake.output[0]),
         selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
-        truecasers={Path(path).name.split(".")[1]: Path(path) for path in snakemake.input.truecasers},
+        truecasers={layout.names(path, "truecaser")["side"]: Path(path) for path in snakemake.input.truecasers},
         brackets=Path(snakemake.input.brackets[0]) if snakemake.input.brackets else None,
     )

@@ -11,7 +11,6 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.extends import extended
 from nmtcore.config.models import ModelSettings
 from nmtcore.config.named_files import NamedFiles, misnamed, named_files
-from nmtcore.config.names import NAME, RESERVED, STAGES
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.short_forms import full_form
@@ -19,6 +18,7 @@ from nmtcore.config.system_files import SystemEntries, read_systems
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml
+from nmtcore.layout import NAME, RESERVED, STAGES
 
 
 class Catalogue:

@@ -7,9 +7,9 @@ from typing import Any
 from nmtcore.config.datasets import SIDES, DatasetSettings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.config.named_files import NamedFiles
-from nmtcore.config.names import NAME, SELECTION
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
+from nmtcore.layout import NAME, SELECTION
 
 
 def check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -> None:

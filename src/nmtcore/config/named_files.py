@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nmtcore.config.names import NAME
 from nmtcore.config.typed import choose
 from nmtcore.config.yaml_files import yaml_files, yaml_paths
 from nmtcore.errors import UserError
+from nmtcore.layout import NAME
 
 
 class NamedFiles(dict[str, Path]):

@@ -15,13 +15,13 @@ from nmtcore.config.assembly import assemble, cut_segmentation, overridden_setti
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
 from nmtcore.config.layers import Overridden
-from nmtcore.config.names import NAME
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.settings import project_settings
 from nmtcore.config.start import check_no_circle, check_start
 from nmtcore.config.typed import choose, merge
 from nmtcore.config.yaml_files import config_file, read_yaml
+from nmtcore.layout import NAME, PAPER
 
 
 class Project(Catalogue):
@@ -41,6 +41,9 @@ class Project(Catalogue):
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
         """Configured systems that only a pattern matches."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
+        scales = tuple(name for name in self.scale_names if name != PAPER)
+        self.layout = replace(self.settings.layout, scales=scales)
+        """Where files lie."""
         self._runs: dict[tuple, RunSettings] = {}
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from nmtcore.config.command_line import as_typed
 from nmtcore.config.typed import build
+from nmtcore.layout import Layout
 
 
 def check_folders(folders: Iterable[str], *, what: str = "") -> None:
@@ -52,6 +53,11 @@ class ProjectSettings:
         if self.threads < 1 or self.gpus < 1:
             raise ValueError("threads and gpus must be at least 1")
         check_folders(self.models, what="models: ")
+
+    @property
+    def layout(self) -> Layout:
+        """Where files lie, for who does not know the scales: a folder of any name is one's where one can stand."""
+        return Layout(results=self.paths.results, downloads=self.paths.downloads)
 
     @property
     def missing_folders(self) -> list[str]:

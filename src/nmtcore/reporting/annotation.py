@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.files import read_json, write_json, write_text
+from nmtcore.layout import Layout
 from nmtcore.reporting.markdown import counts, markdown_table, percent
-from nmtcore.reporting.places import annotation_place
 
 _SPECIALS = 2
 """Entries of a label vocabulary that are no labels."""
@@ -17,6 +17,7 @@ def write_annotation_table(
     *,
     labels: Sequence[Path],
     published: Mapping[str, Mapping[str, int]],
+    layout: Layout,
     json: Path,
     table: Path,
 ) -> str:
@@ -26,16 +27,15 @@ def write_annotation_table(
         reports: `{dataset}/annotation/{annotator}/{split}.{side}.json`, as `gather_shards` writes them.
         labels: `{dataset}/annotation/{annotator}/{side}.labels.json`, over the training pairs that are used.
         published: sizes that papers tell, {data set: {"target.ccg": 507}}.
+        layout: where the files lie.
         json: where everything is written as JSON: {"annotations": [...], "vocabularies": [...]}.
         table: where it is written as Markdown.
 
     Returns:
         The Markdown.
     """
-    annotations = [{**annotation_place(path)._asdict(), **read_json(path)} for path in reports]
-    for entry in annotations:
-        del entry["other"]
-    vocabularies = [row for path in labels for row in _vocabulary(path, published)]
+    annotations = [{**layout.names(path, "annotation_report"), **read_json(path)} for path in reports]
+    vocabularies = [row for path in labels for row in _vocabulary(path, layout.names(path, "labels"), published)]
     write_json(json, {"annotations": annotations, "vocabularies": vocabularies})
     text = "\n".join(
         [
@@ -82,9 +82,11 @@ def _row(entry: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def _vocabulary(path: Path, published: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
+def _vocabulary(
+    path: Path, names: Mapping[str, str], published: Mapping[str, Mapping[str, int]]
+) -> list[dict[str, Any]]:
     """Make a row of each kind of labels that an annotator gives or a paper counts."""
-    dataset, annotator, side = path.parts[-4], path.parts[-2], path.name.removesuffix(".labels.json")
+    dataset, annotator, side = (names[key] for key in ("dataset", "annotator", "side"))
     rows = []
     for kind, entries in read_json(path).items():
         size = len(entries) - _SPECIALS

@@ -1,23 +1,24 @@
 """What is left of the data sets after each stage: one table and one JSON."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nmtcore.files import read_json, write_json, write_text
+from nmtcore.layout import Layout, Place
 from nmtcore.parquet import row_count
+from nmtcore.reporting.benchmarks import seconds
 from nmtcore.reporting.markdown import counts, markdown_table
-from nmtcore.reporting.places import seconds
 from nmtcore.training.progress import duration
 
 STAGES = {
-    "read": "corpus/raw.*.tsv",
-    "filter": "corpus/*.tsv",
-    "annotate": "annotation/**/*.tsv",
-    "segment": "segmentation/**/*.tsv",
-    "extract": "features/**/*.tsv",
+    "read": ("read_split",),
+    "filter": ("learn_truecaser", "filter_split"),
+    "annotate": ("annotate_shard", "gather_annotation", "label_vocabularies", "linearise", "select_pairs"),
+    "segment": ("learn_segmentation",),
+    "extract": ("extract_tokens", "extract_syntax"),
 }
-"""The stages that are timed, and their benchmark files below a data set's folder; a file counts once."""
+"""The stages that are timed, and the rules that prepare data in them."""
 
 
 def write_data_table(
@@ -25,7 +26,7 @@ def write_data_table(
     *,
     features: Sequence[Path],
     published: Mapping[str, Mapping[str, int]],
-    benchmarks: Path | None,
+    layout: Layout,
     json: Path,
     table: Path,
 ) -> str:
@@ -36,21 +37,22 @@ def write_data_table(
             selecting (`{dataset}/annotation/selection/train.json`); others are passed over.
         features: `{dataset}/features/{segmentation}/{split}.{side}.parquet`, whose rows are counted.
         published: pairs of each split as papers tell, {data set: {split: pairs}}.
-        benchmarks: Snakemake's benchmark files, in the folders of the results; None: no times.
+        layout: where the files lie, and Snakemake's benchmarks, which times are made of.
         json: where everything is written as JSON: {data set: {"splits": ..., "seconds": ...}}.
         table: where it is written as Markdown.
     """
-    places = [(place, path) for path in reports if (place := _place(path))]
+    found = [(place, path) for path in reports if (place := layout.parse(path)) and place.kind in _REPORTS]
+    tokens = {(names["dataset"], names["split"]): path for path in features if (names := layout.names(path, "tokens"))}
     datasets = {
         name: {
             "splits": _splits(
-                {place[1:]: path for place, path in places if place[0] == name},
-                [path for path in features if path.parts[-4] == name],
+                {_stage_and_split(place): path for place, path in found if place["dataset"] == name},
+                {split: path for (dataset, split), path in tokens.items() if dataset == name},
                 published.get(name, {}),
             ),
-            "seconds": _times(None if benchmarks is None else benchmarks / name),
+            "seconds": _times(layout, name),
         }
-        for name in dict.fromkeys(place[0] for place, _ in places)
+        for name in dict.fromkeys(place["dataset"] for place, _ in found)
     }
     write_json(json, datasets)
     parts = [_pairs_table(datasets), _filters_table(datasets), _warnings(datasets), _times_table(datasets)]
@@ -59,36 +61,25 @@ def write_data_table(
     return text
 
 
-def _place(path: Path) -> tuple[str, str, str] | None:
-    """Tell the data set, the stage and the split that a report is about; None for one of another stage."""
-    match path.parts:
-        case (*_, dataset, "corpus", "raw", file):
-            return dataset, "raw", file.removesuffix(".json")
-        case (*_, dataset, "corpus", file):
-            return dataset, "filtered", file.removesuffix(".json")
-        case (*_, dataset, "annotation", "selection", "train.json"):
-            return dataset, "selected", "train"
-    return None
+_REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
+
+
+def _stage_and_split(report: Place) -> tuple[str, str]:
+    return _REPORTS[report.kind], report.names.get("split", "train")  # pairs are selected from the training split
 
 
 def _splits(
-    reports: Mapping[tuple[str, str], Path], features: Sequence[Path], published: Mapping[str, int]
+    reports: Mapping[tuple[str, str], Path], tokens: Mapping[str, Path], published: Mapping[str, int]
 ) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {split: {} for _, split in reports}
     for (stage, split), path in reports.items():
         found[split][stage] = read_json(path)
     for split, facts in found.items():
-        facts["features"] = _rows(path for path in features if path.name.split(".")[0] == split)
+        facts["features"] = row_count(tokens[split]) if split in tokens else None  # the same on both sides
         facts["published"] = published.get(split)
         if "filtered" in facts:
             facts["after_filters"] = _steps(facts["filtered"])
     return found
-
-
-def _rows(features: Iterable[Path]) -> int | None:
-    """Count the rows of one of the files: they are the same on both sides."""
-    path = next(iter(features), None)
-    return None if path is None else row_count(path)
 
 
 def _steps(report: Mapping[str, Any]) -> dict[str, int]:
@@ -100,15 +91,11 @@ def _steps(report: Mapping[str, Any]) -> dict[str, int]:
     return steps
 
 
-def _times(folder: Path | None) -> dict[str, float | None]:
-    times: dict[str, float | None] = {}
-    counted: set[Path] = set()
-    for stage, pattern in STAGES.items():
-        found = set() if folder is None else set(folder.glob(pattern)) - counted
-        counted |= found
-        # Comparing annotations is no part of preparing data.
-        times[stage] = seconds(sorted(path for path in found if ".against." not in path.name))
-    return times
+def _times(layout: Layout, dataset: str) -> dict[str, float | None]:
+    return {
+        stage: seconds([path for rule in rules for path in layout.existing(f"{rule}.benchmark", dataset=dataset)])
+        for stage, rules in STAGES.items()
+    }
 
 
 def _pairs_table(datasets: Mapping[str, Any]) -> str:

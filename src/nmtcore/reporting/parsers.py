@@ -5,23 +5,24 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.files import read_json, write_json, write_text
+from nmtcore.layout import Layout
+from nmtcore.reporting.benchmarks import seconds
 from nmtcore.reporting.markdown import counts, markdown_table
-from nmtcore.reporting.places import AnnotationPlace, annotation_place, seconds
 
 _SCORES = ("uas", "uas_without_punctuation", "las", "las_subtypes", "upos", "ccg")
 
 
-def write_parser_table(comparisons: Sequence[Path], *, benchmarks: Path | None, json: Path, table: Path) -> str:
+def write_parser_table(comparisons: Sequence[Path], *, layout: Layout, json: Path, table: Path) -> str:
     """Put comparisons side by side, as JSON and as Markdown; return the Markdown.
 
     Args:
         comparisons: `{dataset}/annotation/{annotator}/{split}.{side}.against.{other}.json`, as `compare_annotations`
             writes them.
-        benchmarks: Snakemake's benchmark files, in the folders of the results; None: no speeds.
+        layout: where the files lie, and Snakemake's benchmarks of the annotators' jobs, which speeds are made of.
         json: where everything is written as JSON, a list.
         table: where it is written as Markdown.
     """
-    entries = [_entry(path, benchmarks) for path in comparisons]
+    entries = [_entry(path, layout) for path in comparisons]
     write_json(json, entries)
     header = [
         "data set", "split", "side", "annotator", "compared with", "sentences", "both parsed", "UAS", "UAS (no punct.)",
@@ -35,17 +36,12 @@ def write_parser_table(comparisons: Sequence[Path], *, benchmarks: Path | None, 
     return text
 
 
-def _entry(path: Path, benchmarks: Path | None) -> dict[str, Any]:
-    place = annotation_place(path)
-    result = read_json(path)
-    took = None if benchmarks is None else seconds(_shards(benchmarks, place))
+def _entry(path: Path, layout: Layout) -> dict[str, Any]:
+    names, result = layout.names(path, "comparison"), read_json(path)
+    annotation = {key: name for key, name in names.items() if key != "other"}
+    took = seconds(layout.existing("annotate_shard.benchmark", **annotation))
     speed = result["sentences"] / took if took else None
-    return {**place._asdict(), **result, "seconds": took, "sentences_per_second": speed}
-
-
-def _shards(benchmarks: Path, place: AnnotationPlace) -> list[Path]:
-    folder = benchmarks / place.dataset / "annotation" / place.annotator
-    return sorted(folder.glob(f"{place.split}.{place.side}.*-of-*.tsv"))
+    return {**names, **result, "seconds": took, "sentences_per_second": speed}
 
 
 def _row(entry: dict[str, Any]) -> list[Any]:

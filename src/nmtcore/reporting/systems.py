@@ -9,6 +9,7 @@ from typing import Any
 from nmtcore.errors import LineError, UserError
 from nmtcore.evaluation.lines import spread, tests_of
 from nmtcore.files import read_json, read_lines, write_json, write_text
+from nmtcore.layout import Layout
 from nmtcore.reporting.markdown import markdown_table
 from nmtcore.training.history import TRANSLATION_LOSS
 from nmtcore.training.progress import duration
@@ -24,7 +25,7 @@ Tokens/s: target tokens without padding, the median of the log's lines. Time: of
 
 
 def write_system_table(
-    *, bleu: Sequence[Path], uas: Sequence[Path], histories: Sequence[Path], json: Path, table: Path
+    *, bleu: Sequence[Path], uas: Sequence[Path], histories: Sequence[Path], layout: Layout, json: Path, table: Path
 ) -> str:
     """Put systems side by side, a row a test split, as JSON and as Markdown; return the Markdown.
 
@@ -32,13 +33,14 @@ def write_system_table(
         bleu: `{dataset}/{system}.bleu` of every system.
         uas: `{dataset}/{system}.uas` of those that parse.
         histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run.
+        layout: where the files lie.
         json: where everything is written as JSON, a list.
         table: where it is written as Markdown.
     """
     heads = {_owner(result): result for result in map(read_json, uas)}
     trained: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for path in histories:
-        trained.setdefault((path.parts[-4], path.parts[-3]), []).append(training_facts(path))
+        trained.setdefault(_owner(layout.names(path, "history")), []).append(training_facts(path))
     results = [read_json(path) for path in bleu]
     entries = [
         _entry(result, split, heads.get(_owner(result)), trained[_owner(result)])

@@ -7,16 +7,17 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.names import NAME
+from nmtcore.config.project import Project
 from nmtcore.config.settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
+from nmtcore.layout import NAME
 
 TABLES = ("systems", "data", "annotation", "parsers")
 """What results/tables/{TABLE}.md and results/tables/{NAME}/{TABLE}.md are about; NAME is the user's."""
 
 
-def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) -> None:
+def check_table(project: Project, parts: Sequence[str], target: str) -> None:
     """Raise a `UserError` when a table, `parts` below results/tables, is unknown or would lose what it holds.
 
     A table may be made again and may grow, but one that holds what the configuration does not ask for is not replaced.
@@ -28,12 +29,12 @@ def check_table(settings: ProjectSettings, parts: Sequence[str], target: str) ->
             f"{target}: a table is tables/{name}.md or tables/NAME/{name}.md, with a NAME of small letters, digits and "
             "single underscores."
         )
-    made = Path(settings.paths.results, "tables", *parts[:-1], f"{name}.json")
-    rows, asked = _read(name, made) if made.exists() else [], _asked(name, settings)
+    made = Path(project.layout.results, "tables", *parts[:-1], f"{name}.json")
+    rows, asked = _read(name, made) if made.exists() else [], _asked(name, project.settings)
     if lost := [row for row in rows if row not in asked]:
         raise UserError(
             f"{target} holds {_told(lost)}, which this configuration does not ask for and would remove. Give the new "
-            f"table a name of its own, {settings.paths.results.rstrip('/')}/tables/NAME/{name}.md, or delete this one "
+            f"table a name of its own, {project.layout.results}/tables/NAME/{name}.md, or delete this one "
             f"together with {made}."
         )
 

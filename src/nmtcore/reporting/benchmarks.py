@@ -1,31 +1,11 @@
-"""What a file of the results is about, by where it lies; and how long it took, by Snakemake's benchmark files."""
+"""How long jobs took, by Snakemake's benchmark files."""
 
 import csv
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from nmtcore.errors import UserError, explained
-
-
-class AnnotationPlace(NamedTuple):
-    """`{dataset}/annotation/{annotator}/{split}.{side}.*`."""
-
-    dataset: str
-    annotator: str
-    split: str
-    side: str
-    other: str | None = None
-    """The annotator that it is compared with: `{split}.{side}.against.{other}.json`."""
-
-
-def annotation_place(path: Path) -> AnnotationPlace:
-    """Tell what an annotation's report or comparison is about; a file elsewhere is a `ValueError`."""
-    parts = path.name.split(".")
-    if len(path.parts) < 4 or path.parts[-3] != "annotation" or len(parts) not in (3, 5):
-        raise ValueError(f"{path} is no report of an annotation")
-    return AnnotationPlace(path.parts[-4], path.parts[-2], *parts[:2], parts[3] if len(parts) == 5 else None)
 
 
 def seconds(files: Iterable[Path]) -> float | None:

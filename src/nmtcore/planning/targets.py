@@ -1,29 +1,12 @@
 """Result paths that a user asks for, checked before Snakemake looks for rules: a typing error gets a sentence."""
 
-import re
 from dataclasses import dataclass
 
-from nmtcore.config.names import RESERVED, SELECTION, STAGES
 from nmtcore.config.project import Project
-from nmtcore.config.tables import check_table
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
-
-SCORES = ("bleu", "uas", "gold.uas")
-"""The endings of results/{dataset}/{system}.ENDING."""
-
-PAPER = "paper"
-"""The scale whose results carry no scale in their path."""
-
-
-def scale_prefix(scale: str) -> str:
-    """Give what a scale puts before the data set in paths: nothing for the paper's own."""
-    return "" if scale == PAPER else f"{scale}/"
-
-
-def scale_of(prefix: str) -> str:
-    """Give the scale of a path's prefix, the inverse of `scale_prefix`."""
-    return prefix.rstrip("/") or PAPER
+from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
+from nmtcore.planning.tables import check_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +19,14 @@ class Target:
 
 def parse_target(project: Project, target: str) -> Target | None:
     """Take a path of a data set's results apart; None for any other path."""
-    results = project.settings.paths.results.rstrip("/")
-    if not target.startswith(results + "/"):
-        return None
-    parts = target[len(results) + 1 :].split("/")
+    parts = project.layout.below_results(target)
     scale = PAPER
-    if parts[0] in project.scale_names:
+    if parts and parts[0] in project.scale_names:
         scale = parts.pop(0)
         if scale == PAPER:
-            raise UserError(f"{target}: results at paper scale stand in {results}/ itself, without '{PAPER}/'.")
+            raise UserError(
+                f"{target}: results at paper scale stand in {project.layout.results}/ itself, without '{PAPER}/'."
+            )
     return None if not parts or parts[0] in RESERVED else Target(scale=scale, parts=parts)
 
 
@@ -54,9 +36,9 @@ def check_target(project: Project, target: str) -> None:
         raise UserError(
             f"{target}: a target names one file, so it has no `*`: {_instead(parse_target(project, target))}"
         )
-    tables = f"{project.settings.paths.results.rstrip('/')}/tables/"
-    if target.startswith(tables):
-        check_table(project.settings, target.removeprefix(tables).split("/"), target)
+    first, *rest = project.layout.below_results(target) or [""]
+    if first == "tables" and rest:
+        check_table(project, rest, target)
     parsed = parse_target(project, target)
     if parsed:
         _check_rest(project, parsed.parts, parsed.scale, target)
@@ -89,9 +71,9 @@ def _check_rest(project: Project, parts: list[str], scale: str, target: str) -> 
             raise UserError(f"{target}: {parts[1]} does not depend on the scale: leave '{scale}/' out of the path.")
         if parts[1] == "annotation" and parts[2] != SELECTION:
             choose(parts[2], dataset.annotators, what="annotator", where=target)
-        split = re.match(r"([a-z0-9_]+)(?:\.(?!labels\.).+)?\.(?:parquet|json)$", parts[-1])
-        if split:
-            choose(split.group(1), dataset.splits, what="split", where=target)
+        place = project.layout.parse(target)
+        if place and "split" in place.names:
+            choose(place["split"], dataset.splits, what="split", where=target)
     elif len(parts) > 2:
         project.systems.check(parts[1], where=target)
 

@@ -1,24 +1,9 @@
-from pathlib import Path
-
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.reporting.places import AnnotationPlace, annotation_place, seconds
+from nmtcore.reporting.benchmarks import seconds
 
 HEADER = "s\th:m:s\tmax_rss\n"
-
-
-def test_places():
-    folder = Path("results/cs2en/annotation/spacy_cs")
-    assert annotation_place(folder / "train.source.json") == AnnotationPlace("cs2en", "spacy_cs", "train", "source")
-    place = AnnotationPlace("cs2en", "spacy_cs", "gold_pdt", "source", "existing")
-    assert annotation_place(folder / "gold_pdt.source.against.existing.json") == place
-
-
-@pytest.mark.parametrize("path", ["train.source.json", "r/cs2en/corpus/raw/train.source.json", "d/annotation/a/x.json"])
-def test_files_elsewhere(path):
-    with pytest.raises(ValueError, match="no report of an annotation"):
-        annotation_place(Path(path))
 
 
 def test_seconds(tmp_path):

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
-from nmtcore.config.targets import SCORES, check_target, parse_target, scale_prefix
 from nmtcore.errors import UserError
+from nmtcore.layout import FILES, SCORES, Layout
+from nmtcore.planning.targets import check_target, parse_target
 
-RUN_FILES = ("model", "training.jsonl", "hypotheses", "scores.json", "gold", "gold.json")
-"""What lies in results/{scale}/{dataset}/{system}/seed{n}/."""
+_RUN_FILES = tuple(kind for kind, template in FILES.items() if "{seed}" in template)
 
 
 def unknown_target(
@@ -21,7 +21,7 @@ def unknown_target(
     path.
     """
     found = _near(target, rules) if "/" not in target else []
-    for path in (_in_results(project, target), f"{project.settings.paths.results.rstrip('/')}/{target}"):
+    for path in (_in_results(project, target), f"{project.layout.results}/{target}"):
         if not found and path and makes(path):
             check_target(project, path)  # raises a sentence of its own where a name in it is unknown
             found = [path]
@@ -31,7 +31,7 @@ def unknown_target(
         return f"{target}: no rule makes this. Did you mean {' or '.join(found)}?"
     return (
         f"{target}: no rule makes this. Ask for one of {', '.join(sorted(rules))}, or for a file, such as "
-        f"{project.settings.paths.results.rstrip('/')}/demo_en2de/transformer_base.bleu."
+        f"{project.layout.results}/demo_en2de/transformer_base.bleu."
     )
 
 
@@ -49,7 +49,7 @@ def _fits(project: Project, path: str) -> bool:
 
 def _in_results(project: Project, target: str) -> str | None:
     """Correct a path whose first folder is a misspelt results folder; None for other paths."""
-    results = project.settings.paths.results.rstrip("/")
+    results = project.layout.results
     first, slash, rest = target.partition("/")
     return f"{results}/{rest}" if slash and _near(first, [results]) else None
 
@@ -59,25 +59,27 @@ def _paths(project: Project, target: str) -> Iterator[str]:
     parsed = parse_target(project, target)
     if parsed is None or parsed.parts[0] not in project.dataset_files:
         return
-    results, dataset = project.settings.paths.results.rstrip("/"), project.dataset(parsed.parts[0])
-    stem = f"{results}/{scale_prefix(parsed.scale)}{dataset.name}"
+    dataset, path = project.dataset(parsed.parts[0]), project.layout.path
     for system in project.system_entries:
-        yield from (f"{stem}/{system}.{score}" for score in SCORES)
+        names = {"scale": parsed.scale, "dataset": dataset.name, "system": system}
+        yield from (path("summary", **names, score=score) for score in SCORES)
         if system in parsed.parts:
-            yield from (f"{stem}/{system}/seed{n}/{name}" for n in project.settings.seeds for name in RUN_FILES)
+            yield from (path(kind, **names, seed=seed) for seed in project.settings.seeds for kind in _RUN_FILES)
     segmentation = project.segmentation(dataset, project.scale(project.settings.scale)).name
-    yield f"{results}/{dataset.name}/segmentation/{segmentation}"
-    for name in _data_files(dataset, segmentation):
-        yield f"{results}/{dataset.name}/{name}"
+    yield path("segmentation", dataset=dataset.name, segmentation=segmentation)
+    yield from _data_files(project.layout, dataset, segmentation)
 
 
-def _data_files(dataset: DatasetSettings, segmentation: str) -> Iterator[str]:
-    """Name the files of the corpus, annotation and features of a data set, below its folder."""
+def _data_files(layout: Layout, dataset: DatasetSettings, segmentation: str) -> Iterator[str]:
+    """Give the paths of the corpus, annotation and features of a data set."""
     for split in dataset.splits:
-        yield from (f"corpus/{raw}{split}.{kind}" for raw in ("", "raw/") for kind in ("parquet", "json"))
+        names = {"dataset": dataset.name, "split": split}
+        yield from (layout.path(kind, **names) for kind in ("pairs", "pairs_report", "raw_pairs", "raw_report"))
         for side in dataset.sides(split):
-            yield f"features/{segmentation}/{split}.{side}.parquet"
+            tokens = {**names, "side": side, "segmentation": segmentation}
+            yield layout.path("tokens", **tokens)
             for annotator in dataset.annotators:
-                stem = f"annotation/{annotator}/{split}.{side}"
-                yield from (f"{stem}.parquet", f"{stem}.json", f"annotation/{annotator}/{side}.labels.json")
-                yield f"features/{segmentation}/{split}.{side}.{annotator}.parquet"
+                trees = {**names, "side": side, "annotator": annotator}
+                yield from (layout.path(kind, **trees) for kind in ("annotation", "annotation_report"))
+                yield layout.path("labels", dataset=dataset.name, side=side, annotator=annotator)
+                yield layout.path("syntax", **tokens, annotator=annotator)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from nmtcore.config.project import Project
-from nmtcore.config.targets import check_target
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
+from nmtcore.planning.targets import check_target
 
 TWO = {"scale": "smoke", "seeds": [1], "datasets": ["demo_en2de"], "systems": ["transformer_base", "depparse_l1"]}
 
