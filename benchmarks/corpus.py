@@ -30,6 +30,7 @@ from nmtcore.config.datasets import (
     WordsSettings,
 )
 from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split
 from nmtcore.corpus.read import read_split
@@ -93,12 +94,22 @@ def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
         with measured("read"):
             for split, path in raw.items():
                 read_split(
-                    settings, split, downloads=folder / "downloads", output=path, report=path.with_suffix(".json")
+                    ReadingSettings.of(settings, split),
+                    dataset=settings.name,
+                    split=split,
+                    downloads=folder / "downloads",
+                    output=path,
+                    report=path.with_suffix(".json"),
                 )
         with measured("filter"):
-            report = train.with_suffix(".json")
             facts = filter_split(
-                settings, "train", raw=raw["train"], other_raws=raw, output=train, report=report, budget_bytes=budget
+                FilteringSettings.of(settings, "train"),
+                dataset=settings.name,
+                raw=raw["train"],
+                other_raws={split: path for split, path in raw.items() if split != "train"},
+                output=train,
+                report=train.with_suffix(".json"),
+                budget_bytes=budget,
             )
         with measured("learn segmentation"):
             learn_segmentation(train, settings.segmentation, folder / "segmentation")

@@ -19,8 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
 from nmtcore.config.filters import LangDetectSettings, LinguaSettings
+from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus.filter import filter_split
 from nmtcore.corpus.filters.lingua import FREQUENT
 from nmtcore.corpus.pairs import RAW_SCHEMA
@@ -85,14 +85,12 @@ def timed(function: Callable, *arguments: Any) -> tuple[list[int], float, tuple[
 
 def ours(raw: Path, settings: LangDetectSettings | LinguaSettings, processes: int) -> list[int]:
     """Filter a file; give the rows that are left."""
-    dataset = DatasetSettings(
-        name="benchmark", description="", licence="", citation="", source="en", target="de", recipe="", corpora={},
-        splits=dict.fromkeys(("train", "dev", "test"), ()), words={}, filters=(settings,),
-        segmentation=SegmentationSettings(kind="words", size=1),
-    )  # fmt: skip
+    filtering = FilteringSettings(languages={"source": "en", "target": "de"}, filters=(settings,))
     output = raw.parent / "kept" / "train.parquet"
     report = output.with_suffix(".json")
-    filter_split(dataset, "train", raw=raw, other_raws={}, output=output, report=report, processes=processes)
+    filter_split(
+        filtering, dataset="benchmark", raw=raw, other_raws={}, output=output, report=report, processes=processes
+    )
     return [row["id"] for row in read_rows(output, columns=["id"])]
 
 

@@ -9,6 +9,7 @@ import yaml
 
 from nmtcore.config.own_files import check_own_files, own_file_states
 from nmtcore.config.project import Project
+from nmtcore.config.stages import ReadingSettings
 from nmtcore.errors import UserError
 
 MINIMAL = {
@@ -123,13 +124,13 @@ def test_the_state_of_a_file_tells_that_it_was_replaced(root, tmp_path, write):
     os.utime(path, ns=(0, 5_000_000_001))
     write("config/datasets/mine.yaml", mine({"source": "../a", "target": "../a"}))
     found = dataset(root, tmp_path)
-    before = own_file_states(found, "train")
+    before = own_file_states(ReadingSettings.of(found, "train"))
     assert before == {str(path): "4 bytes, changed 1970-01-01 00:00:05.000000001 UTC"}
     os.utime(path, ns=(0, 5_000_000_000))  # older
-    assert own_file_states(found, "train") != before
+    assert own_file_states(ReadingSettings.of(found, "train")) != before
     path.write_text("more\n")
     os.utime(path, ns=(0, 5_000_000_001))  # as old
-    assert own_file_states(found, "train") != before
+    assert own_file_states(ReadingSettings.of(found, "train")) != before
 
 
 def test_licence_and_citation_are_optional_everywhere(root, tmp_path, write):

@@ -1,7 +1,6 @@
 """The shipped configuration is valid as a whole, and mistakes in files name file, key and the nearest valid ones."""
 
 import re
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from nmtcore.config.components import COMPONENTS, component_entry, component_set
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.targets import check_target
 
@@ -499,7 +499,6 @@ def test_what_a_run_of_one_task_is_told_knows_of_no_other(project: Project):
     assert run_to_json(one)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True}
     assert run_to_json(both)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True, "parsing": True}
     assert (one.segmentation.name, both.segmentation.name) == ("bpe_joint_16000", "bpe_joint_16000_parsing")
-    assert "parsing" not in repr(project.dataset("nc11_en2de").view("words", split="train"))
 
 
 def test_a_data_set_without_treebank_is_said(folder: Path):
@@ -515,13 +514,12 @@ def test_a_split_does_not_depend_on_others(folder: Path):
     project = Project.load(folder)
     demo = project.dataset("demo_en2de")
     for name in ("with_gold", "other"):
-        found = replace(project.dataset(name), name="demo_en2de")
         for split in ("train", "dev", "test"):
-            assert found.view("words", "max_bad_lines", split=split) == demo.view("words", "max_bad_lines", split=split)
-    assert demo.view("words", split="dev") != demo.view("words", split="test")
-    assert demo.view("filters", split="train") != replace(project.dataset("other"), name="demo_en2de").view(
-        "filters", split="train"
-    )
+            assert ReadingSettings.of(project.dataset(name), split) == ReadingSettings.of(demo, split)
+    assert ReadingSettings.of(demo, "dev") != ReadingSettings.of(demo, "test")
+    other = project.dataset("other")
+    assert FilteringSettings.of(other, "train") != FilteringSettings.of(demo, "train")
+    assert FilteringSettings.of(other, "dev") == FilteringSettings.of(demo, "dev")
 
 
 def test_a_child_can_drop_a_split(folder: Path):

@@ -14,6 +14,7 @@ from nmtcore.config.datasets import (
     SegmentationSettings,
     WordsSettings,
 )
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split
 from nmtcore.corpus.read import read_split
@@ -58,8 +59,8 @@ class Bench:
     def read(self, dataset: DatasetSettings, split: str = "train", processes: int = 1) -> tuple[list[dict], dict]:
         report = self.raw(split).with_suffix(".json")
         read_split(
-            dataset, split, downloads=self.folder / "downloads", output=self.raw(split), report=report,
-            processes=processes,
+            ReadingSettings.of(dataset, split), dataset=dataset.name, split=split, downloads=self.folder / "downloads",
+            output=self.raw(split), report=report, processes=processes,
         )  # fmt: skip
         return list(read_rows(self.raw(split))), read_json(report)
 
@@ -68,7 +69,8 @@ class Bench:
         others = {name: self.raw(name) for name in dataset.splits if name != split and self.raw(name).exists()}
         report = output.with_suffix(".json")
         filter_split(
-            dataset, split, raw=self.raw(split), other_raws=others, output=output, report=report, **values
+            FilteringSettings.of(dataset, split), dataset=dataset.name, raw=self.raw(split), other_raws=others,
+            output=output, report=report, **values,
         )  # fmt: skip
         return list(read_rows(output)), read_json(report)
 

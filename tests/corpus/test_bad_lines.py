@@ -6,6 +6,7 @@ from nmtcore import parquet
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import ExistingSettings
 from nmtcore.config.filters import LengthSettings
+from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus import read
 from nmtcore.corpus.filter import filter_split
 from nmtcore.parquet import read_rows
@@ -46,7 +47,12 @@ def test_trees_go_to_their_pairs_when_lines_were_left_out(place, shards, bench, 
     assert report["dropped"] == {"tree": len(bad)}
     pairs = bench.folder / "train.parquet"
     filter_split(
-        dataset, "train", raw=bench.raw("train"), other_raws={}, output=pairs, report=bench.folder / "train.json"
+        FilteringSettings.of(dataset, "train"),
+        dataset="bench",
+        raw=bench.raw("train"),
+        other_raws={},
+        output=pairs,
+        report=bench.folder / "train.json",
     )
     kept = [k for k in range(COUNT) if k not in bad and k % 5 < 4]
 

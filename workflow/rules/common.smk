@@ -8,7 +8,6 @@ from snakemake.logging import logger
 from nmtcore.config.annotators import annotator_entry
 from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
-    dataset_settings,
     gold_settings,
     inference_settings,
     training_settings,
@@ -101,17 +100,12 @@ def dataset_of(wildcards):
     return PROJECT.dataset(wildcards.dataset)
 
 
-def dataset_param(*keys):
-    """A params function: what of the data set a split depends on."""
-
-    @explained
-    def view(wildcards):
-        dataset = dataset_of(wildcards)
-        choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
-        found = dataset.view(*keys, split=wildcards.split)
-        return Tracked(found, dataset_settings(found, *keys))
-
-    return view
+@explained
+def split_of(wildcards):
+    """The data set and the name of one of its splits."""
+    dataset = dataset_of(wildcards)
+    choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
+    return dataset, wildcards.split
 
 
 def run_param(settings):

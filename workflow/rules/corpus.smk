@@ -41,7 +41,7 @@ rule read_split:
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        dataset=reading_param,
+        settings=reading_param,
     script:
         "../scripts/read_split.py"
 
@@ -86,6 +86,6 @@ rule filter_split:
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        dataset=dataset_param("filters", "words"),
+        settings=filtering_param,
     script:
         "../scripts/filter_split.py"

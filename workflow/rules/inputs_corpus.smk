@@ -5,9 +5,11 @@ from functools import cache
 
 from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import SIDES
+from nmtcore.config.depends import filtering_settings, reading_settings
 from nmtcore.config.filters import filter_name
 from nmtcore.config.own_files import check_own_files, own_file_states
-from nmtcore.config.typed import choose, nearest, plain
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
+from nmtcore.config.typed import nearest, plain
 from nmtcore.corpus.download import without_member
 from nmtcore.errors import UserError
 
@@ -66,15 +68,12 @@ def file_param(wildcards):
 @explained
 def split_files(wildcards):
     """The files of a split, downloaded or the user's own; a missing one of the user's ends planning."""
-    dataset = dataset_of(wildcards)
-    choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
+    dataset, split = split_of(wildcards)
     # A split that was read needs its files no longer.
     if not os.path.exists(f"{DATA}/corpus/raw/{{split}}.parquet".format(**wildcards)):
         check_own_files(dataset, where=PROJECT.dataset_files[dataset.name])
     names = []
-    for corpus in dict.fromkeys(
-        part.corpus for part in dataset.splits[wildcards.split]
-    ):
+    for corpus in dict.fromkeys(part.corpus for part in dataset.splits[split]):
         for files in dataset.corpora[corpus].files.values():
             names += [file.path or f"{DOWNLOADS}/{file.name}" for file in files]
     return list(dict.fromkeys(names))
@@ -85,9 +84,14 @@ def reading_param(wildcards):
 
     The state of the user's own files is a part of it: Snakemake would not notice that one was replaced by an older file.
     """
-    found = dataset_param("words", "max_bad_lines")(wildcards)
-    states = own_file_states(found[0], wildcards.split)
-    return Tracked(found[0], found.settings | states)
+    settings = ReadingSettings.of(*split_of(wildcards))
+    return Tracked(settings, reading_settings(settings) | own_file_states(settings))
+
+
+def filtering_param(wildcards):
+    """A params function: what filtering a split depends on."""
+    settings = FilteringSettings.of(*split_of(wildcards))
+    return Tracked(settings, filtering_settings(settings))
 
 
 def other_splits(wildcards):

@@ -6,8 +6,8 @@ from nmtcore.job import job, project_settings
 with job(snakemake):
     layout = project_settings(snakemake).layout
     filter_split(
-        snakemake.params.dataset[0],
-        snakemake.wildcards.split,
+        snakemake.params.settings[0],
+        dataset=snakemake.wildcards.dataset,
         raw=Path(snakemake.input.raw),
         other_raws={layout.names(path, "raw_pairs")["split"]: Path(path) for path in snakemake.input.others},
         truecasers={layout.names(path, "truecaser")["side"]: Path(path) for path in snakemake.input.truecasers},

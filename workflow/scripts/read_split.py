@@ -5,13 +5,14 @@ from nmtcore.job import job, project_settings
 
 with job(snakemake) as terminal:
     found = read_split(
-        snakemake.params.dataset[0],
-        snakemake.wildcards.split,
+        snakemake.params.settings[0],
+        dataset=snakemake.wildcards.dataset,
+        split=snakemake.wildcards.split,
         downloads=Path(project_settings(snakemake).paths.downloads),
         output=Path(snakemake.output.pairs),
         report=Path(snakemake.output.report),
     )
     for warning in found["warnings"]:
-        sentence = f"{snakemake.params.dataset[0].name}, split {snakemake.wildcards.split}: {warning}"
+        sentence = f"{snakemake.wildcards.dataset}, split {snakemake.wildcards.split}: {warning}"
         print(sentence)
         print(sentence, file=terminal, flush=True)

@@ -1,7 +1,7 @@
 """What a data set is: corpora with their files, splits, filters, words, annotators, segmentation, recipe."""
 
 import re
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -315,17 +315,3 @@ class DatasetSettings:
     def language(self, side: str) -> str:
         """Give the language code of a side."""
         return self.source if side == "source" else self.target
-
-    def view(self, *keys: str, split: str) -> "DatasetSettings":
-        """Copy what the stages depend on that work on one split: `keys`, languages, that split and its corpora.
-
-        It is a part of a data set, which may lack what a whole one must have.
-        """
-        parts = self.splits[split]
-        values = {key: getattr(self, key) for key in ("name", "source", "target", *keys)}
-        values |= {"splits": {split: parts}, "corpora": {part.corpus: self.corpora[part.corpus] for part in parts}}
-        found = object.__new__(DatasetSettings)
-        for each in fields(self):
-            default = each.default if each.default_factory is MISSING else each.default_factory()
-            object.__setattr__(found, each.name, values.get(each.name, None if default is MISSING else default))
-        return found

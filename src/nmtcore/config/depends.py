@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import filter_name
 from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.typed import plain
 
 _NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "gold", "sentences.test")
@@ -60,15 +60,12 @@ def gold_settings(run: RunSettings) -> dict[str, Any]:
     }
 
 
-def dataset_settings(view: DatasetSettings, *keys: str) -> dict[str, Any]:
-    """Give the settings of `view`, a data set's part for one split with `keys`, without licences and citations."""
-    values = {
-        key: value for key, value in plain(view).items() if key in {"source", "target", "corpora", "splits", *keys}
-    }
-    for corpus in values["corpora"].values():
-        del corpus["licence"], corpus["citation"]
-    if "filters" in values and "train" not in view.splits:
-        del values["filters"]  # the other splits are kept whole
-    elif "filters" in values:
-        values["filters"] = [{"name": filter_name(settings), **plain(settings)} for settings in view.filters]
-    return values
+def reading_settings(reading: ReadingSettings) -> dict[str, Any]:
+    """Give the settings that decide how a split is read."""
+    return plain(reading)
+
+
+def filtering_settings(filtering: FilteringSettings) -> dict[str, Any]:
+    """Give the settings that decide which pairs of a split are kept."""
+    filters = [{"name": filter_name(settings), **plain(settings)} for settings in filtering.filters]
+    return plain(filtering) | {"filters": filters}

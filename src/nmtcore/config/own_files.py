@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings
+from nmtcore.config.stages import ReadingSettings
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
@@ -66,13 +67,12 @@ def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
         )
 
 
-def own_file_states(dataset: DatasetSettings, split: str) -> dict[str, str]:
-    """Give size and time of change of the user's own files of a split, by path, so that a replaced one is noticed.
+def own_file_states(settings: ReadingSettings) -> dict[str, str]:
+    """Give size and time of change of the user's own files that are read, by path, so that a replaced one is noticed.
 
     Files that are not there are left out.
     """
-    used = dict.fromkeys(part.corpus for part in dataset.splits[split])
-    paths = dict.fromkeys(file.path for name in used for _, file in own_files(dataset.corpora[name]))
+    paths = dict.fromkeys(file.path for corpus in settings.corpora.values() for _, file in own_files(corpus))
     return {path: _state(os.stat(path)) for path in paths if os.path.isfile(path)}
 
 

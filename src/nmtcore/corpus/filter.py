@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import filter_name
+from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus.filters import is_costly, make_filter
 from nmtcore.corpus.filters.view import Situation, View
-from nmtcore.corpus.pairs import PAIR_SCHEMA, SIDES
+from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.parallel import available_cores, ordered_map
 from nmtcore.corpus.truecase import Truecaser, load_truecasers, truecased
 from nmtcore.errors import UserError, explained
@@ -32,9 +32,9 @@ ROWS_PER_TASK = 1_000
 
 
 def filter_split(
-    dataset: DatasetSettings,
-    split: str,
+    settings: FilteringSettings,
     *,
+    dataset: str,
     raw: Path,
     other_raws: Mapping[str, Path],
     output: Path,
@@ -45,27 +45,24 @@ def filter_split(
 ) -> dict:
     """Write the pairs of `raw` that pass the filters to `output` (PAIR_SCHEMA), and the counts to `report` (JSON).
 
-    Only the training split is filtered. A pair is counted under the first filter, in the data set's order, that drops
-    it. `other_raws` are the raw files of the other splits, for `held_out`. `budget_bytes` bounds what `duplicates`
-    holds in memory; beside it the pass takes a byte a pair and a few record batches.
+    `dataset` is the data set's name, for messages. A pair is counted under the first filter, in the data set's order,
+    that drops it. `other_raws` are the raw files of the other splits, for `held_out`. `budget_bytes` bounds what
+    `duplicates` holds in memory; beside it the pass takes a byte a pair and a few record batches.
     `truecasers` are the truecasing models of the sides that have one: their words are truecased last. Costly filters
     run in `processes` (None: as many as there are cores), whose number does not change the result.
     """
-    filters = dataset.filters if split == "train" else ()
-    rows = row_count(raw)
-    others = {name: path for name, path in other_raws.items() if name != split}
-    languages = {side: dataset.language(side) for side in SIDES}
+    filters, rows = settings.filters, row_count(raw)
     situation = Situation(
-        rows=rows, others=others, folder=output.parent, budget_bytes=budget_bytes, languages=languages
+        rows=rows, others=other_raws, folder=output.parent, budget_bytes=budget_bytes, languages=settings.languages
     )  # fmt: skip
     processes = available_cores() if processes is None else processes
     with explained(output):
         verdict = _verdicts(filters, raw, situation, processes) if filters else np.zeros(rows, dtype=np.uint8)
     kept = int((verdict == 0).sum())
     if filters and not kept:
-        raise UserError(f"The filters of {dataset.name} leave no training pair of {rows}: look at its `filters`.")
+        raise UserError(f"The filters of {dataset} leave no training pair of {rows}: look at its `filters`.")
     corpora = _write_kept(raw, output, verdict, load_truecasers(truecasers or {}), len(filters))
-    names = [filter_name(settings) for settings in filters]
+    names = [filter_name(each) for each in filters]
     facts: dict[str, Any] = {
         **_facts(np.bincount(verdict, minlength=len(filters) + 1), names),
         "corpora": {corpus: _facts(counts, names) for corpus, counts in corpora.items()},

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings, PartSettings
+from nmtcore.config.datasets import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import check_roles, format_options
 from nmtcore.config.own_files import own_files
+from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
 from nmtcore.corpus.download import check_own_file, member_of
 from nmtcore.corpus.formats.rows import Input, Inputs, Purpose, Row
@@ -28,9 +29,10 @@ SHOWN_FAULTS = 20
 
 
 def read_split(
-    dataset: DatasetSettings,
-    split: str,
+    settings: ReadingSettings,
     *,
+    dataset: str,
+    split: str,
     downloads: Path,
     output: Path,
     report: Path,
@@ -38,34 +40,36 @@ def read_split(
 ) -> dict:
     """Read one split of a data set into `output` (RAW_SCHEMA) and say in `report` (JSON) what was found.
 
-    A pair that cannot be read stops everything with a `LineError`, until `dataset.max_bad_lines` allows to leave it
+    `dataset` and `split` are its names, for messages.
+    A pair that cannot be read stops everything with a `LineError`, until `settings.max_bad_lines` allows to leave it
     out, on both sides, and to count it by its reason. Ids count the split's lines, those left out too, so a pair's id
     does not depend on what was left out, and may be larger than its row in `output`. `processes` (None: as many as
     there are cores) does not change the result. What may be a mistake is said in the report's `warnings`.
     """
     processes = available_cores() if processes is None else processes
-    tally = _Tally(dataset)
+    tally = _Tally(settings)
     with row_writer(output, RAW_SCHEMA) as writer:
-        batches = ordered_map(read_chunk, _chunks(dataset, split, downloads), processes=processes)
+        tasks = _chunks(settings, downloads, dataset=dataset, split=split)
+        batches = ordered_map(read_chunk, tasks, processes=processes)
         # Chunks are small, for the processes' sake; the file's row groups need not be.
         for group in chunks(batches, max(1, ROWS_PER_GROUP // ROWS_PER_CHUNK)):
             for batch in group:
                 tally.add(batch)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not tally.kept:
-            raise UserError(f"The split '{split}' of {dataset.name} has no pair: check its files and its rows.")
+            raise UserError(f"The split '{split}' of {dataset} has no pair: check its files and its rows.")
     facts = tally.report()
     write_json(report, facts)
     return facts
 
 
-def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[Chunk]:
-    words = {side: Words(dataset.words[side], dataset.language(side)) for side in SIDES}
-    purpose = Purpose(dataset.source, dataset.target, treebank=split in dataset.treebanks)
+def _chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[Chunk]:
+    words = {side: Words(settings.words[side], settings.languages[side]) for side in SIDES}
+    purpose = Purpose(settings.languages["source"], settings.languages["target"], treebank=settings.treebank)
     next_id = 0
-    for part in dataset.splits[split]:
-        corpus = dataset.corpora[part.corpus]
-        where = f"{dataset.name}: corpora.{part.corpus}"
+    for part in settings.parts:
+        corpus = settings.corpora[part.corpus]
+        where = f"{dataset}: corpora.{part.corpus}"
         options = format_options(corpus.format, corpus.options, where=where)
         check_roles(options, corpus.files, where=where)
         if not purpose.treebank and len(corpus.sides) < len(SIDES):
@@ -74,7 +78,7 @@ def _chunks(dataset: DatasetSettings, split: str, downloads: Path) -> Iterator[C
                 f"treebank_...), but not the split '{split}'."
             )
         reader = Reader(corpus=part.corpus, format=corpus.format, options=options, purpose=purpose, words=words)
-        rows = _part_rows(reader, corpus, part, downloads, where=f"{dataset.name}: splits.{split}")
+        rows = _part_rows(reader, corpus, part, downloads, where=f"{dataset}: splits.{split}")
         for chunk in chunks(rows, ROWS_PER_CHUNK):
             numbers, chunk_rows = zip(*chunk, strict=True)
             yield Chunk(reader, numbers, next_id, list(chunk_rows))
@@ -139,9 +143,9 @@ def _input(file: FileSettings, downloads: Path) -> Input:
 class _Tally:
     """Adds up what the batches report, and stops at the first bad row that is one too many."""
 
-    def __init__(self, dataset: DatasetSettings) -> None:
-        self._dataset = dataset
-        self._most_bad = dataset.max_bad_lines
+    def __init__(self, settings: ReadingSettings) -> None:
+        self._settings = settings
+        self._most_bad = settings.max_bad_lines
         self._bad: list[Bad] = []
         self._dropped: Counter = Counter()
         self._counts: Counter = Counter()
@@ -183,8 +187,8 @@ class _Tally:
             unsegmented_warning(
                 self._counts,
                 side,
-                kind=self._dataset.words[side].kind,
-                language=self._dataset.language(side),
+                kind=self._settings.words[side].kind,
+                language=self._settings.languages[side],
                 lines=self.kept - self._counts["empty", side],
             )
             for side in SIDES
