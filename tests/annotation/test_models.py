@@ -3,7 +3,7 @@ from planted_models import plant_package
 
 from nmtcore.annotation.base import Task, open_annotator
 from nmtcore.annotation.models import find_model, missing_models
-from nmtcore.config.annotators import annotator_settings
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.models import installed_pipeline, model_at_hand
 from nmtcore.errors import UserError
 
@@ -83,7 +83,7 @@ def test_a_model_is_at_hand_in_the_users_folders_alone(tmp_path, monkeypatch, to
 
 @pytest.mark.parametrize("name", ["en_core_web_sm", "de_dep_news_trf", "xx_sent_ud_sm", "pl_core_news_lg"])
 def test_a_pipeline_of_spacys_own_can_be_installed(tmp_path, name):
-    (sentence,) = missing_models(annotator_settings({"tool": "spacy", "model": name}, where="x"), [tmp_path])
+    (sentence,) = missing_models(ANNOTATORS.build({"tool": "spacy", "model": name}, where="x"), [tmp_path])
     assert sentence.endswith(f" Or install it as a package: python -m spacy download {name}.")
 
 
@@ -91,7 +91,7 @@ def test_a_pipeline_of_spacys_own_can_be_installed(tmp_path, name):
     "name", ["os", "cs_ud", "en_core_web", "en_core_web_sm.zip", "a-b_core_web_sm", "En_core_web_sm"]
 )
 def test_a_package_of_any_other_name_is_not_advised(tmp_path, name):
-    settings = annotator_settings({"tool": "spacy", "model": name}, where="x")
+    settings = ANNOTATORS.build({"tool": "spacy", "model": name}, where="x")
     with pytest.raises(UserError, match=f"no spaCy pipeline '{name}'") as error:
         open_annotator(settings, Task(side="source", language="cs", model_folders=(tmp_path,))).__enter__()
     for sentence in (*missing_models(settings, [tmp_path]), str(error.value)):
@@ -119,7 +119,7 @@ PATHS = [
 @pytest.mark.parametrize("tool", ["corenlp", "easyccg", "stanza", "spacy", "udpipe"])
 def test_a_path_is_no_models_name(tmp_path, tool, name):
     with pytest.raises(UserError, match=r"^here: .*a model is a plain name .*`models` in config/config.yaml"):
-        annotator_settings({"tool": tool, "model": name}, where="here")
+        ANNOTATORS.build({"tool": tool, "model": name}, where="here")
     with pytest.raises(ValueError, match="a model is a plain name"):
         model_at_hand(name, [tmp_path], tool=tool)
     with pytest.raises(UserError, match="parser: a model is a plain name"):

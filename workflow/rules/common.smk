@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.config.annotators import annotator_entry
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
     gold_settings,

@@ -1,5 +1,5 @@
 # What annotation and features read: models of parsers, selections, labels, shards.
-from nmtcore.config.annotators import annotator_entry, annotator_tool
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.changes import Tracked
 from nmtcore.config.models import model_at_hand
 from nmtcore.layout import SELECTION
@@ -17,7 +17,7 @@ def annotator_of(wildcards):
 
 def annotator_param(wildcards):
     """A params function: an annotator's settings."""
-    entry = annotator_entry(annotator_of(wildcards))
+    entry = ANNOTATORS.entry_of(annotator_of(wildcards))
     return Tracked(entry, {"annotators": {wildcards.annotator: entry}})
 
 
@@ -34,7 +34,7 @@ def annotator_models(wildcards):
 
 def models_to_fetch(settings):
     """The models of an annotator that are not at hand and that the workflow can fetch."""
-    tool = annotator_tool(settings)
+    tool = ANNOTATORS.name_of(settings)
     return [
         name
         for name in settings.models

@@ -6,7 +6,7 @@ from functools import cache
 from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.depends import filtering_settings, reading_settings
-from nmtcore.config.filters import filter_name
+from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import check_own_files, own_file_states
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.typed import nearest, plain
@@ -98,7 +98,7 @@ def other_splits(wildcards):
     """The splits that training pairs must not occur in, where the data set's filters say so."""
     dataset = dataset_of(wildcards)
     if wildcards.split != "train" or "held_out" not in map(
-        filter_name, dataset.filters
+        FILTERS.name_of, dataset.filters
     ):
         return []
     return [
@@ -109,7 +109,7 @@ def other_splits(wildcards):
 
 def filter_threads(wildcards):
     """Filters that guess languages share out their pairs; the others are faster than sharing them out."""
-    names = map(filter_name, dataset_of(wildcards).filters)
+    names = map(FILTERS.name_of, dataset_of(wildcards).filters)
     return 2 if {"langdetect", "lingua"}.intersection(names) else 1
 
 

@@ -1,5 +1,5 @@
 # What the target rules and tables ask for.
-from nmtcore.config.annotators import annotator_entry
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.datasets import GOLD
 from nmtcore.config.features import FEATURES
 from nmtcore.layout import SELECTION
@@ -75,7 +75,7 @@ def comparisons(dataset):
     gold = [
         name
         for name, settings in dataset.annotators.items()
-        if annotator_entry(settings)["tool"] == "existing"
+        if ANNOTATORS.name_of(settings) == "existing"
     ]
     return [
         f"{RESULTS}/{dataset.name}/annotation/{annotator}/{split}.{side}.against.{gold[0]}.json"

@@ -1,13 +1,13 @@
 from pathlib import Path
 
 from nmtcore.annotation.shards import annotate_shard
-from nmtcore.config.annotators import annotator_settings
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.job import job, project_settings
 
 with job(snakemake):
     project = project_settings(snakemake)
     annotate_shard(
-        annotator_settings(snakemake.params.settings[0], where=snakemake.wildcards.annotator),
+        ANNOTATORS.build(snakemake.params.settings[0], where=snakemake.wildcards.annotator),
         corpus=Path(snakemake.input.corpus),
         raw=Path(snakemake.input.raw),
         side=snakemake.wildcards.side,

@@ -8,7 +8,6 @@ was given, since some tools skip lines, split words or end a sentence early with
 whole it `refuses`, and the guard writes a null annotation in its place.
 """
 
-import importlib
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from nmtcore.config.annotators import AnnotatorSettings, annotator_tool
+from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, annotation_fault, failed
 
@@ -69,8 +68,7 @@ class Annotator(ABC):
 
 def open_annotator(settings: AnnotatorSettings, task: Task) -> Annotator:
     """Find the annotator of `settings` by its registered name; it is loaded when entered by `with`."""
-    module = importlib.import_module(f"nmtcore.annotation.{annotator_tool(settings)}")
-    return module.open_annotator(settings, task)
+    return ANNOTATORS.module(ANNOTATORS.name_of(settings)).open_annotator(settings, task)
 
 
 def guarded(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Sequence
 from pathlib import Path
 
-from nmtcore.config.annotators import AnnotatorSettings, annotator_tool
+from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.models import model_at_hand, model_places, place_of_model
 from nmtcore.errors import UserError
 
@@ -42,7 +42,7 @@ def missing_models(
 
     Models in `fetched` are passed over, since the workflow will fetch them.
     """
-    tool = annotator_tool(settings)
+    tool = ANNOTATORS.name_of(settings)
     return [
         f"there is no {tool} model {_looked(name, model_places(name, folders), settings.model_holds)}. Add the folder "
         "that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."

@@ -4,11 +4,10 @@ To add one: its settings here, a line in `ANNOTATORS`, its code in `annotation/{
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from nmtcore.config.typed import build_entry, plain, registered_name
+from nmtcore.config.registry import Registry
 
 ANNOTATION_KINDS = ("dependencies", "tags", "ccg", "constituency")
 """What an annotator may give: heads with labels; UPOS and XPOS; CCG supertags; bracketed constituents."""
@@ -149,26 +148,16 @@ class EasyCcgSettings(AnnotatorSettings):
         return ("ccg",)
 
 
-ANNOTATORS: dict[str, type[AnnotatorSettings]] = {
-    "existing": ExistingSettings,
-    "spacy": SpacySettings,
-    "stanza": StanzaSettings,
-    "corenlp": CoreNlpSettings,
-    "udpipe": UdPipeSettings,
-    "easyccg": EasyCcgSettings,
-}
-
-
-def annotator_settings(entry: Mapping[str, Any], *, where: str) -> AnnotatorSettings:
-    """Build the settings of one annotator `{tool: ..., key: value...}`."""
-    return build_entry(entry, ANNOTATORS, key="tool", what="tool", where=where)
-
-
-def annotator_tool(settings: AnnotatorSettings) -> str:
-    """Give the registered name of an annotator's settings."""
-    return registered_name(settings, ANNOTATORS)
-
-
-def annotator_entry(settings: AnnotatorSettings) -> dict[str, Any]:
-    """Write settings as the entry that `annotator_settings` reads."""
-    return {"tool": annotator_tool(settings), **plain(settings)}
+ANNOTATORS = Registry[AnnotatorSettings](
+    {
+        "existing": ExistingSettings,
+        "spacy": SpacySettings,
+        "stanza": StanzaSettings,
+        "corenlp": CoreNlpSettings,
+        "udpipe": UdPipeSettings,
+        "easyccg": EasyCcgSettings,
+    },
+    what="tool",
+    key="tool",
+    package="nmtcore.annotation",
+)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from nmtcore.config.annotators import annotator_entry
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
@@ -47,7 +47,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         words=data.words,
         segmentation=for_tasks(cut_segmentation(data, size), parts.tasks, components, data, where=where),
         syntax=syntax,
-        annotators={name: annotator_entry(data.annotators[name]) for name in used},
+        annotators={name: ANNOTATORS.entry_of(data.annotators[name]) for name in used},
         base=parts.base,
         model=model,
         components=components,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nmtcore.config.datasets import SIDES, DatasetSettings
-from nmtcore.config.formats import check_roles, format_options
+from nmtcore.config.formats import corpus_options
 from nmtcore.config.named_files import NamedFiles
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
@@ -28,7 +28,7 @@ def check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -
         choose(side, SIDES, what="side", where=f"{where}: words")
     for name, corpus in dataset.corpora.items():
         place = f"{where}: corpora.{name}"
-        check_roles(format_options(corpus.format, corpus.options, where=place), corpus.files, where=place)
+        corpus_options(corpus.format, corpus.options, corpus.files, where=place)
 
 
 def check_special(special: Mapping[str, Any], *, where: str) -> None:

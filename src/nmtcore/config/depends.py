@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nmtcore.config.filters import filter_name
+from nmtcore.config.filters import FILTERS
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.typed import plain
@@ -67,5 +67,5 @@ def reading_settings(reading: ReadingSettings) -> dict[str, Any]:
 
 def filtering_settings(filtering: FilteringSettings) -> dict[str, Any]:
     """Give the settings that decide which pairs of a split are kept."""
-    filters = [{"name": filter_name(settings), **plain(settings)} for settings in filtering.filters]
+    filters = [FILTERS.entry_of(settings) for settings in filtering.filters]
     return plain(filtering) | {"filters": filters}

@@ -3,11 +3,10 @@
 To add one: its settings here, a line in `FILTERS`, its code in `corpus/filters/{name}.py`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from nmtcore.config.typed import build_entry, registered_name
+from nmtcore.config.registry import Registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,23 +72,16 @@ FilterSettings = (
     | LinguaSettings
 )
 
-FILTERS: dict[str, type] = {
-    "empty": EmptySettings,
-    "length": LengthSettings,
-    "ratio": RatioSettings,
-    "duplicates": DuplicatesSettings,
-    "held_out": HeldOutSettings,
-    "langdetect": LangDetectSettings,
-    "lingua": LinguaSettings,
-}
-
-
-def filter_settings(entry: str | Mapping[str, Any], *, where: str) -> FilterSettings:
-    """Build the settings of one entry of `filters`: a name, or `{name: ..., key: value...}`."""
-    entry = {"name": entry} if isinstance(entry, str) else entry
-    return build_entry(entry, FILTERS, key="name", what="filter", where=where)
-
-
-def filter_name(settings: FilterSettings) -> str:
-    """Give the registered name of a filter's settings."""
-    return registered_name(settings, FILTERS)
+FILTERS = Registry[FilterSettings](
+    {
+        "empty": EmptySettings,
+        "length": LengthSettings,
+        "ratio": RatioSettings,
+        "duplicates": DuplicatesSettings,
+        "held_out": HeldOutSettings,
+        "langdetect": LangDetectSettings,
+        "lingua": LinguaSettings,
+    },
+    what="filter",
+    package="nmtcore.corpus.filters",
+)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from nmtcore.config.typed import build, choose, nearest
+from nmtcore.config.registry import Registry
+from nmtcore.config.typed import build, nearest
 from nmtcore.errors import UserError
 
 
@@ -108,24 +109,30 @@ class DemoOptions(FormatOptions):
     seed: int = 1
 
 
-FORMATS: dict[str, type[FormatOptions]] = {
-    "plain": PlainOptions,
-    "sgm": SgmOptions,
-    "tsv": TsvOptions,
-    "tmx": TmxOptions,
-    "czeng": CzengOptions,
-    "conllu": ConlluOptions,
-    "copied": CopiedOptions,
-    "demo": DemoOptions,
-}
+FORMATS = Registry[FormatOptions](
+    {
+        "plain": PlainOptions,
+        "sgm": SgmOptions,
+        "tsv": TsvOptions,
+        "tmx": TmxOptions,
+        "czeng": CzengOptions,
+        "conllu": ConlluOptions,
+        "copied": CopiedOptions,
+        "demo": DemoOptions,
+    },
+    what="format",
+    package="nmtcore.corpus.formats",
+)
 
 
-def format_options(name: str, options: Mapping[str, Any], *, where: str) -> FormatOptions:
-    """Build the options of the format `name`."""
-    return build(FORMATS[choose(name, FORMATS, what="format", where=where)], options, where=f"{where}: options")
+def corpus_options(name: str, options: Mapping[str, Any], files: Mapping[str, Any], *, where: str) -> FormatOptions:
+    """Build the options of a corpus of the format `name`, and check that its files are those that the format reads."""
+    built = build(FORMATS.find(name, where=where), options, where=f"{where}: options")
+    _check_roles(built, files, where=where)
+    return built
 
 
-def check_roles(options: FormatOptions, files: Mapping[str, Any], *, where: str) -> None:
+def _check_roles(options: FormatOptions, files: Mapping[str, Any], *, where: str) -> None:
     """Raise a sentence when `files` lacks a role that the format reads, or has another."""
     for role in files:
         if role not in options.roles:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.annotators import annotator_settings
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.datasets import SIDES, DatasetSettings
-from nmtcore.config.filters import filter_settings
+from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.typed import build
 
@@ -36,10 +36,13 @@ def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], 
         languages = {values.get("source"): "source", values.get("target"): "target"}
         values["corpora"] = {key: _corpus(corpus, languages) for key, corpus in values["corpora"].items()}
     if isinstance(values.get("filters"), list):
-        values["filters"] = tuple(filter_settings(entry, where=f"{where}: filters") for entry in values["filters"])
+        values["filters"] = tuple(
+            FILTERS.build({"name": entry} if isinstance(entry, str) else entry, where=f"{where}: filters")
+            for entry in values["filters"]
+        )
     if isinstance(values.get("annotators"), Mapping):
         values["annotators"] = {
-            key: annotator_settings(entry, where=f"{where}: annotators.{key}")
+            key: ANNOTATORS.build(entry, where=f"{where}: annotators.{key}")
             for key, entry in values["annotators"].items()
         }
     return build(DatasetSettings, values, where=where)

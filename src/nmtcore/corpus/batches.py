@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from nmtcore.config.formats import FormatOptions
-from nmtcore.corpus.formats import format_module
+from nmtcore.config.formats import FORMATS, FormatOptions
 from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, Purpose, Row, clean
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.scripts import count_unspaced
@@ -35,7 +34,7 @@ class Reader:
     @property
     def module(self) -> ModuleType:
         """The format's reader."""
-        return format_module(self.format)
+        return FORMATS.module(self.format)
 
 
 class Chunk(NamedTuple):

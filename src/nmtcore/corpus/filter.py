@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.config.filters import filter_name
+from nmtcore.config.filters import FILTERS
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus.filters import is_costly, make_filter
 from nmtcore.corpus.filters.view import Situation, View
@@ -62,7 +62,7 @@ def filter_split(
     if filters and not kept:
         raise UserError(f"The filters of {dataset} leave no training pair of {rows}: look at its `filters`.")
     corpora = _write_kept(raw, output, verdict, load_truecasers(truecasers or {}), len(filters))
-    names = [filter_name(each) for each in filters]
+    names = [FILTERS.name_of(each) for each in filters]
     facts: dict[str, Any] = {
         **_facts(np.bincount(verdict, minlength=len(filters) + 1), names),
         "corpora": {corpus: _facts(counts, names) for corpus, counts in corpora.items()},

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from nmtcore.config.datasets import CorpusSettings, FileSettings, PartSettings
-from nmtcore.config.formats import check_roles, format_options
+from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
@@ -70,8 +70,7 @@ def _chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: 
     for part in settings.parts:
         corpus = settings.corpora[part.corpus]
         where = f"{dataset}: corpora.{part.corpus}"
-        options = format_options(corpus.format, corpus.options, where=where)
-        check_roles(options, corpus.files, where=where)
+        options = corpus_options(corpus.format, corpus.options, corpus.files, where=where)
         if not purpose.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
                 f"{where} has only a {corpus.sides[0]} side, so it can be a treebank (a split called gold_... or "

@@ -10,7 +10,7 @@ import numpy as np
 
 from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
 from nmtcore.annotation.shards import annotation_batch
-from nmtcore.config.annotators import AnnotatorSettings, annotator_settings
+from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.scripts import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.truecase import Truecaser
@@ -99,7 +99,7 @@ class Reader:
         self._vocabulary, self._segmenter = vocabulary, segmenter
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
-            (annotator_settings(run.annotators[name], where=f"run.json: annotators.{name}"), features)
+            (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in by_annotator(run.inference_syntax["source"]).items()
         ]
         self._wrap = vocabulary.ids([unsplit(TRANSLATE)]) if run.segmentation.parsing else []

@@ -11,17 +11,15 @@ or, where looking at a pair is costly and needs nothing but that pair,
   other processes, which get a copy of the filter by pickling.
 """
 
-from importlib import import_module
 from typing import Any
 
-from nmtcore.config.filters import FilterSettings, filter_name
+from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.corpus.filters.view import Situation
 
 
 def make_filter(settings: FilterSettings, situation: Situation) -> Any:
     """Make the filter that `settings` describe."""
-    module = import_module(f"nmtcore.corpus.filters.{filter_name(settings)}")
-    return module.Filter(settings, situation)
+    return FILTERS.module(FILTERS.name_of(settings)).Filter(settings, situation)
 
 
 def is_costly(made: Any) -> bool:

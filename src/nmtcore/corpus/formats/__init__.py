@@ -5,14 +5,3 @@
   rows can be parsed in other processes. `purpose` (`rows.Purpose`) says what it is read for: languages, a treebank.
 - `ALIGNED`: whether the rows come from several files, so that reading to the end shows whether they fit together.
 """
-
-from importlib import import_module
-from types import ModuleType
-
-from nmtcore.config.formats import FORMATS
-from nmtcore.config.typed import choose
-
-
-def format_module(name: str) -> ModuleType:
-    """Import the reader of a format."""
-    return import_module(f"nmtcore.corpus.formats.{choose(name, FORMATS, what='format', where='corpora')}")

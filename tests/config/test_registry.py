@@ -1,0 +1,71 @@
+"""Settings by name: from an entry and back, and the module that implements them."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.filters import FILTERS
+from nmtcore.config.formats import FORMATS
+from nmtcore.config.registry import Registry
+from nmtcore.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Apple:
+    size: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pear:
+    names: tuple[str, ...]
+
+
+FRUIT = Registry[Apple | Pear]({"apple": Apple, "pear": Pear}, what="fruit", package="collections", key="kind")
+
+
+def test_an_entry_becomes_settings_and_settings_the_same_entry():
+    entry = {"kind": "pear", "names": ["a", "b"]}
+    settings = FRUIT.build(entry, where="f.yaml")
+    assert settings == Pear(names=("a", "b"))
+    assert FRUIT.name_of(settings) == "pear"
+    assert FRUIT.entry_of(settings) == entry
+    assert FRUIT.entry_of(Apple()) == {"kind": "apple", "size": 1}
+
+
+def test_a_registry_lists_its_names_in_their_order():
+    assert list(FRUIT) == ["apple", "pear"]
+    assert len(FRUIT) == 2
+    assert FRUIT["apple"] is Apple
+    assert FRUIT.find("pear", where="f.yaml") is Pear
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ("pear", r"f.yaml: expected {kind: the name of a fruit, its settings}; found 'pear'."),
+        ({"names": []}, r"f.yaml: expected {kind: the name of a fruit, its settings}; found {'names': \[\]}."),
+        ({"kind": "paer"}, r"f.yaml: unknown fruit 'paer'. Did you mean pear?"),
+        ({"kind": "apple", "sizes": 2}, r"f.yaml: apple: unknown key 'sizes'. Did you mean size?"),
+        ({"kind": "apple", "size": "big"}, r"f.yaml: apple: size: expected a whole number, found 'big'."),
+    ],
+)
+def test_a_mistake_is_a_sentence(entry, sentence):
+    with pytest.raises(UserError, match=f"^{sentence.replace('?', '[?]')}"):
+        FRUIT.build(entry, where="f.yaml")
+
+
+def test_the_module_of_a_name_lies_in_the_package():
+    assert Registry({"abc": Apple}, what="fruit", package="collections").module("abc").Mapping
+
+
+@pytest.mark.parametrize(
+    ("registry", "name", "offers"),
+    [
+        *((ANNOTATORS, name, "open_annotator") for name in ANNOTATORS),
+        *((FILTERS, name, "Filter") for name in FILTERS),
+        *((FORMATS, name, "parse") for name in FORMATS),
+    ],
+)
+def test_every_name_has_a_module_that_offers_what_it_must(registry, name, offers):
+    assert callable(getattr(registry.module(name), offers))
