@@ -11,8 +11,8 @@ from oracles import governor_columns, pointing_loss, previous_columns, softmax
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.model.arrays import NO_TARGET
 from nmtcore.model.batch import make_batch
+from nmtcore.syntax.trees import NO_COLUMN
 
 KINDS = {"depparse": DepParseSettings, "diagonalparse": DiagonalParseSettings}
 
@@ -48,7 +48,7 @@ TREES = {
 def test_targets_of_single_trees(make, name, tree):
     words, governors = TREES[tree]
     batch = make_batch(pair(words, governors), np.array([0]), make(KINDS[name](layer=1)).components)
-    found = [None if t == NO_TARGET else t for t in batch.extra[f"{name}.targets"][0].tolist()]
+    found = [None if t == NO_COLUMN else t for t in batch.extra[f"{name}.targets"][0].tolist()]
     assert found == expected_columns(name, words, governors)
     assert batch.counts[name] == sum(t is not None for t in found)
 
@@ -58,10 +58,10 @@ def test_targets_written_out_by_hand(make):
     examples = pair([0, 1, 1, 2], [1, 2, -1])
     batch = make_batch(examples, np.array([0]), make(DepParseSettings(layer=0)).components)
     assert batch.source_BS.tolist() == [[4, 5, 6, 7, 8, 3]]
-    assert batch.extra["depparse.targets"].tolist() == [[NO_TARGET, 2, 4, 2, 0, NO_TARGET]]
+    assert batch.extra["depparse.targets"].tolist() == [[NO_COLUMN, 2, 4, 2, 0, NO_COLUMN]]
     batch = make_batch(examples, np.array([0]), make(DiagonalParseSettings(layer=0)).components)
     assert batch.source_BS.tolist() == [[5, 6, 7, 8, 3]]
-    assert batch.extra["diagonalparse.targets"].tolist() == [[0, 0, 1, 1, NO_TARGET]]
+    assert batch.extra["diagonalparse.targets"].tolist() == [[0, 0, 1, 1, NO_COLUMN]]
 
 
 @pytest.mark.parametrize("name", KINDS)

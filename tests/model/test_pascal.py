@@ -62,7 +62,7 @@ class ScaledOracle(Oracle):
 def weights_of(model, batch):
     """The weights of a batch, (B, S, S)."""
     (pascal,) = (part for part in model.components if part.name == "pascal")
-    return pascal.weights(batch.extra["pascal.parents"], torch.float64)[:, 0]
+    return pascal.weights(batch.extra["pascal.parent_positions"], torch.float64)[:, 0]
 
 
 def trees_of(examples, i):
@@ -172,7 +172,7 @@ def rows_of_ones(weights, parents):
 def test_ignored_rows_are_ones_and_all_others_as_they_were(make, draw):
     model = make(DRAWS).train()
     batch = make_batch(draw(40, seed=3), np.arange(40), model.components)
-    (pascal,), parents = model.components, batch.extra["pascal.parents"]
+    (pascal,), parents = model.components, batch.extra["pascal.parent_positions"]
     torch.manual_seed(1)
     drawn = pascal.weights(parents, torch.float64)
     whole = pascal.eval().weights(parents, torch.float64)
@@ -189,7 +189,7 @@ def test_heads_draw_together_or_each_by_itself(make, draw):
     shapes = {}
     for per_head in (False, True):
         (pascal,) = make(dataclasses.replace(DRAWS, per_head=per_head)).train().components
-        weights = pascal.weights(batch.extra["pascal.parents"], torch.float64)
+        weights = pascal.weights(batch.extra["pascal.parent_positions"], torch.float64)
         shapes[per_head] = weights.shape[1]
         same = torch.equal(weights[:, 0], weights[:, -1])
         assert same != per_head
@@ -228,7 +228,7 @@ def test_far_positions_are_told_apart_in_half_precision(make):
     words = list(range(400))
     model = make(PascalSettings(heads=1))
     batch = make_batch(pairs((words, [-1, *words[:-1]])), np.array([0]), model.components)
-    (pascal,), parents = model.components, batch.extra["pascal.parents"]
+    (pascal,), parents = model.components, batch.extra["pascal.parent_positions"]
     half = pascal.weights(parents, torch.bfloat16)
     assert half.dtype == torch.bfloat16
     assert half[0, 0, 399].argmax() == 398

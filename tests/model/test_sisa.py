@@ -13,8 +13,8 @@ from oracles import pointing_loss, softmax
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.inference.parse import parse_of
-from nmtcore.model.arrays import NO_TARGET
 from nmtcore.model.batch import make_batch
+from nmtcore.syntax.trees import NO_COLUMN
 
 
 class BiaffineOracle(Oracle):
@@ -72,7 +72,7 @@ def expected_columns(words, governors, offset=0):
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2),)])
 def test_targets_of_single_trees(make, tree, prefix):
     batch = make_batch(pairs(TREES[tree]), np.array([0]), make(*prefix, SisaSettings()).components)
-    found = [None if t == NO_TARGET else t for t in batch.extra["sisa.targets"][0].tolist()]
+    found = [None if t == NO_COLUMN else t for t in batch.extra["sisa.targets"][0].tolist()]
     assert found == expected_columns(*TREES[tree], offset=len(prefix))
     assert batch.counts["sisa"] == sum(t is not None for t in found)
 
@@ -80,7 +80,7 @@ def test_targets_of_single_trees(make, tree, prefix):
 def test_targets_written_out_by_hand(make):
     # der Hund@@ e bellt </s>: both pieces of "Hunde" point to "bellt", which is the root and points to itself.
     batch = make_batch(pairs(([0, 1, 1, 2], [1, 2, -1])), np.array([0]), make(SisaSettings()).components)
-    assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_TARGET]]
+    assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_COLUMN]]
 
 
 @pytest.mark.parametrize("lacking", [["governor"], ["parent_first"], ["governor", "parent_first"]])

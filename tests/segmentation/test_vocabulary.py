@@ -3,12 +3,12 @@
 import pytest
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT, SPECIALS, UNK, Vocabulary
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK, Vocabulary
 
 
 def test_the_specials_come_first():
     vocabulary = Vocabulary.of(["dog", "cat"])
-    assert [vocabulary.entries[i] for i in (PAD, UNK, BOS, EOS, ROOT)] == ["<pad>", "<unk>", "<s>", "</s>", "<ROOT>"]
+    assert [vocabulary.entries[i] for i in (PAD, UNK, BOS, EOS, ROOT_ID)] == ["<pad>", "<unk>", "<s>", "</s>", "<ROOT>"]
     assert len(vocabulary) == 7
 
 

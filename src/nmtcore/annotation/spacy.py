@@ -15,6 +15,7 @@ from nmtcore.config.annotators import SpacySettings
 from nmtcore.config.models import installed_pipeline
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 if TYPE_CHECKING:
     from spacy import Language
@@ -170,9 +171,9 @@ def _annotation(doc: "Doc", names: _Names) -> Annotation:
     # Columns of numbers, at once: going from token to token would cost 5 % of the time of the parser.
     offsets, labels, *columns = doc.to_array(["HEAD", "DEP", "LEMMA", "POS", "TAG", "MORPH"]).T.tolist()
     # The head is so many words away, modulo 2 ** 64; a root has itself.
-    heads = [offset and (number + offset) % 2**64 for number, offset in enumerate(offsets, start=1)]
-    if heads.count(0) != 1:
-        return failed(f"not one tree: {heads.count(0)} roots")
+    heads = [(number + offset) % 2**64 if offset else HEAD_OF_ROOT for number, offset in enumerate(offsets, start=1)]
+    if (roots := heads.count(HEAD_OF_ROOT)) != 1:
+        return failed(f"not one tree: {roots} roots")
     found = [[names[number] for number in column] if any(column) else None for column in columns]
     lemma, upos, xpos, feats = found
     deprel = ["root" if (label := names[number]) == "ROOT" else label for number in labels]

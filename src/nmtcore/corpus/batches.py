@@ -15,6 +15,7 @@ from nmtcore.corpus.scripts import count_unspaced
 from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import COLUMNS, Annotation, annotation_fault, failed
+from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 CUT_AT_SPACES = ("spaces", "moses")
 """Kinds of words that leave a text in one piece where its script has no spaces."""
@@ -132,4 +133,4 @@ def _count_tree(annotation: Annotation, name: str, words: int, counts: Counter) 
     if annotation.reason is not None:
         counts["null_annotations", name, annotation.reason] += 1
     elif annotation.head is not None:
-        counts["several_roots", name] += sum(head == 0 for head in annotation.head) > 1
+        counts["several_roots", name] += sum(head == HEAD_OF_ROOT for head in annotation.head) > 1

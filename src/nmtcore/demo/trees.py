@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from nmtcore.syntax.annotation import Annotation
+from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
@@ -96,7 +97,7 @@ def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], s
         upos=[word.upos for word in words],
         xpos=[word.xpos for word in words],
         feats=[word.feats for word in words],
-        head=[0 if word.head is None else position[id(word.head)] for word in words],
+        head=[HEAD_OF_ROOT if word.head is None else position[id(word.head)] for word in words],
         deprel=[word.deprel for word in words],
         ccg=[word.ccg for word in words] if ccg else None,
         constituency=bracketed(words) if bracketed else None,

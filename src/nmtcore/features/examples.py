@@ -22,7 +22,7 @@ class SideExamples:
 
     `ids` are subwords without the end of sentence; `word_of_subword` is as long and counts words from 0.
     `syntax` holds a sequence over *words* per column of the features that were asked for (`features.schema`):
-    "governor" (0-based word, -1 root, -2 none), "parent_position" (float, in subwords), "deprel" (label ids)...; it is
+    "governor" (see `syntax.trees`), "parent_position" (float, in subwords), "deprel" (label ids)...; it is
     empty where none was.
     """
 

@@ -19,9 +19,6 @@ TOKENS_SCHEMA = pa.schema(
 )
 """`features/{segmentation}/{split}.{side}.parquet`: subword ids without `</s>`, and the word (0-based) of each."""
 
-ROOT, NO_GOVERNOR = -1, -2
-"""In `governor`: the word is a root; nothing is known of the word."""
-
 FLOATS = {"parent_position"}
 """The columns that are no whole numbers."""
 
@@ -46,7 +43,7 @@ def columns_of(features: Iterable[str]) -> dict[str, np.dtype]:
 def syntax_schema(features: Iterable[str]) -> pa.Schema:
     """Describe `features/{segmentation}/{split}.{side}.{annotator}.parquet`: every list has one entry a word.
 
-    governor           the governor (0-based word), `ROOT` or `NO_GOVERNOR`
+    governor           the governor (0-based word), or what `syntax.trees` has for a root and for nothing known
     parent_position    mean position of the governor's subwords (0-based), the word's own where it has no governor
     parent_first       position of the governor's first subword, the word's own first where it has no governor
     depth              edges from the artificial root (a root: 1), 0 where no tree is known

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.schema import NO_GOVERNOR
 from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.shape import word_depths
+from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +62,12 @@ class AnnotatedWords:
 
     @cached_property
     def governor(self) -> np.ndarray:
-        """The governor of every word (W,), 0-based in its sentence, -1 for a root, `NO_GOVERNOR` where unknown."""
-        governor = self.per_word(self.annotation.column("head"), fill=NO_GOVERNOR + 1) - 1
+        """The governor of every word (W,), 0-based in its sentence, with the sentinels of `syntax.trees`."""
+        governor = governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
         size = np.repeat(self.lengths, self.lengths)
         for k in np.flatnonzero((governor < NO_GOVERNOR) | (governor >= size))[:1]:
-            bad = self.id[_owner(self.offsets, k)]
-            raise UserError(
-                f"{self.where}, pair {bad}: head {governor[k] + 1} in a sentence of {size[k]} words: annotate again."
-            )
+            pair, head = self.id[_owner(self.offsets, k)], heads_of(governor[k])
+            raise UserError(f"{self.where}, pair {pair}: head {head} in a sentence of {size[k]} words: annotate again.")
         return governor
 
     @cached_property
@@ -85,7 +83,7 @@ class AnnotatedWords:
         unknown[np.repeat(np.arange(len(unknown)), self.lengths)[self.governor == NO_GOVERNOR]] = True
         known = np.repeat(~unknown, self.lengths)
         depth = np.zeros(len(known), np.int64)
-        heads, lengths = self.governor[known] + 1, self.lengths[~unknown]
+        heads, lengths = heads_of(self.governor[known]), self.lengths[~unknown]
         try:
             depth[known] = word_depths(heads, lengths)
         except ValueError:

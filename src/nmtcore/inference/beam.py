@@ -20,9 +20,9 @@ from torch import Tensor
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.topk import best_extensions
-from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID
 
-NEVER = (PAD, BOS, ROOT)
+NEVER = (PAD, BOS, ROOT_ID)
 """Entries that are never generated; `<unk>` may be."""
 
 Number = TypeVar("Number", float, Tensor)

@@ -12,8 +12,9 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.inference.bundle import CHUNK, Bundle
 from nmtcore.inference.parse import Parser, Way, parse_examples
 from nmtcore.inference.raw import Part, Reader, chunks, clean_lines
-from nmtcore.syntax.annotation import ROOT, Annotation
+from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.conllu import conllu_sentence
+from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 _HEAD = 6
 """The column of the head in CoNLL-U, from 0."""
@@ -112,7 +113,7 @@ def _joined(parts: Sequence[tuple[Part, Sequence[int]]]) -> list[int]:
     joined: list[int] = []
     for part, heads in parts:
         new = heads[len(joined) - part.first :]
-        joined += [ROOT if head == ROOT else head + part.first for head in new]
+        joined += [HEAD_OF_ROOT if head == HEAD_OF_ROOT else head + part.first for head in new]
     return joined
 
 

@@ -9,9 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from nmtcore.features.examples import SideExamples
-
-NO_TARGET = -100
-"""In a component's targets: a token that is not supervised."""
+from nmtcore.syntax.trees import NO_COLUMN
 
 
 @dataclass(kw_only=True)
@@ -36,10 +34,10 @@ class Arrays:
 
     @cached_property
     def first_BW(self) -> np.ndarray:
-        """The column of each word's first piece, -1 past a sentence's last word. Every word has a piece."""
+        """The column of each word's first piece, `NO_COLUMN` past a sentence's last word. Every word has a piece."""
         rows, columns, words = self.words
         first = columns == self.offset
         first[1:] |= words[1:] != words[:-1]
-        first_BW = np.full((len(self.source_BS), int(words.max(initial=-1)) + 1), -1, dtype=np.int64)
+        first_BW = np.full((len(self.source_BS), int(words.max(initial=-1)) + 1), NO_COLUMN, dtype=np.int64)
         first_BW[rows[first], words[first]] = columns[first]
         return first_BW

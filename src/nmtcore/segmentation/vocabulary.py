@@ -5,10 +5,11 @@ from pathlib import Path
 
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import read_lines, write_lines
+from nmtcore.syntax.trees import ROOT_ENTRY
 
-SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", "<ROOT>")
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", ROOT_ENTRY)
 """The first entries of every vocabulary."""
-PAD, UNK, BOS, EOS, ROOT = range(5)
+PAD, UNK, BOS, EOS, ROOT_ID = range(5)
 
 MARK = " "
 """What an unsplit entry begins with. No word holds white space (the segmenter refuses one that does), and pieces are

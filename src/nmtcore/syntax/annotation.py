@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from nmtcore.syntax.categories import category_fault
 from nmtcore.syntax.constituents import constituency_fault
-
-ROOT = 0
-"""The head of a root, as in CoNLL-U."""
+from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,10 +47,10 @@ def tree_fault(heads: Sequence[int]) -> str | None:
             return f"word {word} has head {head}, but the sentence has {n} words"
         if head == word:
             return f"word {word} is its own head"
-    if n and ROOT not in heads:
+    if n and HEAD_OF_ROOT not in heads:
         return "no word is a root (head 0)"
     reached = bytearray(n + 1)
-    reached[ROOT] = 2
+    reached[HEAD_OF_ROOT] = 2
     for start in range(1, n + 1):
         path, word = [], start
         while not reached[word]:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nmtcore.syntax.trees import HEAD_OF_ROOT
+
 _NEVER = np.int64(-(2**60))
 
 
@@ -53,7 +55,7 @@ def _weights(scores: np.ndarray, *, single_root: bool) -> _Weights:
     forbidden = ~own & np.isneginf(scores)
     level[1:] = np.where(own, _NEVER, -forbidden.astype(np.int64))
     if single_root:
-        level[1:, 0] -= n + 1
+        level[1:, HEAD_OF_ROOT] -= n + 1
     score[1:] = np.where(own | forbidden, 0.0, scores)
     return _Weights(level, score)
 

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmtcore.syntax.shape import parent_positions
+from nmtcore.syntax.shape import governors_among_all
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, HEAD_OF_ROOT, governors_of
 
 ROOT_PARENT = "root"
 """What stands for the label of a root's parent in DG-A."""
@@ -35,9 +36,8 @@ class Tags(NamedTuple):
 
 def dg_a_tags(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
     """Give each word of one sentence its DG-A tag; `heads` are 1-based, 0 = root."""
-    return [
-        f"{deprel}|{deprels[head - 1] if head else ROOT_PARENT}" for head, deprel in zip(heads, deprels, strict=True)
-    ]
+    above = [ROOT_PARENT if head == HEAD_OF_ROOT else deprels[governors_of(head)] for head in heads]
+    return [f"{deprel}|{of_parent}" for deprel, of_parent in zip(deprels, above, strict=True)]
 
 
 def dg_b_tags(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
@@ -46,7 +46,7 @@ def dg_b_tags(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
     for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), start=1):
         dependents = [other for other, its_head in enumerate(heads, start=1) if its_head == word]
         sides = dict.fromkeys("L" if other < word else "R" for other in dependents)
-        head_side = [] if head == 0 else ["L" if head < word else "R"]
+        head_side = [] if head == HEAD_OF_ROOT else ["L" if head < word else "R"]
         tags.append("|".join([deprel, *head_side, *(["+".join(sides)] if sides else [])]))
     return tags
 
@@ -60,10 +60,11 @@ def dg_a_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, l
         lengths: (N,) words of each sentence.
         labels: the dependency labels.
     """
-    parents = parent_positions(heads, lengths)
+    governors = governors_among_all(heads, lengths)
     labels = list(labels)
     top = len(labels)
-    of_parent = np.where(parents < 0, top, deprels[np.maximum(parents, 0)]) if len(parents) else parents
+    is_root = governors == GOVERNOR_OF_ROOT
+    of_parent = np.where(is_root, top, deprels[np.maximum(governors, 0)]) if len(governors) else governors
     pairs = deprels.astype(np.int64) * (top + 1) + of_parent
     names = [*labels, ROOT_PARENT]
     return _tags(pairs, lambda pair: f"{labels[pair // (top + 1)]}|{names[pair % (top + 1)]}")
@@ -71,13 +72,13 @@ def dg_a_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, l
 
 def dg_b_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, labels: Sequence[str]) -> Tags:
     """Give the words of N sentences their DG-B tags, all at once; arguments as for `dg_a_codes`."""
-    parents = parent_positions(heads, lengths)
-    words = np.arange(len(parents))
-    left, right = np.zeros((2, len(parents)), dtype=np.int64)
-    has_head = parents >= 0
-    left[parents[has_head & (words < parents)]] = 1
-    right[parents[has_head & (words > parents)]] = 1
-    head_side = np.where(has_head, np.where(parents < words, 1, 2), 0)
+    governors = governors_among_all(heads, lengths)
+    words = np.arange(len(governors))
+    left, right = np.zeros((2, len(governors)), dtype=np.int64)
+    has_head = governors != GOVERNOR_OF_ROOT
+    left[governors[has_head & (words < governors)]] = 1
+    right[governors[has_head & (words > governors)]] = 1
+    head_side = np.where(has_head, np.where(governors < words, 1, 2), 0)
     combined = (deprels.astype(np.int64) * 3 + head_side) * 4 + left + 2 * right
     return _tags(combined, lambda code: labels[code // 12] + _HEAD_SIDES[code // 4 % 3] + _DEPENDENT_SIDES[code % 4])
 

@@ -9,6 +9,7 @@ from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.parser_head import ParserHead
+from nmtcore.syntax.trees import NO_COLUMN
 
 
 class DiagonalParse(ParserHead):
@@ -17,7 +18,8 @@ class DiagonalParse(ParserHead):
     def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
         """Point to the previous word's first piece."""
         first_BW = arrays.first_BW
-        return np.where(first_BW >= 0, np.concatenate([first_BW[:, :1], first_BW[:, :-1]], axis=1), -1)
+        previous_BW = np.concatenate([first_BW[:, :1], first_BW[:, :-1]], axis=1)
+        return np.where(first_BW == NO_COLUMN, NO_COLUMN, previous_BW)
 
 
 def build(

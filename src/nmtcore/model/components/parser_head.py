@@ -12,9 +12,10 @@ from torch import Tensor
 
 from nmtcore.config.components.parser_head import ParserHeadSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import NO_TARGET, Arrays
+from nmtcore.model.arrays import Arrays
 from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
+from nmtcore.syntax.trees import NO_COLUMN
 
 
 class ParserHead(Component):
@@ -25,7 +26,10 @@ class ParserHead(Component):
         self.settings = settings
 
     def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Give the column that each word's first piece points to, (B, W); negative: not supervised. None: unknown."""
+        """Give the column that each word's first piece points to: (B, W), `NO_COLUMN` where it is not supervised.
+
+        None where the examples came without what says so.
+        """
         raise NotImplementedError
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
@@ -42,13 +46,13 @@ class ParserHead(Component):
         heads.context.notes[self.name] = scores_BSS
 
     def targets(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Give the column that each of `arrays.words` points to, (P,); negative: not supervised. None: unknown."""
+        """Give the column that each of `arrays.words` points to: (P,), otherwise as `pointed_to`."""
         pointed_BW = self.pointed_to(arrays, examples)
         if pointed_BW is None:
             return None
         rows, columns, words = arrays.words
         own_first, pointed = arrays.first_BW[rows, words], pointed_BW[rows, words]
-        return np.where((columns == own_first) | (pointed < 0), pointed, own_first)
+        return np.where((columns == own_first) | (pointed == NO_COLUMN), pointed, own_first)
 
     def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
         """Put the first piece of each word, who may be pointed to, and where trees are known each token's target."""
@@ -58,10 +62,10 @@ class ParserHead(Component):
         if targets is None:
             return
         rows, columns, _ = arrays.words
-        targets_BS = np.full_like(arrays.source_BS, NO_TARGET)
-        targets_BS[rows, columns] = np.where(targets < 0, NO_TARGET, targets)
+        targets_BS = np.full_like(arrays.source_BS, NO_COLUMN)
+        targets_BS[rows, columns] = targets
         arrays.extra[f"{self.name}.targets"] = targets_BS
-        arrays.counts[self.name] = int((targets_BS != NO_TARGET).sum())
+        arrays.counts[self.name] = int((targets_BS != NO_COLUMN).sum())
 
     def _candidates(self, arrays: Arrays) -> np.ndarray:
         """Find the sentence's own subwords, and this component's prefix: neither `</s>` nor what others put before."""
@@ -84,7 +88,7 @@ class ParserHead(Component):
         if targets_BS is None:
             raise ValueError(f"{self.name} is trained on dependency trees, but the examples came without governors")
         log_BSS = self._log_probabilities(context)
-        return F.nll_loss(log_BSS.flatten(0, 1), targets_BS.flatten(), ignore_index=NO_TARGET, reduction="sum")
+        return F.nll_loss(log_BSS.flatten(0, 1), targets_BS.flatten(), ignore_index=NO_COLUMN, reduction="sum")
 
     @property
     def loss_weight(self) -> float:
@@ -95,7 +99,10 @@ class ParserHead(Component):
         """Read the head's log-probabilities off the words' first pieces."""
         log_BSS = self._log_probabilities(context).detach().float().cpu().numpy()
         first_BW = context.extra[f"{self.name}.first"].cpu().numpy()
-        return [self.word_scores(log_SS, row[row >= 0]) for log_SS, row in zip(log_BSS, first_BW, strict=True)]
+        return [
+            self.word_scores(log_SS, first_W[first_W != NO_COLUMN])
+            for log_SS, first_W in zip(log_BSS, first_BW, strict=True)
+        ]
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Cut the words' scores out of a sentence's (as `parse_scores` says), given the words' first columns."""

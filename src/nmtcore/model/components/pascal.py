@@ -13,12 +13,9 @@ from torch import Tensor
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.features.schema import NO_GOVERNOR
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack
-
-NO_PARENT = -1.0
-"""In place of a parent's position: nothing is known of the token's governor, its row is not scaled."""
+from nmtcore.syntax.trees import NO_GOVERNOR, NO_POSITION
 
 
 class Pascal(Component):
@@ -39,30 +36,30 @@ class Pascal(Component):
 
     def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
         """Put the position of every token's parent; examples without trees are a `ValueError`."""
-        arrays.extra[f"{self.name}.parents"] = parent_positions(arrays, examples, name=self.name)
+        arrays.extra[f"{self.name}.parent_positions"] = parent_positions(arrays, examples, name=self.name)
 
     def _scale(self, scores_BHSS: Tensor, heads: Heads) -> Tensor:
         context, count = heads.context, self.settings.heads
         if self.name not in context.notes:
-            context.notes[self.name] = self.weights(context.extra[f"{self.name}.parents"], scores_BHSS.dtype)
+            context.notes[self.name] = self.weights(context.extra[f"{self.name}.parent_positions"], scores_BHSS.dtype)
         scaled_BPSS = scores_BHSS[:, :count] * context.notes[self.name]
         return scaled_BPSS if count == scores_BHSS.size(1) else torch.cat([scaled_BPSS, scores_BHSS[:, count:]], dim=1)
 
-    def weights(self, parents_BS: Tensor, dtype: torch.dtype) -> Tensor:
+    def weights(self, parent_positions_BS: Tensor, dtype: torch.dtype) -> Tensor:
         """Compute what scores are multiplied by, once for all layers: (B, 1 or P, S, S).
 
         In training every row is all ones with the probability `ignoring`.
         """
         # Distances in fp32 at least: in half precision far positions cannot be told apart.
-        parents_BS1 = parents_BS.to(torch.promote_types(dtype, torch.float32)).unsqueeze(-1)
-        columns_S = torch.arange(parents_BS.size(1), device=parents_BS.device)
-        weights_BSS = self._proximity(columns_S - parents_BS1)
-        weights_B1SS = weights_BSS.masked_fill(parents_BS1 == NO_PARENT, 1.0).to(dtype).unsqueeze(1)
+        positions_BS1 = parent_positions_BS.to(torch.promote_types(dtype, torch.float32)).unsqueeze(-1)
+        columns_S = torch.arange(parent_positions_BS.size(1), device=parent_positions_BS.device)
+        weights_BSS = self._proximity(columns_S - positions_BS1)
+        weights_B1SS = weights_BSS.masked_fill(positions_BS1 == NO_POSITION, 1.0).to(dtype).unsqueeze(1)
         if not (self.training and self.settings.ignoring):
             return weights_B1SS
         drawn = self.settings.heads if self.settings.per_head else 1
-        shape = (len(parents_BS), drawn, parents_BS.size(1), 1)
-        ignored = torch.rand(shape, device=parents_BS.device) < self.settings.ignoring
+        shape = (len(parent_positions_BS), drawn, parent_positions_BS.size(1), 1)
+        ignored = torch.rand(shape, device=parent_positions_BS.device) < self.settings.ignoring
         return weights_B1SS.masked_fill(ignored, 1.0)
 
     def _proximity(self, distances_BSS: Tensor) -> Tensor:
@@ -75,10 +72,10 @@ class Pascal(Component):
 def parent_positions(arrays: Arrays, examples: Examples, *, name: str) -> np.ndarray:
     """Lay the positions of the tokens' parents into float32 (B, S), in columns of `arrays.source_BS`.
 
-    `NO_PARENT` for padding, for words without annotation, and for every token of a sentence that has none.
+    `NO_POSITION` for padding, for words without annotation, and for every token of a sentence that has none.
     """
-    governors, parents = (examples.source.syntax.get(kind) for kind in ("governor", "parent_position"))
-    if governors is None or parents is None:
+    governors, positions = (examples.source.syntax.get(kind) for kind in ("governor", "parent_position"))
+    if governors is None or positions is None:
         raise ValueError(f"{name} reads the dependency trees of the source, but the examples came without")
     rows, columns, words = arrays.words
     place = governors.offsets[rows] + words
@@ -88,9 +85,9 @@ def parent_positions(arrays: Arrays, examples: Examples, *, name: str) -> np.nda
     # Every token at its own place, in sentences with a tree; then the words where their parents are.
     columns_S = np.arange(arrays.source_BS.shape[1], dtype=np.float32)
     real_BS = annotated_B[:, None] & (columns_S <= ends_B[:, None])
-    parents_BS = np.where(real_BS, columns_S, np.float32(NO_PARENT))
-    parents_BS[rows, columns] = np.where(known, parents.values[place] + arrays.offset, NO_PARENT)
-    return parents_BS
+    parent_positions_BS = np.where(real_BS, columns_S, np.float32(NO_POSITION))
+    parent_positions_BS[rows, columns] = np.where(known, positions.values[place] + arrays.offset, NO_POSITION)
+    return parent_positions_BS
 
 
 def build(

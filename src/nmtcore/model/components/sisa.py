@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.features.schema import NO_GOVERNOR
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import AttentionHooks, Heads, Stack
 from nmtcore.model.components.parser_head import ParserHead
+from nmtcore.syntax.trees import NO_COLUMN, NO_GOVERNOR
 
 
 class Sisa(ParserHead):
@@ -65,7 +65,7 @@ class Sisa(ParserHead):
             return None
         rows, _, words = arrays.words
         place = governors.offsets[rows] + words
-        return np.where(governors.values[place] == NO_GOVERNOR, -1, parents.values[place] + arrays.offset)
+        return np.where(governors.values[place] == NO_GOVERNOR, NO_COLUMN, parents.values[place] + arrays.offset)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Take a word's score of itself for that of being a root."""

@@ -19,8 +19,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import Heads, Stack
 from nmtcore.model.components.pair_labels import PairLabels
-
-_NONE = -2
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 
 
 class Paths(NamedTuple):
@@ -36,12 +35,14 @@ class Paths(NamedTuple):
 
 @torch.no_grad()
 def tree_paths(governor_BW: Tensor) -> Paths:
-    """Find the paths between all words, from their governors (from 0; -1 root, -2 none): int64, int64, bool, bool.
+    """Find the paths between all words, from their governors (`syntax.trees`): int64, int64, bool, bool.
 
     Words have as many common ancestors (themselves included) as the last of them is steps below the artificial root.
     """
     words = governor_BW.size(1)
-    governor_BW = torch.where(governor_BW < 0, words - 1 - governor_BW, governor_BW)
+    root, nowhere = words, words + 1
+    governor_BW = governor_BW.masked_fill(governor_BW == GOVERNOR_OF_ROOT, root)
+    governor_BW = governor_BW.masked_fill(governor_BW == NO_GOVERNOR, nowhere)
     with torch.autocast(governor_BW.device.type, enabled=False):
         above_BWW, known_BW = _ancestors(governor_BW)
         common_BWW = above_BWW @ above_BWW.mT
@@ -101,7 +102,7 @@ class TreeLabels(PairLabels):
         word_BS = np.full_like(arrays.source_BS, count)
         word_BS[rows, columns] = words
         arrays.extra[f"{self.name}.word"] = word_BS
-        arrays.extra[f"{self.name}.governor"] = governors.padded(fill=_NONE, width=count).astype(np.int64)
+        arrays.extra[f"{self.name}.governor"] = governors.padded(fill=NO_GOVERNOR, width=count).astype(np.int64)
 
     def pair_labels(self, heads: Heads, stack: Stack) -> Tensor:
         """Label the words' pairs, then their pieces'."""
