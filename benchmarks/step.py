@@ -263,7 +263,8 @@ def runners_of(
     reference = Reference(settings, size).to(device)
     runners = [runner(REFERENCE, reference, reference, [])]
     for name in [BASE, *options.systems]:
-        chosen = tuple(component_settings(entry, where=name) for entry in project.system(name).components)
+        entries = project.system(name).components.items()
+        chosen = {component: component_settings(component, entry, where=name) for component, entry in entries}
         check_composition(chosen, settings, where=name)
         components = build_components(chosen, settings, LABELS)
         model = Transformer(settings, source_size=size, target_size=size, joint=True, components=components)

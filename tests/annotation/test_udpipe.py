@@ -92,7 +92,7 @@ class Failing:
 
 
 def test_a_failure_costs_one_sentence():
-    annotator = udpipe.UdPipeSettings(UdPipeSettings(model=MODEL), [])
+    annotator = udpipe.UdPipe(UdPipeSettings(model=MODEL), [])
     annotator._model = Failing()
     sentences = [Sentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
     found = list(annotator.annotate(sentences))

@@ -32,6 +32,10 @@ def with_evaluation(run, **changes):
     return replace(run, evaluation=replace(run.evaluation, **changes))
 
 
+def weighted(weight):
+    return {"depparse": replace(RUN.components["depparse"], weight=weight)}
+
+
 def changed(settings, before, after):
     return differences(flat(settings(before)), flat(settings(after)))
 
@@ -51,7 +55,7 @@ def changed(settings, before, after):
         (replace(RUN, sentences=replace(RUN.sentences, train=7)), True, False),
         (replace(RUN, sentences=replace(RUN.sentences, dev=7)), True, True),
         (replace(RUN, sentences=replace(RUN.sentences, test=7)), False, True),
-        (replace(RUN, components=(replace(RUN.components[0], weight=0.7),)), True, False),
+        (replace(RUN, components=weighted(0.7)), True, False),
         (replace(RUN, model=replace(RUN.model, dropout=0.4)), True, False),
         (with_training(RUN, clip_norm=2.0), True, False),
         (with_training(RUN, log_every=77), False, False),
@@ -88,7 +92,8 @@ def test_gold_trees_depend_on_themselves_alone():
 def test_settings_stand_under_their_paths():
     values = {
         "training": {"schedule": {"peak": 1}, "betas": [0.9, 0.98]},
-        "components": [{"name": "depparse", "weight": 0.5, "head": None}, {"name": "pascal", "heads": 1}],
+        "components": {"depparse": {"weight": 0.5, "head": None}, "pascal": {"heads": 1}},
+        "filters": [{"name": "length", "most": 5, "least": None}, {"name": "ratio", "most": 9}],
         "two": [{"name": "same", "x": 1}, {"name": "same", "x": 2}],
         "splits": {"train": [{"corpus": "a", "last": 100}]},
         "empty": [],
@@ -100,6 +105,9 @@ def test_settings_stand_under_their_paths():
         "components": "depparse, pascal",
         "components.depparse.weight": 0.5,
         "components.pascal.heads": 1,
+        "filters": "length, ratio",
+        "filters.length.most": 5,
+        "filters.ratio.most": 9,
         "two[0].name": "same",
         "two[0].x": 1,
         "two[1].name": "same",
@@ -108,6 +116,14 @@ def test_settings_stand_under_their_paths():
         "splits.train[0].last": 100,
         "empty": [],
     }
+
+
+def test_the_order_of_components_is_a_setting():
+    values = {"components": {"pascal": {"heads": 1}, "label_head": {"layer": 1}}}
+    swapped = {"components": dict(reversed(values["components"].items()))}
+    assert values == swapped
+    assert differences(flat(values), flat(swapped)) == ['components: "pascal, label_head" -> "label_head, pascal"']
+    assert repr(Tracked(None, values)) != repr(Tracked(None, swapped))
 
 
 def test_long_values_are_cut():
@@ -128,7 +144,7 @@ def reason(old, new, files=("results/x",)):
     return f"Params have changed since last execution: {change}"
 
 
-OLD, NEW = (Tracked(None, training_settings(replace(RUN, components=(replace(RUN.components[0], weight=weight),))))
+OLD, NEW = (Tracked(None, training_settings(replace(RUN, components=weighted(weight))))
             for weight in (0.5, 0.7))  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
         assert run_from_json(run_to_json(run), where="test") == run
         full = project.run(dataset, system, "paper", 1).model
         assert (run.model.encoder_layers, run.model.heads) == (full.encoder_layers, full.heads), "every system exists"
-        for settings in run.components:
+        for settings in run.components.values():
             assert all(name in run.syntax[side] for side, names in settings.needs.items() for name in names)
     return True
 
@@ -87,7 +87,7 @@ def test_pascal_has_the_published_settings_on_every_data_set_and_its_twins(proje
     assert len(ablations) == 23
     for twin, system in product(twins, ablations):
         run = project.run(twin, system, "smoke", 1)
-        (pascal,) = run.components
+        (pascal,) = run.components.values()
         assert pascal.heads == (int(system[-1]) if "heads" in system else heads)
         assert pascal.ignoring == (0 if "no_ignoring" in system else ignoring)
         assert run.training.betas == (0.9, beta2)
@@ -99,12 +99,12 @@ def test_pascal_has_the_published_settings_on_every_data_set_and_its_twins(proje
 
 def test_sisa_counts_layers_from_1(project: Project):
     for name in published(project, "bugliarello2020", "sisa"):
-        (sisa,) = project.run("nc11_en2de", name, "paper", 1).components
+        (sisa,) = project.run("nc11_en2de", name, "paper", 1).components.values()
         assert (sisa.layer, sisa.head) == (int(name[-1]) - 1 if "layer" in name else 0, 0)
 
 
 def test_every_component_is_in_some_system(project: Project):
-    used = {entry["name"] for name in project.system_entries for entry in project.system(name).components}
+    used = {component for name in project.system_entries for component in project.system(name).components}
     assert used == set(COMPONENTS)
 
 
@@ -135,9 +135,9 @@ def test_published_splits_of_czeng(project: Project):
 
 def test_components_read_back(project: Project):
     for name in project.system_entries:
-        for entry in project.system(name).components:
-            settings = component_settings(entry, where="test")
-            assert component_settings(component_entry(settings), where="test") == settings
+        for component, entry in project.system(name).components.items():
+            settings = component_settings(component, entry, where="test")
+            assert component_settings(component, component_entry(settings), where="test") == settings
 
 
 @pytest.mark.parametrize(
@@ -233,12 +233,12 @@ def test_names_that_would_make_paths_ambiguous(folder: Path):
 
 def test_a_system_of_ones_own_in_one_file(folder: Path):
     (folder / "systems" / "mine.yaml").write_text(
-        "both: {extends: transformer_base, components: [{name: depparse, layer: 1}, {name: diagonalparse, layer: 0}],\n"
+        "both: {extends: transformer_base, components: {depparse: {layer: 1}, diagonalparse: {layer: 0}},\n"
         "  per_dataset: {demo_en2de: {components: {depparse: {weight: 0.5}}, training: {label_smoothing: 0.2}}}}\n"
     )
     run = Project.load(folder).run("demo_en2de", "both", "smoke", 1)
-    assert [c.layer for c in run.components] == [1, 0]
-    assert run.components[0].weight == 0.5
+    assert [(name, c.layer) for name, c in run.components.items()] == [("depparse", 1), ("diagonalparse", 0)]
+    assert run.components["depparse"].weight == 0.5
     assert run.training.label_smoothing == 0.2
 
 
@@ -255,7 +255,7 @@ def test_a_system_of_ones_own_in_one_file(folder: Path):
 )
 def test_mistakes_in_what_a_system_says_of_a_data_set(folder: Path, special: str, sentence: str):
     (folder / "systems" / "mine.yaml").write_text(
-        f"mine: {{extends: transformer_base, components: [{{name: depparse, layer: 1}}], per_dataset: "
+        f"mine: {{extends: transformer_base, components: {{depparse: {{layer: 1}}}}, per_dataset: "
         f"{{demo_en2de: {special}}}}}\n"
     )
     with pytest.raises(UserError) as error:
@@ -281,7 +281,7 @@ def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: 
     before = found("demo_en2de", "transformer_base")
     assert found("lone", "other") == before
     assert found("demo_en2de", "other") == found("twin_of_twin", "mine") == (0.2, before[1])
-    assert found("twin", "other") == found("twin_of_twin", "other") == (before[0], 0.4)
+    assert found("twin", "other") == found("twin_of_twin", "other") == (0.2, 0.4)
 
 
 def test_models_are_looked_for_in_the_users_folders_and_the_downloads(folder: Path):
@@ -308,14 +308,14 @@ def test_a_gpu_is_called_cuda(folder: Path, device):
 def test_clashes_are_planning_errors(folder: Path):
     (folder / "systems" / "mine.yaml").write_text(
         "clash:\n  extends: transformer_base\n"
-        "  components: [{name: depparse, layer: 1}, {name: diagonalparse, layer: 1}]\n"
-        "deep: {extends: transformer_base, components: [{name: depparse, layer: 6}]}\n"
-        "last: {extends: transformer_base, components: [{name: depparse, layer: 5, head: 8}]}\n"
-        "wide: {extends: transformer_base, components: [{name: pascal, heads: 9}]}\n"
-        "high: {extends: transformer_base, components: [{name: pascal, heads: 1, layers: [0, 6]}]}\n"
-        "full: {extends: transformer_base, components: [{name: pascal, heads: 8}, {name: depparse, layer: 0}]}\n"
-        "first: {extends: transformer_base, components: [{name: sisa}, {name: pascal, heads: 1}]}\n"
-        "free: {extends: transformer_base, components: [{name: pascal, heads: 7}, {name: depparse, layer: 0}]}\n"
+        "  components: {depparse: {layer: 1}, diagonalparse: {layer: 1}}\n"
+        "deep: {extends: transformer_base, components: {depparse: {layer: 6}}}\n"
+        "last: {extends: transformer_base, components: {depparse: {layer: 5, head: 8}}}\n"
+        "wide: {extends: transformer_base, components: {pascal: {heads: 9}}}\n"
+        "high: {extends: transformer_base, components: {pascal: {heads: 1, layers: [0, 6]}}}\n"
+        "full: {extends: transformer_base, components: {pascal: {heads: 8}, depparse: {layer: 0}}}\n"
+        "first: {extends: transformer_base, components: {sisa: {}, pascal: {heads: 1}}}\n"
+        "free: {extends: transformer_base, components: {pascal: {heads: 7}, depparse: {layer: 0}}}\n"
     )
     counted = "both claim encoder.1.head.7; only one can have it. Layers and heads count from 0."
     assert counted in fault(folder, system="clash")
@@ -475,8 +475,8 @@ def test_mistakes_in_systems_that_start_from_others(folder: Path, entry, words):
         ({"tasks": ["parsing"]}, "tasks: translation must be among them"),
         ({"tasks": []}, "tasks: translation must be among them"),
         ({"tasks": ["translation", "tagging"]}, "'tagging'"),
-        ({"components": [{"name": "sisa"}]}, "the task parsing does not go with sisa"),
-        ({"components": [{"name": "diagonalparse", "layer": 0}]}, "the task parsing does not go with diagonalparse"),
+        ({"components": {"sisa": {}}}, "the task parsing does not go with sisa"),
+        ({"components": {"diagonalparse": {"layer": 0}}}, "the task parsing does not go with diagonalparse"),
     ],
 )
 def test_mistakes_in_systems_of_two_tasks(folder: Path, entry, words):
@@ -630,9 +630,9 @@ def test_a_name_that_no_system_can_have(folder: Path, name: str):
 
 
 def test_one_parser_alone_puts_its_root_before_the_source(folder: Path):
-    two = "[{name: depparse, layer: 0}, {name: depparse, layer: 1}]"
+    two = "{depparse: {layer: 0}, lower: {kind: depparse, layer: 1}}"
     (folder / "systems" / "mine.yaml").write_text(f"two: {{extends: transformer_base, components: {two}}}\n")
     with pytest.raises(
-        UserError, match=r"depparse and depparse both claim source.prefix \(where <ROOT> stands\); only one"
+        UserError, match=r"depparse and lower both claim source.prefix \(where <ROOT> stands\); only one"
     ):
         Project.load(folder).run("demo_en2de", "two", "smoke", 1)

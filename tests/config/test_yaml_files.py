@@ -16,8 +16,9 @@ def test_keys_are_texts_whatever_yaml_takes_them_for(tmp_path):
 
 
 def test_the_option_on_needs_no_quotes(tmp_path):
-    (tmp_path / "f.yaml").write_text("mine: {name: tree_distance, maximum: 5, on: keys_values}\n")
-    assert component_settings(read_yaml(tmp_path / "f.yaml")["mine"], where="f").on == "keys_values"
+    (tmp_path / "f.yaml").write_text("tree_distance: {maximum: 5, on: keys_values}\n")
+    ((name, entry),) = read_yaml(tmp_path / "f.yaml").items()
+    assert component_settings(name, entry, where="f").on == "keys_values"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
-from nmtcore.inference.bundle import load_bundle, load_start, save_bundle
+from nmtcore.inference.bundle import FORMAT, load_bundle, load_start, save_bundle
 from nmtcore.model.build import build_model
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -122,10 +122,10 @@ def test_a_damaged_file_is_named(copy, name):
 
 def listed_again(folder):
     """Write bundle.json for files as they are now: a folder put together by hand."""
-    from nmtcore.inference.bundle import _sha256
+    from nmtcore.inference.bundle import FORMAT, _sha256
 
     files = {path.name: _sha256(path) for path in folder.iterdir() if path.name != "bundle.json"}
-    (folder / "bundle.json").write_text(json.dumps({"format": 1, "files": files}))
+    (folder / "bundle.json").write_text(json.dumps({"format": FORMAT, "files": files}))
 
 
 def test_files_of_different_models_are_not_mixed(copy):
@@ -147,7 +147,7 @@ def test_truncated_weights_are_said(copy):
 
 def test_other_formats_and_no_folder_are_said(copy, tmp_path):
     (copy / "bundle.json").write_text('{"format": 99, "files": {}}')
-    with pytest.raises(UserError, match="not of format 1"):
+    with pytest.raises(UserError, match=f"not of format {FORMAT}"):
         load_bundle(copy)
     with pytest.raises(UserError, match="no such folder"):
         load_bundle(tmp_path / "nowhere")

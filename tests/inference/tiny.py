@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from named_components import by_name
 
 from nmtcore.annotation.labels import SPECIALS
 from nmtcore.config.components.base import ComponentSettings
@@ -42,7 +43,7 @@ def run_settings(
             "annotators": {},
             "base": "transformer",
             "model": MODEL,
-            "components": components,
+            "components": by_name(*components),
             "training": TrainingSettings(max_updates=1),
             "decoding": DecodingSettings(beam=3, max_length_ratio=1.0, max_length_extra=3),
             "evaluation": EvaluationSettings(),
@@ -85,7 +86,7 @@ def random_model(
         source_size=vocabulary,
         target_size=vocabulary,
         joint=joint,
-        components=build_components(components, MODEL),
+        components=build_components(by_name(*components), MODEL),
     )
     initialise(model)
     with torch.no_grad():

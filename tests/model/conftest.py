@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from named_components import by_name
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
@@ -90,7 +91,7 @@ def _make(
     torch.manual_seed(seed)
     sizes = {"width": 16, "feed_forward": 24, "heads": 4, "encoder_layers": 3, "decoder_layers": 2, "dropout": 0.0}
     settings = TransformerSettings(**{**sizes, **settings})
-    built = [*build_components(components, settings, LABELS), *parts]
+    built = [*build_components(by_name(*components), settings, LABELS), *parts]
     model = Transformer(
         settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=joint, components=built
     ).double()
@@ -107,7 +108,7 @@ def _example(name: str) -> ComponentSettings:
     cls = COMPONENTS[name]
     hints = typing.get_type_hints(cls)
     required = [f for f in dataclasses.fields(cls) if f.default is f.default_factory is dataclasses.MISSING]
-    return component_settings({"name": name, **{f.name: _value(hints[f.name]) for f in required}}, where="test")
+    return component_settings(name, {f.name: _value(hints[f.name]) for f in required}, where="test")
 
 
 def _value(hint: Any) -> Any:

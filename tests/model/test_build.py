@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from named_components import by_name
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.model import TransformerSettings
@@ -20,7 +21,7 @@ def run(**changes):
         "base": "transformer",
         "system": "mine",
         "model": model,
-        "components": (DepParseSettings(layer=1),),
+        "components": by_name(DepParseSettings(layer=1)),
         "segmentation": SimpleNamespace(joint=True),
         "training": TrainingSettings(max_updates=1),
     }

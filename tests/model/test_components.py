@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
-from nmtcore.model.build import initialise
+from nmtcore.model.build import build_components, initialise
 from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
 
 
@@ -258,9 +258,10 @@ def test_components_initialise_last(make):
     assert not model.components[0].table.weight.any()
 
 
-def test_two_components_of_one_kind_have_two_names(make, draw):
+def test_components_have_the_names_that_the_system_gives_them(make, draw):
     settings = COMPONENTS["diagonalparse"]
-    model = make(settings(layer=0), settings(layer=2))
-    assert [component.name for component in model.components] == ["diagonalparse", "diagonalparse_2"]
+    named = {"upper": settings(layer=2), "diagonalparse": settings(layer=0)}
+    model = make(parts=tuple(build_components(named, make().settings)))
+    assert [component.name for component in model.components] == ["upper", "diagonalparse"]
     losses = model.loss(make_batch(draw(2, seed=1), np.arange(2), model.components))
-    assert [part.name for part in losses.parts] == ["translation", "diagonalparse", "diagonalparse_2"]
+    assert [part.name for part in losses.parts] == ["translation", "upper", "diagonalparse"]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from named_components import by_name
 
 from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.components.label_head import LabelHeadSettings
@@ -136,7 +137,7 @@ def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
 )
 def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, kind):
     changed = {"source": {**labels["source"], "xpos": own}}
-    (component,) = build_components([LabelHeadSettings(labels="pos")], TransformerSettings(), changed)
+    (component,) = build_components(by_name(LabelHeadSettings(labels="pos")), TransformerSettings(), changed)
     assert component.kind == kind
     assert component.embedding.num_embeddings == len(changed["source"][kind]) + 2
 
@@ -144,12 +145,12 @@ def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, kind):
 @pytest.mark.parametrize("given", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])
 def test_no_vocabulary_is_a_sentence(given):
     with pytest.raises(UserError, match=r"label_head reads the deprel .* is missing: name an annotator"):
-        build_components([LabelHeadSettings(labels="deprel")], TransformerSettings(), given)
+        build_components(by_name(LabelHeadSettings(labels="deprel")), TransformerSettings(), given)
 
 
 def test_an_empty_vocabulary_is_a_sentence():
     with pytest.raises(UserError, match=r"label_head reads the upos .* is empty"):
-        build_components([LabelHeadSettings()], TransformerSettings(), {"source": {"upos": ["<none>", "<unk>"]}})
+        build_components(by_name(LabelHeadSettings()), TransformerSettings(), {"source": {"upos": ["<none>", "<unk>"]}})
 
 
 def test_examples_without_the_labels(make, draw):
@@ -186,10 +187,10 @@ def test_settings():
     )
     assert LabelHeadSettings().claims(model) == ("encoder.0.head.7",)
     with pytest.raises(UserError, match=r"label_head and diagonalparse both claim encoder.0.head.7"):
-        check_composition((LabelHeadSettings(), DiagonalParseSettings(layer=0)), model, where="x")
+        check_composition(by_name(LabelHeadSettings(), DiagonalParseSettings(layer=0)), model, where="x")
     with pytest.raises(UserError, match="layer 6 is not in an encoder of 6 layers"):
-        check_composition((LabelHeadSettings(layer=6),), model, where="x")
+        check_composition(by_name(LabelHeadSettings(layer=6)), model, where="x")
     with pytest.raises(UserError, match="layer counts from 0"):
-        component_settings({"name": "label_head", "layer": -1}, where="x")
+        component_settings("label_head", {"layer": -1}, where="x")
     with pytest.raises(UserError, match=r"labels: 'upso' is not valid\. Did you mean upos"):
-        component_settings({"name": "label_head", "labels": "upso"}, where="x")
+        component_settings("label_head", {"labels": "upso"}, where="x")

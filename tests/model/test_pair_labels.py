@@ -281,18 +281,18 @@ def test_how_many_vectors_relative_positions_have(make):
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"),
+    ("kind", "entry", "words"),
     [
-        ({"name": "relative_positions", "maximum": 0}, "maximum must be at least 1"),
-        ({"name": "tree_distance"}, "the key 'maximum' is missing"),
-        ({"name": "tree_traversal", "maximum": 0}, "maximum must be at least 1"),
-        ({"name": "tree_traversal", "on": "values"}, "Did you mean keys_values?"),
-        ({"name": "relative_positions", "far": "labels"}, "Did you mean label?"),
+        ("relative_positions", {"maximum": 0}, "maximum must be at least 1"),
+        ("tree_distance", {}, "the key 'maximum' is missing"),
+        ("tree_traversal", {"maximum": 0}, "maximum must be at least 1"),
+        ("tree_traversal", {"on": "values"}, "Did you mean keys_values?"),
+        ("relative_positions", {"far": "labels"}, "Did you mean label?"),
     ],
 )
-def test_mistakes_in_settings(entry, words):
+def test_mistakes_in_settings(kind, entry, words):
     with pytest.raises(UserError) as error:
-        component_settings(entry, where="test")
+        component_settings(kind, entry, where="test")
     assert words in str(error.value)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from named_components import by_name
 from oracles import positions
 
 from nmtcore.config.components import check_composition
@@ -57,14 +58,14 @@ def test_only_the_last_dimensions_hear_of_a_label(make, draw):
 
 def test_no_vocabulary_is_a_sentence():
     with pytest.raises(UserError, match=r"sennrich_haddow reads the deprel .* is missing"):
-        build_components([SennrichHaddowSettings()], TransformerSettings(), None)
+        build_components(by_name(SennrichHaddowSettings()), TransformerSettings(), None)
 
 
 def test_settings():
     assert SennrichHaddowSettings().needs == {"source": ("trees",)}
     with pytest.raises(UserError, match="width 10 leaves nothing of a token's embedding of width 8"):
-        check_composition((SennrichHaddowSettings(),), TransformerSettings(width=8, heads=2), where="x")
+        check_composition(by_name(SennrichHaddowSettings()), TransformerSettings(width=8, heads=2), where="x")
     with pytest.raises(UserError, match=r"both claim source.embedding.last"):
-        check_composition((SennrichHaddowSettings(), SennrichHaddowSettings()), TransformerSettings(), where="x")
+        check_composition(by_name(SennrichHaddowSettings(), SennrichHaddowSettings()), TransformerSettings(), where="x")
     with pytest.raises(ValueError, match="at least 1"):
         SennrichHaddowSettings(width=0)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from named_components import by_name
 
 from nmtcore.config.components import COMPONENTS, check_composition
 from nmtcore.config.model import TransformerSettings
@@ -57,13 +58,13 @@ def check(model, draw):
 def test_every_configured_system(system, make, draw):
     run = run_of(system)
     sizes = {"width": 4 * run.model.heads, "heads": run.model.heads, "encoder_layers": run.model.encoder_layers}
-    check(make(*run.components, **{**SIZES, **sizes}, norm=run.model.norm), draw)
+    check(make(*run.components.values(), **{**SIZES, **sizes}, norm=run.model.norm), draw)
 
 
 def composition(first, second, example):
     components = (example(first), example(second))
     try:
-        check_composition(components, TransformerSettings(**SIZES), where="test")
+        check_composition(by_name(*components), TransformerSettings(**SIZES), where="test")
     except UserError as error:
         clash = str(error)
     else:

@@ -81,7 +81,7 @@ def test_one_update_divides_every_term_by_its_own_count(tmp_path):
 def test_without_weight_a_treebank_changes_nothing(tmp_path):
     """Dropout on, so that nothing else may draw random numbers before the pairs do."""
     run = tiny.settings(parses=True, max_updates=12)
-    run = replace(run, components=tuple(replace(c, weight=0.0) for c in run.components))
+    run = replace(run, components={name: replace(c, weight=0.0) for name, c in run.components.items()})
     plain = run_it(tmp_path / "plain", run)[1]
     beside = run_it(tmp_path / "beside", tiny.on_treebank(run), treebank=tiny.treebank())[1]
     assert same(plain, beside)

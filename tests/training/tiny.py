@@ -52,7 +52,7 @@ def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **tra
         model=TransformerSettings(
             width=32, feed_forward=64, heads=4, encoder_layers=1, decoder_layers=1, dropout=dropout
         ),
-        components=(DepParseSettings(layer=0),) if parses else (),
+        components={"depparse": DepParseSettings(layer=0)} if parses else {},
         training=build(TrainingSettings, merge(TRAINING, training), where="test"),
         decoding=DecodingSettings(),
         evaluation=EvaluationSettings(),

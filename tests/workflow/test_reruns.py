@@ -27,7 +27,7 @@ def weighted(weight):
     return {
         "weighted": {
             "extends": "transformer_base",
-            "components": [{"name": "diagonalparse", "layer": 0, "weight": weight}],
+            "components": {"diagonalparse": {"layer": 0, "weight": weight}},
         }
     }
 

@@ -16,8 +16,8 @@ SCORE = "results/brief/little/weighted.bleu"
 
 
 def write_weighted(place, weight):
-    component = {"name": "diagonalparse", "layer": 0, "weight": weight}
-    place.write("systems/weighted", {"weighted": {"extends": "transformer_base", "components": [component]}})
+    components = {"diagonalparse": {"layer": 0, "weight": weight}}
+    place.write("systems/weighted", {"weighted": {"extends": "transformer_base", "components": components}})
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_old_scores_do_not_pass_for_those_of_a_training_that_failed(scored):
     (run / "aside").rename(run / "checkpoints")
     assert scored.plan(SCORE).rules == {"train_model", "translate_tests", "summarise_seeds"}
     scored.run(SCORE)
-    assert json.loads((run / "model/run.json").read_text())["components"][0]["weight"] == 0.25
+    assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
     assert scored.plan(SCORE).rules == set()
 
 

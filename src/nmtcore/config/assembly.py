@@ -1,6 +1,5 @@
 """How a run is put together from its data set's recipe, the data set, the scale and the system."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,22 +19,18 @@ from nmtcore.config.typed import build, merge
 
 def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: int, *, where: str) -> RunSettings:
     """Put together one run. Later layers win: recipe, data set, scale, system, but for `DECIDED_BY_SCALE`."""
-    data, parts, size = catalogue.dataset(dataset), catalogue.system(system), catalogue.scale(scale)
+    data, parts, size = catalogue.dataset(dataset), catalogue.system(system, dataset), catalogue.scale(scale)
     recipe = catalogue.recipe(data.recipe, where=f"{catalogue.dataset_files[dataset]}: recipe")
-    special = _special(catalogue, parts, dataset)
-    layers = {"scale": _scale_layer(size, parts), "system": _system_layer(parts, special)}
+    layers = {"scale": _scale_layer(size, parts), "system": _layer(parts)}
 
     def layered(cls: type, section: str) -> Any:
         values = laid_over(section, _layer(recipe), _layer(data), **layers)
         return build(cls, values, where=f"{where}: {section}")
 
     model = layered(TransformerSettings, "model")
-    components = tuple(
-        component_settings(merge(entry, special.get("components", {}).get(str(entry.get("name")), {})), where=where)
-        for entry in parts.components
-    )
+    components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
     check_composition(components, model, where=where)
-    syntax = syntax_for(components, data, where=where)
+    syntax = syntax_for(components.values(), data, where=where)
     used = sorted({annotator for annotators in syntax.values() for annotator in annotators.values()})
     run = RunSettings(
         dataset=dataset,
@@ -63,9 +58,8 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
 
 def overridden_settings(catalogue: Catalogue, dataset: str, system: str, scale: str) -> list[Overridden]:
     """Give the settings of a system that a scale overrides on a data set."""
-    parts, size = catalogue.system(system), catalogue.scale(scale)
-    own = _system_layer(parts, _special(catalogue, parts, dataset))
-    found = overridden(_scale_layer(size, parts), own)
+    parts, size = catalogue.system(system, dataset), catalogue.scale(scale)
+    found = overridden(_scale_layer(size, parts), _layer(parts))
     return [Overridden(system=system, scale=scale, setting=s, value=v, instead_of=o) for s, v, o in found]
 
 
@@ -73,11 +67,6 @@ def cut_segmentation(dataset: DatasetSettings, scale: ScaleSettings) -> Segmenta
     """Give the data set's segmentation, cut down to the scale's size."""
     size = min(dataset.segmentation.size, scale.segmentation_size or dataset.segmentation.size)
     return replace(dataset.segmentation, size=size)
-
-
-def _special(catalogue: Catalogue, system: SystemSettings, dataset: str) -> dict[str, Any]:
-    """Give what a system changes on a data set: of its `per_dataset`, the nearest entry."""
-    return next((system.per_dataset[name] for name in catalogue.line(dataset) if name in system.per_dataset), {})
 
 
 def _layer(settings: RecipeSettings | DatasetSettings | SystemSettings) -> dict[str, dict[str, Any]]:
@@ -88,8 +77,3 @@ def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
     """Give what a scale sets for a system: its `fine_tuning` counts where the system starts from another one."""
     layer = _layer(scale)
     return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer
-
-
-def _system_layer(system: SystemSettings, special: Mapping[str, Any]) -> Layer:
-    """Give what a system sets on a data set, for which it has the `special` changes."""
-    return {section: merge(values, special.get(section, {})) for section, values in _layer(system).items()}

@@ -1,14 +1,15 @@
 """What the configuration's folders hold, by name: scales, recipes, data sets, corpora, models and systems."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.checks import check_names, check_special
+from nmtcore.config.checks import check_names
+from nmtcore.config.composition import check_levels, compose
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.extends import extended
+from nmtcore.config.extends import Level, lineage
 from nmtcore.config.models import ModelSettings
 from nmtcore.config.named_files import NamedFiles, misnamed, named_files
 from nmtcore.config.own_files import read_with_paths
@@ -16,7 +17,7 @@ from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.short_forms import full_form
 from nmtcore.config.system_files import SystemEntries, read_systems
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.typed import build, choose
+from nmtcore.config.typed import build, merge
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.layout import NAME, RESERVED, STAGES
 
@@ -27,7 +28,8 @@ class Catalogue:
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
         self._datasets: dict[str, DatasetSettings] = {}
-        self._parents: dict[str, str | None] = {}
+        self._lines: dict[str, tuple[Level, ...]] = {}
+        self._systems: dict[str, tuple[Level, ...]] = {}
         self._layers: dict[Path, RecipeSettings] = {}
 
     @cached_property
@@ -92,20 +94,17 @@ class Catalogue:
     def dataset(self, name: str, *, where: str = "the target") -> DatasetSettings:
         """Read a data set, with what it extends."""
         if name not in self._datasets:
-            files = self.dataset_files
-            files.check(name, where=where)
-            values = extended(name, lambda n: (files[n], read_with_paths(files[n])), files.check)
-            self._datasets[name] = full_form(name, values, self.corpus_files, where=str(files[name]))
-            check_names(self._datasets[name], files, where=str(files[name]))
+            self.dataset_files.check(name, where=where)
+            path, values = self.dataset_files[name], merge(*(level.keys for level in self._dataset_levels(name)))
+            self._datasets[name] = full_form(name, values, self.corpus_files, where=str(path))
+            check_names(self._datasets[name], self.dataset_files, where=str(path))
         return self._datasets[name]
 
-    def line(self, dataset: str | None) -> Iterator[str]:
-        """Give a data set that can be read, what it extends, and so on."""
-        while dataset is not None:
-            yield dataset
-            if dataset not in self._parents:
-                self._parents[dataset] = read_yaml(self.dataset_files[dataset]).get("extends")
-            dataset = self._parents[dataset]
+    def _dataset_levels(self, name: str) -> tuple[Level, ...]:
+        if name not in self._lines:
+            files = self.dataset_files
+            self._lines[name] = lineage(name, lambda n: (files[n], read_with_paths(files[n])), files.check)
+        return self._lines[name]
 
     @cached_property
     def corpus_files(self) -> NamedFiles:
@@ -123,19 +122,16 @@ class Catalogue:
         path = self.model_files[name]
         return build(ModelSettings, {**read_yaml(path), "name": name}, where=str(path))
 
-    def system(self, name: str, *, where: str = "the target") -> SystemSettings:
-        """Read a system, with what it extends."""
-        path, _ = self.system_entries[self.systems.check(name, where=where)]
-        entries = self.system_entries
-        values = extended(name, entries.__getitem__, self.systems.check)
-        values["description"] = entries[name][1].get("description", "")  # A parent's would be of another system.
-        system = build(SystemSettings, values, where=f"{path}: {name}")
-        for dataset, special in system.per_dataset.items():
-            at = f"{path}: {name}: per_dataset"
-            self.dataset_files.check(dataset, where=at)
-            check_special(special, where=f"{at}: {dataset}")
-        own = {str(entry.get("name")) for entry in system.components}
-        for dataset, special in (entries[name][1].get("per_dataset") or {}).items():
-            for component in special.get("components", {}):
-                choose(component, own, what="component", where=f"{path}: {name}: per_dataset: {dataset}: components")
-        return system
+    def system(self, name: str, dataset: str | None = None, *, where: str = "the target") -> SystemSettings:
+        """Compose a system of what it extends, as it is on a data set (None: on one that none of them names)."""
+        if name not in self._systems:
+            entries = self.system_entries
+            self.systems.check(name, where=where)
+            levels = lineage(name, entries.__getitem__, self.systems.check)
+            check_levels(levels)
+            for level in levels:
+                for special in level.keys.get("per_dataset", ()):
+                    self.dataset_files.check(special, where=f"{level.where}: per_dataset")
+            self._systems[name] = levels
+        line = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
+        return compose(self._systems[name], line)

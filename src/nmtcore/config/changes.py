@@ -33,14 +33,20 @@ class Tracked(tuple):
         return tuple, ((self[0],),)  # a job needs the value alone
 
 
+ORDERED = ("components",)
+"""Paths of mappings whose order counts."""
+
+
 def flat(settings: Any, path: str = "") -> dict[str, Any]:
     """Give every single setting by its path.
 
-    Of a list of mappings that have names (components, filters...) each stands under its name, and the path of the list
-    has their order; of any other list of mappings each stands under its number.
+    Of a list of mappings that have names (filters...) each stands under its name, and the path of the list has their
+    order, as that of an `ORDERED` mapping has its own; of any other list of mappings each stands under its number.
     """
     if isinstance(settings, Mapping):
         inner = {f"{path}.{key}".lstrip("."): value for key, value in settings.items()}
+        if path in ORDERED:
+            return {path: ", ".join(settings)} | _flat_all(inner)
     elif isinstance(settings, Sequence) and settings and all(isinstance(entry, Mapping) for entry in settings):
         names = [entry.get("name") for entry in settings]
         if None in names or len(set(names)) < len(names):

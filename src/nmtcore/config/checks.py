@@ -1,8 +1,6 @@
-"""Checks of data sets and of systems' entries that need to know of other files."""
+"""Checks of a data set that need to know of other files."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from nmtcore.config.datasets import SIDES, DatasetSettings
 from nmtcore.config.formats import corpus_options
@@ -29,16 +27,3 @@ def check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -
     for name, corpus in dataset.corpora.items():
         place = f"{where}: corpora.{name}"
         corpus_options(corpus.format, corpus.options, corpus.files, where=place)
-
-
-def check_special(special: Mapping[str, Any], *, where: str) -> None:
-    """Check one entry of `per_dataset` as far as its sections go."""
-    for section, values in special.items():
-        choose(section, ("components", "model", "training", "decoding"), what="key", where=where)
-        if not isinstance(values, dict):
-            raise UserError(f"{where}: {section} must be a mapping, not {values!r}.")
-        for component, settings in values.items() if section == "components" else ():
-            if not isinstance(settings, dict):
-                raise UserError(
-                    f"{where}: components: {component} must be a mapping of its settings, not {settings!r}."
-                )

@@ -1,29 +1,46 @@
 """How files and entries extend others of their kind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.typed import merge
 from nmtcore.errors import UserError
 
 
-def extended(
-    name: str,
-    entry: Callable[[str], tuple[Path, dict[str, Any]]],
-    check: Callable[..., str],
-    children: tuple[str, ...] = (),
-) -> dict[str, Any]:
-    """Lay what `entry` gives for `name` (its file and its keys) over what it `extends`; a circle is an error.
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """One of a line of files or entries, each of which extends the one before it."""
 
-    `check(name, where=...)` raises an error for a name that is not known.
+    name: str
+    path: Path
+    """Its file."""
+    keys: Mapping[str, Any]
+    """What it says itself, without `extends`."""
+
+    @property
+    def where(self) -> str:
+        """Its place, for messages."""
+        return f"{self.path}: {self.name}"
+
+
+def lineage(
+    name: str, entry: Callable[[str], tuple[Path, dict[str, Any]]], check: Callable[..., str]
+) -> tuple[Level, ...]:
+    """Give `name` and all that it extends, the oldest ancestor first; a circle is an error.
+
+    `entry(name)` gives a file and its keys; `check(name, where=...)` raises an error for a name that is not known.
     """
-    path, keys = entry(name)
-    values = dict(keys)
-    parent = values.pop("extends", None)
-    if parent is None:
-        return values
-    check(parent, where=f"{path}: {name}: extends")
-    if parent in (*children, name):
-        raise UserError(f"{path}: {' extends '.join([*children, name, parent])}: a circle.")
-    return merge(extended(parent, entry, check, (*children, name)), values)
+    levels: list[Level] = []
+    parent: str | None = name
+    while parent is not None:
+        path, keys = entry(parent)
+        own = {key: value for key, value in keys.items() if key != "extends"}
+        levels.append(Level(name=parent, path=path, keys=own))
+        parent = keys.get("extends")
+        if parent is not None:
+            check(parent, where=f"{levels[-1].where}: extends")
+        names = [level.name for level in levels]
+        if parent in names:
+            raise UserError(f"{path}: {' extends '.join([*names, parent])}: a circle.")
+    return tuple(reversed(levels))

@@ -1,9 +1,9 @@
 """What a run needs of its data set: annotators for its components and tasks, and treebanks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from nmtcore.config.components import ComponentSettings, component_name
+from nmtcore.config.components import ComponentSettings
 from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings, SegmentationSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
@@ -19,7 +19,9 @@ class MissingAnnotation(UserError):
         self.what = what
 
 
-def syntax_for(components: tuple, data: DatasetSettings, *, where: str) -> dict[str, dict[str, str]]:
+def syntax_for(
+    components: Iterable[ComponentSettings], data: DatasetSettings, *, where: str
+) -> dict[str, dict[str, str]]:
     """Find the annotator whose annotation each feature that the components need is made of."""
     found: dict[str, dict[str, str]] = {}
     for settings in components:
@@ -33,7 +35,7 @@ def syntax_for(components: tuple, data: DatasetSettings, *, where: str) -> dict[
 def for_tasks(
     segmentation: SegmentationSettings,
     tasks: Sequence[str],
-    components: tuple[ComponentSettings, ...],
+    components: Mapping[str, ComponentSettings],
     data: DatasetSettings,
     *,
     where: str,
@@ -44,10 +46,10 @@ def for_tasks(
     if "parsing" not in tasks:
         return segmentation
     _annotator_of(data, "source", "constituency", where=where)
-    for settings in components:
+    for name, settings in components.items():
         if settings.needs or settings.parses:
             raise UserError(
-                f"{where}: the task parsing does not go with {component_name(settings)}, which reads trees or tags or "
+                f"{where}: the task parsing does not go with {name}, which reads trees or tags or "
                 "gives every source word a head: sources stand between tags that have neither."
             )
     return replace(segmentation, parsing=True)

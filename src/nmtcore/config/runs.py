@@ -46,7 +46,8 @@ class RunSettings:
     """The settings of those annotators, so that a model can annotate raw text."""
     base: str
     model: TransformerSettings
-    components: tuple[ComponentSettings, ...]
+    components: dict[str, ComponentSettings]
+    """By name, in the order in which the model calls them."""
     training: TrainingSettings
     decoding: DecodingSettings
     evaluation: EvaluationSettings
@@ -108,13 +109,13 @@ class RunSettings:
         return list(dict.fromkeys(files))
 
     def _source_features(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
-        features = [feature for c in self.components if reads(c) for feature in c.needs.get("source", ())]
+        features = [feature for c in self.components.values() if reads(c) for feature in c.needs.get("source", ())]
         return {feature: self.syntax["source"][feature] for feature in features}
 
     @property
     def parses(self) -> bool:
         """Whether the system gives a head for every source word."""
-        return any(settings.parses for settings in self.components)
+        return any(settings.parses for settings in self.components.values())
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ class RunSettings:
     @property
     def parses_to_trees(self) -> bool:
         """Whether it learns to do so from trees, so that treebanks can say how well it does."""
-        return any(s.parses and "trees" in s.needs.get("source", ()) for s in self.components)
+        return any(s.parses and "trees" in s.needs.get("source", ()) for s in self.components.values())
 
     def text_words(self, side: str) -> WordsSettings:
         """How words are made of raw text, and text of words: a corpus that came as words is no guide to either.
@@ -140,7 +141,7 @@ class RunSettings:
 def run_to_json(run: RunSettings) -> dict[str, Any]:
     """Write a run as plain values; `run_from_json` reads them back."""
     values = plain(run)
-    values["components"] = [component_entry(settings) for settings in run.components]
+    values["components"] = {name: component_entry(settings) for name, settings in run.components.items()}
     # What came later is left out where it changes nothing, so that no run is made again for it.
     if not run.segmentation.parsing:
         del values["segmentation"]["parsing"]
@@ -153,5 +154,5 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
     """Read a run back from plain values."""
-    components = tuple(component_settings(entry, where=where) for entry in values["components"])
+    components = {name: component_settings(name, entry, where=where) for name, entry in values["components"].items()}
     return build(RunSettings, {**values, "components": components}, where=where)

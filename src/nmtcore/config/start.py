@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.components import component_name
+from nmtcore.config.components import component_kind
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
@@ -20,11 +20,16 @@ def check_no_circle(catalogue: Catalogue, system: str, *, where: str) -> None:
 
 def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
     """Compare a run with the one whose weights it starts from: they must have the same."""
-    for what, shapes in (("model", _shape), ("components", lambda r: [*map(component_name, r.components)])):
+    for what, shapes in (("model", _shape), ("components", _kinds)):
         if shapes(run) != shapes(start):
             raise UserError(f"{where}: start_from: {start.system} has other {what}, so its weights do not fit.")
     if run.segmentation != start.segmentation:
         raise UserError(f"{where}: start_from: {start.system} cuts words otherwise ({start.segmentation.name}).")
+
+
+def _kinds(run: RunSettings) -> list[tuple[str, str]]:
+    """Give name and kind of each component, in order."""
+    return [(name, component_kind(settings)) for name, settings in run.components.items()]
 
 
 def _shape(run: RunSettings) -> tuple[str, TransformerSettings]:

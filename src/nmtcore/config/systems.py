@@ -8,11 +8,11 @@ from nmtcore.config.training import TreebankSettings
 
 @dataclass(frozen=True, kw_only=True)
 class SystemSettings:
-    """A base model and a list of components."""
+    """A base model and components by name, in the order in which the model calls them."""
 
     base: Literal["transformer"] = "transformer"
     description: str = ""
-    components: tuple[dict[str, Any], ...] = ()
+    components: dict[str, dict[str, Any]] = field(default_factory=dict)
     model: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
     decoding: dict[str, Any] = field(default_factory=dict)
@@ -22,6 +22,14 @@ class SystemSettings:
     """It is trained on the data set's training treebanks."""
     tasks: tuple[Literal["translation", "parsing"], ...] = ("translation",)
     """With parsing, every source stands twice: to be translated, and to be parsed (Currey and Heafield 2019)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemEntry(SystemSettings):
+    """What a file says of a system: how it differs from the one that it extends."""
+
+    components: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    """Null drops a component of an ancestor."""
     per_dataset: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Data set: what changes there, and on data sets that extend it: components (by name), model, training, decoding.
-    Of several such entries the nearest counts."""
+    """Data set: what changes there, and on data sets that extend it: components, model, training, decoding. Of several
+    such entries the nearest counts."""

@@ -42,7 +42,7 @@ from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import weights
 
-FORMAT = 1
+FORMAT = 2
 CHUNK = 2000
 """Lines of raw text that are read, sorted and translated together."""
 

@@ -1,13 +1,12 @@
 """From a run's settings to its model, and the first values of its parameters."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Literal
 
 from torch import nn
 
-from nmtcore.config.components import ComponentSettings, component_name
+from nmtcore.config.components import ComponentSettings, component_kind
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
@@ -45,18 +44,13 @@ def build_model(
 
 
 def build_components(
-    settings: Sequence[ComponentSettings], model: TransformerSettings, labels: Labels | None = None
+    settings: Mapping[str, ComponentSettings], model: TransformerSettings, labels: Labels | None = None
 ) -> list[Component]:
-    """Build components in order; their modules are imported here. A second one of a kind is named `{name}_2`."""
-    seen: Counter[str] = Counter()
-    components = []
-    for entry in settings:
-        name = component_name(entry)
-        seen[name] += 1
-        module = import_module(f"nmtcore.model.components.{name}")
-        unique = name if seen[name] == 1 else f"{name}_{seen[name]}"
-        components.append(module.build(entry, model, labels, name=unique))
-    return components
+    """Build components by name, in order; their modules are imported here."""
+    return [
+        import_module(f"nmtcore.model.components.{component_kind(entry)}").build(entry, model, labels, name=name)
+        for name, entry in settings.items()
+    ]
 
 
 def initialise(model: nn.Module, kind: Literal["xavier", "uniform"] = "xavier", uniform_range: float = 0.04) -> None:

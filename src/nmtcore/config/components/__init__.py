@@ -15,7 +15,7 @@ from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
-from nmtcore.config.typed import build_entry, plain, registered_name
+from nmtcore.config.typed import build, nearest, plain, registered_name
 from nmtcore.errors import UserError
 
 COMPONENTS: dict[str, type[ComponentSettings]] = {
@@ -31,26 +31,33 @@ COMPONENTS: dict[str, type[ComponentSettings]] = {
 }
 
 
-def component_settings(entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
-    """Build the settings of one entry `{name: ..., key: value...}` of a system's `components`."""
-    return build_entry(entry, COMPONENTS, key="name", what="component", where=where)
+TAKEN = ("translation", "attention_maps")
+"""What no component can be called: names of the translation's own loss and of the observer of attention."""
 
 
-def component_name(settings: ComponentSettings) -> str:
+def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
+    """Build the settings of a system's component `name: {kind: ..., key: value...}`; without a kind, it is the name."""
+    kind = str(entry.get("kind", name))
+    if kind not in COMPONENTS:
+        hint = "" if "kind" in entry else " One with a name of its own says its `kind`."
+        raise UserError(f"{where}: components: unknown component '{kind}'. {nearest(kind, COMPONENTS)}{hint}")
+    return build(COMPONENTS[kind], {k: v for k, v in entry.items() if k != "kind"}, where=f"{where}: {name}")
+
+
+def component_kind(settings: ComponentSettings) -> str:
     """Give the registered name of a component's settings."""
     return registered_name(settings, COMPONENTS)
 
 
 def component_entry(settings: ComponentSettings) -> dict[str, Any]:
     """Write settings as the entry that `component_settings` reads."""
-    return {"name": component_name(settings), **plain(settings)}
+    return {"kind": component_kind(settings), **plain(settings)}
 
 
-def check_composition(components: tuple[ComponentSettings, ...], model: TransformerSettings, *, where: str) -> None:
+def check_composition(components: Mapping[str, ComponentSettings], model: TransformerSettings, *, where: str) -> None:
     """Raise a sentence when two components claim one place, or one claims what the model does not have."""
     owner: dict[str, str] = {}
-    for settings in components:
-        name = component_name(settings)
+    for name, settings in components.items():
         try:
             claims = settings.claims(model)
         except ValueError as error:

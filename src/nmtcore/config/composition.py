@@ -1,0 +1,75 @@
+"""How a system is composed of what it extends and of what it changes on a data set."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from nmtcore.config.components import TAKEN
+from nmtcore.config.extends import Level
+from nmtcore.config.systems import SystemEntry, SystemSettings
+from nmtcore.config.typed import build, choose, merge, nearest
+from nmtcore.errors import UserError
+from nmtcore.layout import NAME
+
+
+def compose(levels: Iterable[Level], line: Sequence[str] = ()) -> SystemSettings:
+    """Lay a system over its ancestors (the oldest comes first), each with what it changes on a data set.
+
+    `line` is the data set and what it extends, the nearest first. Whatever is defined nearest to the system wins.
+    Ancestors' components come first, in their order.
+    """
+    values: dict[str, Any] = {}
+    for level in levels:
+        own = {key: value for key, value in level.keys.items() if key != "per_dataset"}
+        special = level.keys.get("per_dataset", {})
+        values = merge(values, own, next((special[name] for name in line if name in special), {}))
+        components = values.get("components", {})
+        values["components"] = {name: entry for name, entry in components.items() if entry is not None}
+        values["description"] = own.get("description", "")  # An ancestor's would be of another system.
+    return build(SystemSettings, values, where=level.where)
+
+
+def check_levels(levels: Iterable[Level]) -> None:
+    """Raise a sentence at a mistake in what a system or one of its ancestors says."""
+    present: set[str] = set()
+    for level in levels:
+        _check_components(level.keys.get("components", {}), where=level.where)
+        entry = build(SystemEntry, level.keys, where=level.where)
+        dropped = {name for name, settings in entry.components.items() if settings is None}
+        for name in dropped - present:
+            raise UserError(
+                f"{level.where}: components: {name}: null drops a component of a system that this one extends, but "
+                f"none has it. {nearest(name, present)}"
+            )
+        present = present - dropped | entry.components.keys() - dropped
+        for dataset, special in entry.per_dataset.items():
+            _check_special(special, present, where=f"{level.where}: per_dataset: {dataset}")
+
+
+def _check_components(components: Any, *, where: str) -> None:
+    """Check that components are a mapping by name, of settings or null."""
+    if not isinstance(components, dict):
+        hint = " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]." if isinstance(components, list) else ""
+        raise UserError(f"{where}: components must be a mapping, not {components!r}.{hint}")
+    for name, settings in components.items():
+        if not re.fullmatch(NAME, name) or name in TAKEN:
+            raise UserError(
+                f"{where}: components: a component cannot be called '{name}': it has small letters, digits and single "
+                f"underscores, begins with a letter, and is none of {', '.join(TAKEN)}."
+            )
+        if not isinstance(settings, dict | None):
+            raise UserError(f"{where}: components: {name} must be a mapping of its settings, not {settings!r}.")
+
+
+def _check_special(special: dict[str, Any], components: Collection[str], *, where: str) -> None:
+    """Check one entry of `per_dataset`: its sections, and that it changes only `components` that are there."""
+    for section, values in special.items():
+        choose(section, ("components", "model", "training", "decoding"), what="key", where=where)
+        if section == "components":
+            _check_components(values, where=where)
+        elif not isinstance(values, dict):
+            raise UserError(f"{where}: {section} must be a mapping, not {values!r}.")
+    for name, settings in special.get("components", {}).items():
+        choose(name, components, what="component", where=f"{where}: components")
+        if settings is None:
+            raise UserError(f"{where}: components: {name} must be a mapping of its settings: no data set drops one.")

@@ -1,0 +1,193 @@
+"""How a system is composed of what it extends: components by name, and the definition nearest to it wins."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmtcore.config.components import COMPONENTS, TAKEN, component_settings
+from nmtcore.config.composition import check_levels, compose
+from nmtcore.config.extends import Level, lineage
+from nmtcore.config.project import Project
+from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.errors import UserError
+from nmtcore.model.components.attention_maps import AttentionMaps
+from nmtcore.model.losses import TRANSLATION
+
+
+def levels(*entries: dict) -> list[Level]:
+    """A line of systems, the oldest first."""
+    return [Level(name=f"s{i}", path=Path("f.yaml"), keys=keys) for i, keys in enumerate(entries)]
+
+
+def named(**components) -> dict:
+    return {"components": components}
+
+
+def fault(*entries: dict) -> str:
+    with pytest.raises(UserError) as error:
+        check_levels(levels(*entries))
+    return str(error.value)
+
+
+@pytest.fixture
+def mine(root: Path, tmp_path: Path):
+    """mine(entries): a project with the user's own systems."""
+
+    def load(entries: dict) -> Project:
+        (tmp_path / "systems").mkdir()
+        (tmp_path / "systems/mine.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
+        return Project([tmp_path, root / "config"], {})
+
+    return load
+
+
+def test_ancestors_components_come_first_in_their_order_and_are_merged():
+    composed = compose(
+        levels(named(tree_distance={"maximum": 5}, pascal={"heads": 1}), named(label_head={}, pascal={"layers": [1]}))
+    )
+    assert list(composed.components.items()) == [
+        ("tree_distance", {"maximum": 5}),
+        ("pascal", {"heads": 1, "layers": [1]}),
+        ("label_head", {}),
+    ]
+
+
+def test_null_drops_a_component_and_a_descendant_may_add_it_afresh_at_the_end():
+    line = levels(named(pascal={"heads": 3}, sisa={}), named(pascal=None), named(pascal={"heads": 1}))
+    check_levels(line)
+    assert compose(line[:2]).components == {"sisa": {}}
+    assert list(compose(line).components.items()) == [("sisa", {}), ("pascal", {"heads": 1})]
+
+
+def test_at_each_level_its_own_values_come_before_those_of_its_nearest_data_set():
+    """Of three generations, on a data set `twin` that extends `demo`."""
+    old, middle = {"demo": named(pascal={"heads": 2, "variance": 2.0})}, {"twin": named(pascal={"heads": 4})}
+    line = levels(
+        {**named(pascal={"heads": 1, "ignoring": 0.1, "variance": 1.0}), "per_dataset": old},
+        {**named(pascal={"heads": 3}), "per_dataset": {**middle, "demo": named(pascal={"ignoring": 0.9})}},
+        named(pascal={"layers": [1]}),
+    )
+    check_levels(line)
+
+    def pascal(level, *datasets):
+        return tuple(compose(line[: level + 1], datasets).components["pascal"].get(k) for k in ("heads", "ignoring"))
+
+    assert (pascal(0), pascal(0, "demo"), pascal(0, "twin", "demo")) == ((1, 0.1), (2, 0.1), (2, 0.1))
+    assert (pascal(1), pascal(1, "demo"), pascal(1, "twin", "demo")) == ((3, 0.1), (3, 0.9), (4, 0.1))
+    assert pascal(2, "twin", "demo") == (4, 0.1)
+    assert compose(line, ["twin", "demo"]).components["pascal"]["variance"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "values"),
+    [("model", "dropout", (0.1, 0.2, 0.3)), ("training", "clip_norm", (1, 2, 3)), ("decoding", "beam", (1, 2, 3))],
+)
+def test_what_a_system_sets_wins_over_what_an_ancestor_sets_on_a_data_set(section, key, values):
+    old, special, own = ({section: {key: value}} for value in values)
+    line = levels({**old, "per_dataset": {"demo": special}}, own)
+    assert getattr(compose(line[:1], ["demo"]), section) == special[section]
+    assert getattr(compose(line, ["demo"]), section) == own[section]
+
+
+def test_the_description_is_a_systems_own_and_the_rest_is_inherited():
+    line = levels({"description": "old", "start_from": "x", "tasks": ["translation", "parsing"]}, {})
+    assert compose(line).description == ""
+    assert (compose(line).start_from, compose(line).tasks) == ("x", ("translation", "parsing"))
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        ([{"components": [{"name": "sisa"}]}], "f.yaml: s0: components must be a mapping, not [{'name': 'sisa'}]."),
+        ([{"components": [{"name": "sisa"}]}], " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]."),
+        ([{"components": "sisa"}], "f.yaml: s0: components must be a mapping, not 'sisa'."),
+        ([named(sisa=2)], "f.yaml: s0: components: sisa must be a mapping of its settings, not 2."),
+        ([named(sisa=None)], "f.yaml: s0: components: sisa: null drops a component of a system that this one extends"),
+        ([named(sisa={}), named(sisaa=None)], "f.yaml: s1: components: sisaa: null drops"),
+        ([named(sisa={}), named(sisaa=None)], "but none has it. Did you mean sisa?"),
+        ([named(sisa={}), named(sisa=None), named(sisa=None)], "f.yaml: s2: components: sisa: null drops"),
+        ([{"components": {"My Head": {"kind": "sisa"}}}], "a component cannot be called 'My Head'"),
+        ([named(translation={"kind": "sisa"})], "and is none of translation, attention_maps"),
+        ([named(sisa={}), {"per_dataset": {"demo": named(siza={})}}], "unknown component 'siza'. Did you mean sisa?"),
+        ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "no data set drops one"),
+        ([named(sisa={}), {**named(sisa=None), "per_dataset": {"demo": named(sisa={})}}], "unknown component 'sisa'"),
+        ([{"per_dataset": {"demo": {"components": [{"name": "sisa"}]}}}], "Write {depparse: {layer: 1}} for ["),
+        ([{"componets": {}}], "f.yaml: s0: unknown key 'componets'. Did you mean components?"),
+    ],
+)
+def test_wrong_shapes_are_sentences(entries, sentence):
+    assert sentence in fault(*entries)
+
+
+def test_a_circle_is_told_as_it_goes():
+    entries = {name: (Path("f.yaml"), {"extends": parent}) for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))}
+    with pytest.raises(UserError, match=r"f\.yaml: a extends b extends c extends b: a circle"):
+        lineage("a", entries.__getitem__, lambda name, where: name)
+
+
+def test_a_second_component_of_a_kind_has_a_name_of_its_own(mine):
+    project = mine(
+        {
+            "two": {"extends": "pascal", "components": {"upper": {"kind": "pascal", "heads": 2, "layers": [3]}}},
+            "lone": {"extends": "two", "components": {"pascal": None, "sisa": {"layer": 1}}},
+            "bare": {"extends": "transformer_base", "components": {"upper": {"heads": 2}}},
+            "clash": {"extends": "pascal", "components": {"upper": {"kind": "pascal", "heads": 1}}},
+        }
+    )
+    two, lone = (project.run("demo_en2de", name, "smoke", 1).components for name in ("two", "lone"))
+    assert [(name, c.heads, c.layers) for name, c in two.items()] == [("pascal", 7, (0,)), ("upper", 2, (3,))]
+    assert list(lone) == ["upper", "sisa"]
+    with pytest.raises(UserError, match=r"bare on demo.*unknown component 'upper'\. .*its `kind`"):
+        project.run("demo_en2de", "bare", "smoke", 1)
+    with pytest.raises(UserError, match=r"pascal and upper both claim encoder\.0\.head\.0"):
+        project.run("demo_en2de", "clash", "smoke", 1)
+    with pytest.raises(UserError, match=r"x: components: unknown component 'pascall'\. Did you mean pascal\?$"):
+        component_settings("upper", {"kind": "pascall"}, where="x")
+    with pytest.raises(UserError, match=r"x: upper: the key 'heads' is missing"):
+        component_settings("upper", {"kind": "pascal"}, where="x")
+
+
+def test_a_users_pascal_has_her_heads_on_data_sets_that_pascal_has_an_entry_of(mine):
+    """And what the paper tuned for that data set beside."""
+    project = mine({"four": {"extends": "pascal", "components": {"pascal": {"heads": 4, "layers": [1]}}}})
+    for dataset, ignoring in (("nc11_de2en", 0.0), ("nc11_en2de", 0.4)):
+        pascal = project.run(dataset, "four", "paper", 1).components["pascal"]
+        assert (pascal.heads, pascal.layers, pascal.ignoring) == (4, (1,), ignoring)
+
+
+def test_the_order_of_components_survives_json(mine):
+    upper = {"kind": "pascal", "heads": 2, "layers": [3]}
+    components = {"upper": upper, "pascal": {"heads": 1}, "label_head": {"layer": 1}}
+    run = mine({"x": {"extends": "transformer_base", "components": components}}).run("demo_en2de", "x", "smoke", 1)
+    values = run_to_json(run)
+    assert values["components"]["upper"]["kind"] == values["components"]["pascal"]["kind"] == "pascal"
+    back = run_from_json(values, where="test")
+    assert list(back.components.items()) == list(run.components.items())
+    assert list(back.components) == list(components)
+
+
+def test_weights_are_taken_over_from_the_same_components_alone(mine):
+    start = {"depparse": {"layer": 1}, "upper": {"kind": "diagonalparse", "layer": 2}}
+    swapped = dict(reversed(start.items()))
+    project = mine(
+        {
+            "start": {"extends": "transformer_base", "components": start},
+            "same": {"extends": "start", "start_from": "start", "components": {"upper": {"weight": 0.5}}},
+            "swapped": {"extends": "transformer_base", "start_from": "start", "components": swapped},
+            "renamed": {
+                "extends": "start",
+                "start_from": "start",
+                "components": {"upper": None, "diagonalparse": {"layer": 2}},
+            },
+        }
+    )
+    assert project.run("demo_en2de", "same", "smoke", 1).components["upper"].weight == 0.5
+    for name in ("swapped", "renamed"):
+        with pytest.raises(UserError, match="start_from: start has other components"):
+            project.run("demo_en2de", name, "smoke", 1)
+
+
+def test_no_component_is_called_like_a_loss_or_an_observer():
+    assert {TRANSLATION, AttentionMaps().name} == set(TAKEN)
+    assert not set(TAKEN) & set(COMPONENTS)

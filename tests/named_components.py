@@ -1,0 +1,16 @@
+"""Components as a system has them: by name."""
+
+from collections import Counter
+
+from nmtcore.config.components import ComponentSettings, component_kind
+
+
+def by_name(*settings: ComponentSettings) -> dict[str, ComponentSettings]:
+    """Name components after their kinds; a second one of a kind is KIND_2."""
+    seen: Counter[str] = Counter()
+    named = {}
+    for component in settings:
+        kind = component_kind(component)
+        seen[kind] += 1
+        named[kind if seen[kind] == 1 else f"{kind}_{seen[kind]}"] = component
+    return named
