@@ -1,13 +1,14 @@
 """CoreNLP, by a program that imitates it and fails in every way that was thought of."""
 
 import pytest
+from annotation.annotating import annotate_words
 from fake_java import alive, brackets, heads, tag, wait_until
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
 from nmtcore.annotation import java
-from nmtcore.annotation.base import Task, annotate_words, open_annotator
+from nmtcore.annotation.base import Task, open_annotator
 from nmtcore.annotation.corenlp import CoreNlp, _plain
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import CoreNlpSettings

@@ -3,9 +3,10 @@
 import shutil
 
 import pytest
+from annotation.annotating import annotate_words
 from conftest import missing
 
-from nmtcore.annotation.base import Task, annotate_words
+from nmtcore.annotation.base import Task
 from nmtcore.annotation.corenlp import SPLITS
 from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment

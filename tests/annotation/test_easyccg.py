@@ -1,10 +1,11 @@
 r"""EasyCCG, by a program that imitates it (after its README and source) and fails in every way that was thought of."""
 
 import pytest
+from annotation.annotating import annotate_words
 from fake_java import alive, category, wait_until
 
 from nmtcore.annotation import java
-from nmtcore.annotation.base import Task, annotate_words
+from nmtcore.annotation.base import Task
 from nmtcore.annotation.easyccg import supertags
 from nmtcore.config.annotators import EasyCcgSettings
 from nmtcore.errors import UserError

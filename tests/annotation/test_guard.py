@@ -3,10 +3,11 @@ import subprocess
 import sys
 
 import pytest
+from annotation.annotating import annotate_words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.annotation.base import Annotator, Sentence, Task, annotate_words, guarded, open_annotator
+from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
 from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed

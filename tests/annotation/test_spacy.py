@@ -4,10 +4,11 @@ import sys
 from itertools import islice
 
 import pytest
+from annotation.annotating import annotate_words
 from pair_files import write_corpus
 
 from nmtcore.annotation import spacy as spacy_annotator
-from nmtcore.annotation.base import Task, annotate_words
+from nmtcore.annotation.base import Task
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import SpacySettings
 from nmtcore.errors import UserError

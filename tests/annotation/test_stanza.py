@@ -2,11 +2,12 @@ import sys
 from itertools import islice
 
 import pytest
+from annotation.annotating import annotate_words
 from annotation.test_spacy import gold
 from pair_files import write_corpus
 
 from nmtcore.annotation import stanza as stanza_annotator
-from nmtcore.annotation.base import Task, annotate_words
+from nmtcore.annotation.base import Task
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError

@@ -1,11 +1,12 @@
 from itertools import islice
 
 import pytest
+from annotation.annotating import annotate_words
 from annotation.test_spacy import gold
 from pair_files import write_corpus
 
 from nmtcore.annotation import udpipe
-from nmtcore.annotation.base import Sentence, Task, annotate_words
+from nmtcore.annotation.base import Sentence, Task
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError

@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 
 from nmtcore.demo import generate
 from nmtcore.syntax.annotation import Annotation, annotation_fault
-from nmtcore.syntax.categories import Atomic, Functor, arguments, category_fault, normal_form, parse_category, target
+from nmtcore.syntax.categories import Atomic, Functor, category_fault, parse_category
 
 atoms = st.builds(Atomic, st.sampled_from(["S", "NP", "N", "conj", ",", "LRB"]), st.sampled_from(["", "dcl", "num"]))
 categories = st.recursive(atoms, lambda parts: st.builds(Functor, parts, st.sampled_from("/\\"), parts), max_leaves=8)
+
+
+def normal_form(text):
+    """A category without superfluous brackets, its features in square brackets."""
+    return str(parse_category(text))
 
 
 def as_tuples(category):
@@ -36,20 +41,11 @@ def test_what_is_no_category_is_said_and_what_is_one_has_a_normal_form(text):
             parse_category(text)
 
 
-@given(categories)
-def test_arguments_and_target_put_together_again(category):
-    rebuilt = target(category)
-    for slash, argument in reversed(arguments(category)):
-        rebuilt = Functor(rebuilt, slash, argument)
-    assert rebuilt == category
-
-
 def test_structure():
     category = parse_category(r"((S[dcl]\NP)/(S[to]\NP))/NP")
-    assert [(slash, str(argument)) for slash, argument in arguments(category)] == [
-        ("/", "NP"), ("/", r"S[to]\NP"), ("\\", "NP"),
-    ]  # fmt: skip
-    assert target(category) == Atomic("S", "dcl")
+    verb = Functor(Atomic("S", "dcl"), "\\", Atomic("NP"))
+    infinitive = Functor(Atomic("S", "to"), "\\", Atomic("NP"))
+    assert category == Functor(Functor(verb, "/", infinitive), "/", Atomic("NP"))
     assert normal_form(r"(NP:thr\N)") == r"NP[thr]\N"
 
 

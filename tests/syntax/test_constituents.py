@@ -6,7 +6,6 @@ from nmtcore.syntax.annotation import Annotation, annotation_fault
 from nmtcore.syntax.constituents import (
     Constituent,
     constituency_fault,
-    from_linearised,
     leaves,
     linearise,
     parse_constituents,
@@ -35,6 +34,26 @@ def bare(tree):
 
 def words_of(tree):
     return [tree] if isinstance(tree, str) else [word for child in tree.children for word in words_of(child)]
+
+
+def from_linearised(tokens):
+    """Read back what `linearise` wrote: a tree of phrases without words. Unbalanced brackets are a `ValueError`."""
+    top = Constituent("")
+    path = [top]
+    for number, token in enumerate(tokens, start=1):
+        if path[-1] is top and top.children:
+            raise ValueError(f"more than one tree at token {number}")
+        if token.startswith("("):
+            child = Constituent(token[1:])
+            path[-1].children.append(child)
+            path.append(child)
+        elif token == ")" and len(path) > 1:
+            path.pop()
+        else:
+            raise ValueError(f"{token!r} is no bracket of a tree at token {number}")
+    if len(path) > 1 or not top.children:
+        raise ValueError(f"{len(path) - 1} brackets are not closed at token {len(tokens) + 1}")
+    return top.children[0]
 
 
 @given(trees)

@@ -4,7 +4,7 @@ from forests import flat, forests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.syntax.supertags import dg_a_codes, dg_a_tags, dg_b_codes, dg_b_tags
+from nmtcore.syntax.supertags import dg_a_codes, dg_b_codes
 
 LABELS = ["nsubj:pass", "root", "xcomp", "a|b"]
 
@@ -31,16 +31,22 @@ def oracle_b(heads, deprels, word):
     return tag + {(0, 0): "", (1, 0): "|L", (0, 1): "|R", (1, 1): "|L+R"}[left, right]
 
 
-@pytest.mark.parametrize(
-    ("one", "many", "oracle"), [(dg_a_tags, dg_a_codes, oracle_a), (dg_b_tags, dg_b_codes, oracle_b)]
-)
+def one(codes, heads, deprels):
+    """The tags of one sentence."""
+    labels = sorted(set(deprels))
+    numbers = np.array([labels.index(deprel) for deprel in deprels], dtype=np.int64)
+    tags = codes(np.array(heads), numbers, np.array([len(heads)]), labels=labels)
+    return [tags.strings[code] for code in tags.codes]
+
+
+@pytest.mark.parametrize(("many", "oracle"), [(dg_a_codes, oracle_a), (dg_b_codes, oracle_b)])
 @given(corpus=st.lists(sentences(), max_size=5))
-def test_tags_word_by_word(one, many, oracle, corpus):
+def test_tags_word_by_word(many, oracle, corpus):
     expected = []
     for heads, numbers in corpus:
         deprels = [LABELS[number] for number in numbers]
         tags = [oracle(heads, deprels, word) for word in range(1, len(heads) + 1)]
-        assert one(heads, deprels) == tags
+        assert one(many, heads, deprels) == tags
         expected += tags
     heads, lengths = flat([heads for heads, _ in corpus])
     deprels, _ = flat([numbers for _, numbers in corpus])
@@ -64,22 +70,22 @@ THESIS = {
 
 def test_the_examples_of_the_thesis():
     heads, deprels, dg_a, dg_b = map(list, zip(*THESIS.values(), strict=True))
-    assert dg_a_tags(heads, deprels) == dg_a
-    assert dg_b_tags(heads, deprels) == dg_b
+    assert one(dg_a_codes, heads, deprels) == dg_a
+    assert one(dg_b_codes, heads, deprels) == dg_b
 
 
 def test_a_word_alone_several_roots_and_crossing_edges():
-    assert dg_a_tags([0], ["root"]) == ["root|root"]
-    assert dg_b_tags([0], ["root"]) == ["root"]
-    assert dg_b_tags([0, 0], ["Pred", "AuxK"]) == ["Pred", "AuxK"]
-    assert dg_b_tags([3, 4, 0, 3], ["a", "b", "c", "d"]) == ["a|R", "b|R", "c|L+R", "d|L|L"]
+    assert one(dg_a_codes, [0], ["root"]) == ["root|root"]
+    assert one(dg_b_codes, [0], ["root"]) == ["root"]
+    assert one(dg_b_codes, [0, 0], ["Pred", "AuxK"]) == ["Pred", "AuxK"]
+    assert one(dg_b_codes, [3, 4, 0, 3], ["a", "b", "c", "d"]) == ["a|R", "b|R", "c|L+R", "d|L|L"]
 
 
 def test_very_many_labels_take_the_way_without_a_table():
     labels = [f"label{k}" for k in range(3000)]
     heads, deprels = np.array([0, 1, 2]), np.array([2999, 0, 1500])
     tags = dg_a_codes(heads, deprels, np.array([3]), labels=labels)
-    assert [tags.strings[code] for code in tags.codes] == dg_a_tags(heads, [labels[k] for k in deprels])
+    assert [tags.strings[code] for code in tags.codes] == one(dg_a_codes, heads, [labels[k] for k in deprels])
 
 
 @pytest.mark.parametrize("heads", [[3, 0], [-1, 0], [0, 1, 1]])

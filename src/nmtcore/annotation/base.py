@@ -106,14 +106,6 @@ def guarded(
         yield sentence, failed(reason)
 
 
-def annotate_words(settings: AnnotatorSettings, sentences: Iterable[Sequence[str]], task: Task) -> Iterator[Annotation]:
-    """Annotate sentences from outside a corpus (raw text to translate), one annotation each, in order."""
-    with open_annotator(settings, task) as annotator:
-        numbered = (Sentence(number, words) for number, words in enumerate(sentences))
-        for _, annotation in guarded(annotator, numbered, max_words=settings.max_words):
-            yield annotation
-
-
 def _refusal(annotator: Annotator, words: Sequence[str], max_words: int) -> str | None:
     if len(words) == 0:
         return "the sentence has no words"

@@ -4,7 +4,6 @@ W words.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -15,18 +14,6 @@ from nmtcore.inference.batches import ON_CPU, over_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parse, Parser, Way, parse_of
 from nmtcore.model.pooling import pool_words
-from nmtcore.syntax.spanning_tree import maximum_spanning_tree
-
-
-def induced_heads(scores_WW: np.ndarray, *, heads: Literal["rows", "columns"]) -> np.ndarray:
-    """Give the best tree with one root: heads (W,), int64, 1-based, 0 for the root.
-
-    Cell (a, b) says how well a is the head of b where `heads` is "rows" (tran2018), or b that of a where it is
-    "columns" (a head of attention looks from a word to its governor); the diagonal scores the root either way.
-    """
-    if not len(scores_WW):
-        return np.zeros(0, dtype=np.int64)
-    return maximum_spanning_tree(_with_root(scores_WW.T if heads == "rows" else scores_WW), single_root=True)
 
 
 def _with_root(scores_WW: np.ndarray) -> np.ndarray:

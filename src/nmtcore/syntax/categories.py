@@ -63,27 +63,6 @@ def category_fault(text: str) -> str | None:
     return None
 
 
-def normal_form(text: str) -> str:
-    """Write a category without superfluous brackets, its features in square brackets; ill-formed: `ValueError`."""
-    return str(parse_category(text))
-
-
-def arguments(category: Category) -> list[tuple[str, Category]]:
-    """List the slash and category of each argument, in the order in which they are taken."""
-    found = []
-    while isinstance(category, Functor):
-        found.append((category.slash, category.argument))
-        category = category.result
-    return found
-
-
-def target(category: Category) -> Atomic:
-    """Give what is left when every argument is there."""
-    while isinstance(category, Functor):
-        category = category.result
-    return category
-
-
 class _Parser:
     """Reads one category from left to right."""
 

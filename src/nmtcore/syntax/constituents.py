@@ -99,26 +99,6 @@ def linearise(tree: Constituent) -> list[str]:
     return tokens
 
 
-def from_linearised(tokens: Sequence[str]) -> Constituent:
-    """Read back what `linearise` wrote: a tree of phrases without words. Unbalanced brackets are a `ValueError`."""
-    top = Constituent("")
-    path = [top]
-    for number, token in enumerate(tokens, start=1):
-        if path[-1] is top and top.children:
-            raise ValueError(f"more than one tree at token {number}")
-        if token.startswith("("):
-            child = Constituent(token[1:])
-            path[-1].children.append(child)
-            path.append(child)
-        elif token == ")" and len(path) > 1:
-            path.pop()
-        else:
-            raise ValueError(f"{token!r} is no bracket of a tree at token {number}")
-    if len(path) > 1 or not top.children:
-        raise ValueError(f"{len(path) - 1} brackets are not closed at token {len(tokens) + 1}")
-    return top.children[0]
-
-
 def constituency_fault(text: str, words: int) -> str | None:
     """Say what keeps `text` from being a tree over so many words; None if nothing does."""
     try:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nmtcore.syntax.shape import governors_among_all
-from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, HEAD_OF_ROOT, governors_of
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
 
 ROOT_PARENT = "root"
 """What stands for the label of a root's parent in DG-A."""
@@ -32,23 +32,6 @@ class Tags(NamedTuple):
     """(W,) int64, indices of `strings`."""
     strings: list[str]
     """Every tag that occurs, once."""
-
-
-def dg_a_tags(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
-    """Give each word of one sentence its DG-A tag; `heads` are 1-based, 0 = root."""
-    above = [ROOT_PARENT if head == HEAD_OF_ROOT else deprels[governors_of(head)] for head in heads]
-    return [f"{deprel}|{of_parent}" for deprel, of_parent in zip(deprels, above, strict=True)]
-
-
-def dg_b_tags(heads: Sequence[int], deprels: Sequence[str]) -> list[str]:
-    """Give each word of one sentence its DG-B tag; `heads` are 1-based, 0 = root."""
-    tags = []
-    for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), start=1):
-        dependents = [other for other, its_head in enumerate(heads, start=1) if its_head == word]
-        sides = dict.fromkeys("L" if other < word else "R" for other in dependents)
-        head_side = [] if head == HEAD_OF_ROOT else ["L" if head < word else "R"]
-        tags.append("|".join([deprel, *head_side, *(["+".join(sides)] if sides else [])]))
-    return tags
 
 
 def dg_a_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, labels: Sequence[str]) -> Tags:

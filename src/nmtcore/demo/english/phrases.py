@@ -17,7 +17,6 @@ from nmtcore.demo.meaning import (
 )
 from nmtcore.demo.trees import Phrase, Word, attach, feats
 
-VP = "S\\NP"
 VP_AFTER = "(S\\NP)\\(S\\NP)"
 VP_BEFORE = "(S\\NP)/(S\\NP)"
 PP_CATEGORY = {"noun": "(NP\\NP)/NP", "verb": f"({VP_AFTER})/NP", "argument": "PP/NP", "front": "(S/S)/NP"}

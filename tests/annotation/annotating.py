@@ -1,0 +1,15 @@
+"""Annotate sentences without files, through the guard."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from nmtcore.annotation.base import Sentence, Task, guarded, open_annotator
+from nmtcore.config.annotators import AnnotatorSettings
+from nmtcore.syntax.annotation import Annotation
+
+
+def annotate_words(settings: AnnotatorSettings, sentences: Iterable[Sequence[str]], task: Task) -> Iterator[Annotation]:
+    """Annotate sentences from outside a corpus, one annotation each, in order."""
+    with open_annotator(settings, task) as annotator:
+        numbered = (Sentence(number, words) for number, words in enumerate(sentences))
+        for _, annotation in guarded(annotator, numbered, max_words=settings.max_words):
+            yield annotation
