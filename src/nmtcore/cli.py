@@ -141,7 +141,7 @@ def _parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import told_attachment
     from nmtcore.inference.bundle import CHUNK, load_bundle
     from nmtcore.inference.conllu import parse_text, parse_treebank
-    from nmtcore.inference.parse import WAYS
+    from nmtcore.inference.parse_files import WAYS
 
     device, parser = _device(chosen.device), None
     if chosen.attention is None:

@@ -95,6 +95,8 @@ JOBS = {
     "train_model": "{root}/{records}/{dataset}/{system}/seed{seed}.training",
     "translate_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.inference",
     "parse_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold",
+    "score_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.scores",
+    "score_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold_scores",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "data_table": "{results}/{records}/tables/{table}data",
     "annotation_table": "{results}/{records}/tables/{table}annotation",

@@ -9,7 +9,13 @@ import pytest
 from snakemake.persistence import ParamsChange
 
 from nmtcore.config.changes import Tracked, differences, explain_reasons, explained_reason, flat
-from nmtcore.config.depends import gold_settings, inference_settings, training_settings
+from nmtcore.config.depends import (
+    gold_scoring_settings,
+    gold_settings,
+    inference_settings,
+    scoring_settings,
+    training_settings,
+)
 from nmtcore.config.project import Project
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")
@@ -41,32 +47,40 @@ def changed(settings, before, after):
 
 
 @pytest.mark.parametrize(
-    ("after", "training", "inference"),
+    ("after", "training", "inference", "scoring"),
     [
-        (with_decoding(RUN, beam=7), False, True),
-        (with_decoding(RUN, alpha=0.9), False, True),
-        (with_decoding(RUN, batch_sentences=7), False, False),
-        (with_decoding(RUN, max_length_extra=7), True, True),
-        (with_evaluation(RUN, lowercase=True), True, True),
-        (with_evaluation(RUN, roots="many"), False, True),
-        (replace(RUN, tests=("test", "dev", "other")), False, True),
-        (replace(RUN, gold=("gold_x",), gold_annotator="existing"), False, False),
-        (replace(RUN, annotators={"existing": {"tool": "existing", "shards": 9, "max_words": 250}}), False, False),
-        (replace(RUN, sentences=replace(RUN.sentences, train=7)), True, False),
-        (replace(RUN, sentences=replace(RUN.sentences, dev=7)), True, True),
-        (replace(RUN, sentences=replace(RUN.sentences, test=7)), False, True),
-        (replace(RUN, components=weighted(0.7)), True, False),
-        (replace(RUN, model=replace(RUN.model, dropout=0.4)), True, False),
-        (with_training(RUN, clip_norm=2.0), True, False),
-        (with_training(RUN, log_every=77), False, False),
-        (with_training(RUN, batch=replace(RUN.training.batch, device_size=7)), False, False),
-        (with_validation(RUN, beam=3), True, False),
+        (with_decoding(RUN, beam=7), False, True, False),
+        (with_decoding(RUN, alpha=0.9), False, True, False),
+        (with_decoding(RUN, batch_sentences=7), False, False, False),
+        (with_decoding(RUN, max_length_extra=7), True, True, False),
+        (with_evaluation(RUN, lowercase=True), True, False, True),
+        (with_evaluation(RUN, tokenize="none"), True, False, True),
+        (with_evaluation(RUN, text="tokens"), True, True, True),
+        (with_evaluation(RUN, roots="many"), False, False, True),
+        (replace(RUN, tests=("test", "dev", "other")), False, True, True),
+        (replace(RUN, gold=("gold_x",), gold_annotator="existing"), False, False, False),
+        (
+            replace(RUN, annotators={"existing": {"tool": "existing", "shards": 9, "max_words": 250}}),
+            False,
+            False,
+            False,
+        ),
+        (replace(RUN, sentences=replace(RUN.sentences, train=7)), True, False, False),
+        (replace(RUN, sentences=replace(RUN.sentences, dev=7)), True, True, False),
+        (replace(RUN, sentences=replace(RUN.sentences, test=7)), False, True, False),
+        (replace(RUN, components=weighted(0.7)), True, False, False),
+        (replace(RUN, model=replace(RUN.model, dropout=0.4)), True, False, False),
+        (with_training(RUN, clip_norm=2.0), True, False, False),
+        (with_training(RUN, log_every=77), False, False, False),
+        (with_training(RUN, batch=replace(RUN.training.batch, device_size=7)), False, False, False),
+        (with_validation(RUN, beam=3), True, False, False),
     ],
 )
-def test_what_training_and_inference_depend_on(after, training, inference):
+def test_what_training_inference_and_scoring_depend_on(after, training, inference, scoring):
     assert RUN.training.validation.metric == "bleu"
     assert bool(changed(training_settings, RUN, after)) == training
     assert bool(changed(inference_settings, RUN, after)) == inference
+    assert bool(changed(scoring_settings, RUN, after)) == scoring
 
 
 def test_training_depends_on_the_search_and_the_scores_that_validation_uses():
@@ -78,15 +92,17 @@ def test_training_depends_on_the_search_and_the_scores_that_validation_uses():
 
 def test_roots_matter_only_to_systems_that_parse():
     plain = PROJECT.run("demo_en2de", "transformer_base", "demo", 1)
-    assert changed(inference_settings, plain, with_evaluation(plain, roots="many")) == []
+    assert changed(scoring_settings, plain, with_evaluation(plain, roots="many")) == []
 
 
 def test_gold_trees_depend_on_themselves_alone():
     run = PROJECT.run("multi30k_en2de", "depparse_l1", "small", 1)
     assert run.gold
-    assert changed(gold_settings, run, with_decoding(run, beam=7)) == []
-    assert changed(gold_settings, run, with_evaluation(run, lowercase=True)) == []
-    assert changed(gold_settings, run, with_evaluation(run, roots="many")) == ['evaluation.roots: "one" -> "many"']
+    for other in (with_decoding(run, beam=7), with_evaluation(run, lowercase=True)):
+        assert changed(gold_settings, run, other) == changed(gold_scoring_settings, run, other) == []
+    many = with_evaluation(run, roots="many")
+    assert changed(gold_settings, run, many) == []
+    assert changed(gold_scoring_settings, run, many) == ['evaluation.roots: "one" -> "many"']
 
 
 def test_settings_stand_under_their_paths():

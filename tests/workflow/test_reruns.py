@@ -1,6 +1,7 @@
 """What is made again after a change, and what is not."""
 
 import re
+import shutil
 
 import pytest
 import yaml
@@ -8,6 +9,7 @@ from workflow.calling import Workplace, copy_workflow
 
 TARGET = "results/little/corpus/train.parquet"
 SCORE = "results/smoke/little/weighted.bleu"
+SCORING = {"score_tests", "summarise_seeds"}
 
 
 def plan(place, *options, target=TARGET):
@@ -28,6 +30,8 @@ def weighted(weight):
         "weighted": {
             "extends": "transformer_base",
             "components": {"diagonalparse": {"layer": 0, "weight": weight}},
+            # Where BLEU decides which weights are kept, its tokeniser is a setting of training too.
+            "training": {"validation": {"metric": "perplexity"}},
         }
     }
 
@@ -96,14 +100,14 @@ def test_new_settings_of_a_stage_to_the_right_leave_the_corpus_alone(made):
 def test_another_beam_translates_again_and_trains_nothing(scored):
     scored.edit("datasets/little", decoding={"beam": 7})
     finished = plan(scored, target=SCORE)
-    assert finished.rules == {"translate_tests", "summarise_seeds"}
+    assert finished.rules == {"translate_tests", *SCORING}
     assert "reason: Params have changed since last execution:\n        decoding.beam: 4 -> 7\n" in finished.output
 
 
 def test_another_weight_of_a_component_trains_again(scored):
     scored.write("systems/weighted", weighted(0.7))
     finished = plan(scored, target=SCORE)
-    assert finished.rules == {"train_model", "translate_tests", "summarise_seeds"}
+    assert finished.rules == {"train_model", "translate_tests", *SCORING}
     assert "        components.diagonalparse.weight: 0.5 -> 0.7\n" in finished.output
 
 
@@ -116,9 +120,37 @@ def test_one_more_test_is_translated_and_trains_nothing(scored):
     assert '        tests: ["test", "dev"] -> ["test", "more", "dev"]\n' in finished.output
 
 
-def test_how_many_roots_trees_have_changes_what_is_scored_alone(scored):
+@pytest.mark.parametrize(
+    ("setting", "value", "reason"),
+    [
+        ("roots", "many", '"one" -> "many"'),
+        ("tokenize", "none", '"13a" -> "none"'),
+        ("lowercase", True, "false -> true"),
+    ],
+)
+def test_how_scores_are_computed_translates_nothing_again(scored, setting, value, reason):
     values = yaml.safe_load((scored.folder / "config/datasets/little.yaml").read_text())
-    scored.edit("datasets/little", evaluation=values["evaluation"] | {"roots": "many"})
+    scored.edit("datasets/little", evaluation=values["evaluation"] | {setting: value})
     finished = plan(scored, target=SCORE)
-    assert finished.rules == {"translate_tests", "summarise_seeds"}
-    assert '        evaluation.roots: "one" -> "many"\n' in finished.output
+    assert finished.rules == SCORING
+    assert f"        evaluation.{setting}: {reason}\n" in finished.output
+
+
+def test_a_new_version_of_the_scores_translates_nothing_again(scored, root, tmp_path):
+    copied = Workplace(folder=scored.folder, snakefile=copy_workflow(root, tmp_path), mirror=scored.mirror)
+    (tmp_path / "src").unlink()
+    shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    assert planned(copied, target=SCORE) == set()
+    versions = tmp_path / "src/nmtcore/config/versions.py"
+    versions.write_text(re.sub(r'("evaluation": )\d+', r"\g<1>1000", versions.read_text()))
+    assert planned(copied, target=SCORE) == SCORING
+
+
+def test_scores_that_were_deleted_are_made_of_the_translations_that_are_there(scored):
+    path = scored.folder / "results/smoke/little/weighted/seed1/scores.json"
+    before = path.read_bytes()
+    path.unlink()
+    finished = scored.run(str(path.relative_to(scored.folder)))
+    assert finished.rules == {"score_tests"}
+    assert path.read_bytes() == before
+    scored.run(SCORE)

@@ -43,7 +43,7 @@ def test_old_scores_do_not_pass_for_those_of_a_training_that_failed(scored):
     assert (run / "scores.json").exists()
     (run / "checkpoints").unlink()
     (run / "aside").rename(run / "checkpoints")
-    assert scored.plan(SCORE).rules == {"train_model", "translate_tests", "summarise_seeds"}
+    assert scored.plan(SCORE).rules == {"train_model", "translate_tests", "score_tests", "summarise_seeds"}
     scored.run(SCORE)
     assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
     assert scored.plan(SCORE).rules == set()

@@ -8,8 +8,10 @@ from snakemake.logging import logger
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
+    gold_scoring_settings,
     gold_settings,
     inference_settings,
+    scoring_settings,
     training_settings,
 )
 from nmtcore.config.hidden import hidden_files

@@ -1,4 +1,4 @@
-# Scores over seeds, and the table of the demo.
+# Scores of one run, of a system over its seeds, and the table of the demo.
 import re
 
 SYSTEM = f"{RESULTS}/{{scale}}{{dataset}}/{{system}}"
@@ -7,8 +7,59 @@ DEMO_SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
 
 
 localrules:
+    score_tests,
+    score_gold,
     summarise_seeds,
     demo,
+
+
+rule score_tests:
+    input:
+        hypotheses=f"{RUN}/hypotheses",
+        corpus=lambda wildcards: [
+            f"{DATA}/corpus/{split}.parquet"
+            for split in run_of(wildcards).parsed_tests
+        ],
+        trees=lambda wildcards: annotation_files(
+            run_of(wildcards), run_of(wildcards).parsed_tests
+        ),
+    output:
+        scores=f"{RUN}/scores.json",
+    log:
+        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.scores.log",
+    benchmark:
+        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.scores.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["evaluation"],
+        run=run_param(scoring_settings),
+    script:
+        "../scripts/score_tests.py"
+
+
+rule score_gold:
+    input:
+        parses=f"{RUN}/gold",
+        corpus=lambda wildcards: [
+            f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).gold
+        ],
+        trees=lambda wildcards: annotation_files(
+            run_of(wildcards), run_of(wildcards).gold
+        ),
+    output:
+        scores=f"{RUN}/gold.json",
+    log:
+        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold_scores.log",
+    benchmark:
+        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold_scores.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["evaluation"],
+        run=run_param(gold_scoring_settings),
+    script:
+        "../scripts/score_gold.py"
 
 
 rule summarise_seeds:

@@ -1,4 +1,4 @@
-# Translations, trees and scores of one run, by one process.
+# Translations and trees of one run, by one process; scores are computed from their files (evaluation.smk).
 
 
 rule translate_tests:
@@ -10,12 +10,8 @@ rule translate_tests:
         corpus=lambda wildcards: [
             f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).tests
         ],
-        trees=lambda wildcards: annotation_files(
-            run_of(wildcards), run_of(wildcards).tests
-        ),
     output:
         hypotheses=directory(f"{RUN}/hypotheses"),
-        scores=f"{RUN}/scores.json",
     log:
         f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.inference.log",
     benchmark:
@@ -28,7 +24,7 @@ rule translate_tests:
         runtime=480,
         gpu=min(GPUS, 1),
     params:
-        version=[VERSIONS["inference"], VERSIONS["evaluation"]],
+        version=VERSIONS["inference"],
         run=run_param(inference_settings),
     script:
         "../scripts/translate_tests.py"
@@ -40,15 +36,8 @@ rule parse_gold:
         features=lambda wildcards: feature_files(
             run_of(wildcards), run_of(wildcards).gold
         ),
-        corpus=lambda wildcards: [
-            f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).gold
-        ],
-        trees=lambda wildcards: annotation_files(
-            run_of(wildcards), run_of(wildcards).gold
-        ),
     output:
         parses=directory(f"{RUN}/gold"),
-        scores=f"{RUN}/gold.json",
     log:
         f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold.log",
     benchmark:
@@ -61,7 +50,7 @@ rule parse_gold:
         runtime=120,
         gpu=min(GPUS, 1),
     params:
-        version=[VERSIONS["inference"], VERSIONS["evaluation"]],
+        version=VERSIONS["inference"],
         run=run_param(gold_settings),
     script:
         "../scripts/parse_gold.py"

@@ -1,20 +1,15 @@
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json
-from nmtcore.experiment.evaluation import evaluate_gold
+from nmtcore.experiment.inference import parse_gold
 from nmtcore.job import job, project_settings
 
-with job(snakemake) as terminal:
-    run = run_from_json(snakemake.params.run[0], where="the workflow")
-    lines = evaluate_gold(
-        run,
+with job(snakemake):
+    parse_gold(
+        run_from_json(snakemake.params.run[0], where="the workflow"),
         model=Path(snakemake.input.model),
         features=Path(snakemake.input.features[0]).parent,
-        corpora=dict(zip(run.gold, map(Path, snakemake.input.corpus), strict=True)),
-        trees=dict(zip(run.gold, map(Path, snakemake.input.trees), strict=True)),
         parses=Path(snakemake.output.parses),
-        scores=Path(snakemake.output.scores),
         device=project_settings(snakemake).device,
         threads=snakemake.threads,
     )
-    print(*lines, sep="\n", file=terminal, flush=True)

@@ -43,21 +43,29 @@ def _validation(run: RunSettings) -> dict[str, Any]:
 
 
 def inference_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how a trained model translates and parses the tests, and how it is scored."""
+    """Give the settings that decide how a trained model translates and parses the tests."""
     values = run_to_json(run)
     decoding = {key: value for key, value in values["decoding"].items() if key != "batch_sentences"}
-    evaluation = {key: value for key, value in values["evaluation"].items() if run.parses or key != "roots"}
+    evaluation = {"text": run.evaluation.text}
     sentences = {"dev": run.sentences.dev, "test": run.sentences.test}
     return {"decoding": decoding, "evaluation": evaluation, "tests": values["tests"], "sentences": sentences}
 
 
+def scoring_settings(run: RunSettings) -> dict[str, Any]:
+    """Give the settings that decide how translations and parses of the tests are scored."""
+    values = run_to_json(run)
+    evaluation = {key: value for key, value in values["evaluation"].items() if run.parses or key != "roots"}
+    return {"evaluation": evaluation, "tests": values["tests"]}
+
+
 def gold_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how a trained model parses treebanks, and how it is scored."""
-    return {
-        "gold": list(run.gold),
-        "evaluation": {"roots": run.evaluation.roots},
-        "sentences": {"test": run.sentences.test},
-    }
+    """Give the settings that decide how a trained model parses treebanks."""
+    return {"gold": list(run.gold), "sentences": {"test": run.sentences.test}}
+
+
+def gold_scoring_settings(run: RunSettings) -> dict[str, Any]:
+    """Give the settings that decide how parses of treebanks are scored."""
+    return {"gold": list(run.gold), "evaluation": {"roots": run.evaluation.roots}}
 
 
 def reading_settings(reading: ReadingSettings) -> dict[str, Any]:

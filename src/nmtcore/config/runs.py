@@ -118,6 +118,11 @@ class RunSettings:
         return any(settings.parses for settings in self.components.values())
 
     @property
+    def parsed_tests(self) -> tuple[str, ...]:
+        """The tests that it parses beside translating them."""
+        return self.tests if self.parses else ()
+
+    @property
     def scores(self) -> tuple[str, ...]:
         """What it is scored by: bleu; uas where it parses; gold.uas where there are treebanks to compare with."""
         return ("bleu", *(["uas"] if self.parses else []), *(["gold.uas"] if self.gold else []))

@@ -3,8 +3,22 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.kytea import kytea_lines, kytea_version
+
+
+def score_translations(
+    hypotheses: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
+) -> dict[str, Any]:
+    """Score as a data set's settings ask for: tests, and the development set during training. See `score_text`."""
+    return score_text(
+        hypotheses,
+        references,
+        tokenize=evaluation.tokenize,
+        lowercase=evaluation.lowercase,
+        text=evaluation.text,
+    )
 
 
 def score_text(

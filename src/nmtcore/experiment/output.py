@@ -1,12 +1,9 @@
 """What a model puts out, as text, and the references to compare it with."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.words import Words
-from nmtcore.evaluation.bleu import score_text
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.parquet import read_rows
 from nmtcore.segmentation.segmenter import Segmenter
@@ -39,14 +36,3 @@ class Output:
             return [" ".join(self._words.split(row["target"])) for row in rows]
         rows = read_rows(corpus, columns=["target_words"], stop=count)
         return [" ".join(self._words.restored(row["target_words"])) for row in rows]
-
-    def scores(self, hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
-        """Score as the data set's evaluation asks for."""
-        evaluation = self._run.evaluation
-        return score_text(
-            hypotheses,
-            references,
-            tokenize=evaluation.tokenize,
-            lowercase=evaluation.lowercase,
-            text=evaluation.text,
-        )

@@ -11,6 +11,7 @@ from torch import nn
 
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json
+from nmtcore.evaluation.bleu import score_translations
 from nmtcore.experiment.data import load_split, run_labels
 from nmtcore.experiment.output import Output
 from nmtcore.features.examples import Examples, concatenated
@@ -105,6 +106,6 @@ def _validator(
 
     def validate(model: nn.Module) -> dict[str, float]:
         best = [hypotheses[0] for hypotheses in translate_examples(model, dev, settings)]
-        return {"bleu": output.scores(list(map(output.text, best)), references)["bleu"]}
+        return {"bleu": score_translations(list(map(output.text, best)), references, run.evaluation)["bleu"]}
 
     return validate

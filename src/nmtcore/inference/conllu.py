@@ -10,7 +10,8 @@ from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference.bundle import CHUNK, Bundle
-from nmtcore.inference.parse import Parser, Way, parse_examples
+from nmtcore.inference.parse import Parser, parse_examples
+from nmtcore.inference.parse_files import Way
 from nmtcore.inference.raw import Part, Reader, chunks, clean_lines
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.conllu import conllu_sentence

@@ -12,7 +12,8 @@ from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import bounded_batches, observe, text_words
 from nmtcore.inference.batches import ON_CPU, over_batches
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.parse import Parse, Parser, Way, parse_of
+from nmtcore.inference.parse import Parser, parse_of
+from nmtcore.inference.parse_files import Parse, Way
 from nmtcore.model.pooling import pool_words
 
 

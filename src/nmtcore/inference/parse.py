@@ -1,49 +1,18 @@
 """What a model that parses says about the trees of source sentences."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, get_args
 
 import numpy as np
-import pyarrow as pa
 
 from nmtcore.features.examples import Examples
 from nmtcore.inference.batches import batches_by_length, device_of, over_batches
+from nmtcore.inference.parse_files import EVERY_WAY, Parse, Way
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Encoded, Transformer
-from nmtcore.parquet import write_rows
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parse:
-    """Heads of one sentence's words, int64, 1-based; 0 is the root."""
-
-    argmax: np.ndarray
-    """Each word's likeliest head by itself: perhaps no tree, perhaps the word itself."""
-    one_root: np.ndarray | None = None
-    """The maximum spanning tree with exactly one root. None where the model knows no root (`diagonalparse`), or where
-    nobody asked for it."""
-    many_roots: np.ndarray | None = None
-    """The same with one root or more."""
-
-
-Way = Literal["argmax", "one_root", "many_roots"]
-"""One of the ways in which a `Parse` reads heads."""
-
-WAYS: dict[str, Way] = {"one": "one_root", "many": "many_roots"}
-"""The way to trees with so many roots."""
-
-EVERY_WAY: tuple[Way, ...] = get_args(Way)
 
 Parser = Callable[[Examples, Sequence[Way]], list[Parse]]
 """Gives the parse of every example, in order, in these ways at least."""
-
-PARSE_SCHEMA = pa.schema(
-    [("id", pa.int64()), *((name, pa.list_(pa.int32())) for name in ("argmax", "one_root", "many_roots"))]
-)
-"""`parses/{split}.parquet`, a row a sentence in the split's order."""
 
 
 def parse_of(scores: np.ndarray, *, to_root: bool, ways: Collection[Way] = EVERY_WAY) -> Parse:
@@ -83,12 +52,3 @@ def parse_examples(
         for row, parse in zip(rows.tolist(), found, strict=True):
             parses[row] = parse
     return parses
-
-
-def write_parses(path: Path, ids: np.ndarray, parses: Sequence[Parse]) -> None:
-    """Write parses as `PARSE_SCHEMA`."""
-    rows = (
-        {"id": int(i), "argmax": p.argmax, "one_root": p.one_root, "many_roots": p.many_roots}
-        for i, p in zip(ids, parses, strict=True)
-    )
-    write_rows(path, PARSE_SCHEMA, rows)

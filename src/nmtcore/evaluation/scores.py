@@ -1,0 +1,98 @@
+"""The scores of a run, computed from the files that translating and parsing left, without torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from nmtcore.config.runs import RunSettings
+from nmtcore.evaluation.attachment import attachment, is_punctuation
+from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.lines import run_lines
+from nmtcore.files import read_lines, write_json
+from nmtcore.inference.parse_files import WAYS
+from nmtcore.parquet import read_rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitFiles:
+    """What translating and parsing a split leaves, each with one row per sentence in the split's order."""
+
+    translations: Path
+    references: Path
+    """In the form of the translations: the same text or tokens, with its capitals."""
+    parses: Path
+    """`PARSE_SCHEMA`, where the system parses."""
+
+
+def split_files(folder: Path, split: str) -> SplitFiles:
+    """Give the files of a split in the folder `hypotheses`; in `gold` there are parses alone."""
+    return SplitFiles(
+        translations=folder / f"{split}.txt",
+        references=folder / f"{split}.references.txt",
+        parses=folder / f"{split}.parquet",
+    )
+
+
+def score_tests(
+    run: RunSettings, *, hypotheses: Path, corpora: Mapping[str, Path], trees: Mapping[str, Path], scores: Path
+) -> list[str]:
+    """Score the translations and, where the system parses, the parses of every test split; return scores as lines.
+
+    Writes bleu, and uas where the system parses, by split into `scores` (JSON). `corpora` and `trees` (empty for
+    `diagonalparse`) are what parses are compared with, by split.
+    """
+    files = {split: split_files(hypotheses, split) for split in run.tests}
+    found: dict[str, Any] = {"bleu": {}}
+    for split, its in files.items():
+        lines = [read_lines(path) for path in (its.translations, its.references)]
+        found["bleu"][split] = score_translations(*lines, run.evaluation)
+    if run.parses:
+        found["uas"] = {
+            split: score_parses(its.parses, corpora[split], trees.get(split), roots=run.evaluation.roots)
+            for split, its in files.items()
+        }
+    return _write(run, found, scores)
+
+
+def score_gold(
+    run: RunSettings, *, parses: Path, corpora: Mapping[str, Path], trees: Mapping[str, Path], scores: Path
+) -> list[str]:
+    """Compare the parses of every gold treebank of a run with the treebank's `trees`; return the scores as lines.
+
+    Writes gold.uas by split into `scores` (JSON).
+    """
+    found = {
+        split: score_parses(split_files(parses, split).parses, corpora[split], trees[split], roots=run.evaluation.roots)
+        for split in run.gold
+    }
+    return _write(run, {"gold.uas": found}, scores)
+
+
+def _write(run: RunSettings, found: Mapping[str, Any], scores: Path) -> list[str]:
+    """Write scores with the run's name, and give them as lines."""
+    named = {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
+    write_json(scores, {**named, **found})
+    return run_lines(found, scores.parent)
+
+
+def score_parses(
+    parses: Path, corpus: Path, trees: Path | None, *, roots: Literal["one", "many"] = "one"
+) -> dict[str, Any]:
+    """Score predicted heads against a parser's or a treebank's trees of the source side: argmax and spanning trees.
+
+    `spanning_tree` is the one with as many `roots` as the data set's trees have. Without `trees` the right head of a
+    word is the previous one, and of the first word itself (`diagonalparse`).
+    """
+    predicted = list(read_rows(parses))
+    words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(predicted))]
+    ways = {"argmax": "argmax"}
+    if trees is None:
+        gold = [[max(1, word) for word in range(len(sentence))] for sentence in words]
+        marks = [is_punctuation(sentence) for sentence in words]
+    else:
+        rows = list(read_rows(trees, columns=["head", "upos"], stop=len(predicted)))
+        gold = [row["head"] for row in rows]
+        marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
+        ways |= {"spanning_tree": WAYS[roots], "one_root": "one_root", "many_roots": "many_roots"}
+    return {name: attachment([row[way] for row in predicted], gold, marks) for name, way in ways.items()}

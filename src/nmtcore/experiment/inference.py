@@ -1,0 +1,61 @@
+"""Translating and parsing with a trained model what it was not trained on; scores are computed from these files."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+
+from nmtcore.config.runs import RunSettings
+from nmtcore.errors import explained
+from nmtcore.evaluation.scores import split_files
+from nmtcore.experiment.data import load_split
+from nmtcore.experiment.output import Output
+from nmtcore.features.tasks import translations
+from nmtcore.files import write_lines
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.parse import parse_examples
+from nmtcore.inference.parse_files import write_parses
+from nmtcore.inference.translate import translate_and_parse
+from nmtcore.model.device import choose_device
+
+
+def translate_tests(
+    run: RunSettings,
+    *,
+    model: Path,
+    features: Path,
+    corpora: Mapping[str, Path],
+    hypotheses: Path,
+    device: str,
+    threads: int,
+) -> None:
+    """Translate every test split of a run and, where the system parses, parse it, with one process.
+
+    Writes the `split_files` of the folder `hypotheses`; the references are those of `corpora`, by split.
+    """
+    torch.set_num_threads(threads)
+    bundle = load_bundle(model, choose_device(device))
+    output = Output(run, bundle.target_vocabulary, bundle.target_segmenter)
+    with explained(hypotheses):
+        hypotheses.mkdir(parents=True, exist_ok=True)
+    for split in run.tests:
+        examples = load_split(run, features, split, target=False)
+        examples = examples.take(translations(examples.id))
+        found, parses = translate_and_parse(bundle.model, examples, run.decoding)
+        files = split_files(hypotheses, split)
+        write_lines(files.translations, [output.text(best[0]) for best in found])
+        write_lines(files.references, output.references(corpora[split], len(examples)))
+        if parses is not None:
+            write_parses(files.parses, examples.id, parses)
+
+
+def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, device: str, threads: int) -> None:
+    """Parse every gold treebank of a run, with one process; write {split}.parquet into the folder `parses`."""
+    torch.set_num_threads(threads)
+    bundle = load_bundle(model, choose_device(device))
+    with explained(parses):
+        parses.mkdir(parents=True, exist_ok=True)
+    for split in run.gold:
+        examples = load_split(run, features, split)
+        found = parse_examples(bundle.model, examples, batch_sentences=run.decoding.batch_sentences)
+        write_parses(split_files(parses, split).parses, examples.id, found)

@@ -1,0 +1,133 @@
+"""Scores are computed from files: translations beside references, parses beside trees."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from inference.tiny import run_settings
+from pair_files import write_corpus
+
+from nmtcore.config.components.parser_head import DiagonalParseSettings
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.errors import UserError
+from nmtcore.evaluation.scores import score_gold, score_parses, score_tests
+from nmtcore.files import read_json, write_json, write_lines
+from nmtcore.inference.parse_files import Parse, write_parses
+from nmtcore.parquet import write_rows
+
+TREE_SCHEMA = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
+
+
+def test_a_chain_is_the_right_tree_where_there_are_no_trees(tmp_path: Path):
+    write_corpus(tmp_path / "c.parquet", [["a", "b", "."], ["a"], []])
+    parses = [Parse(argmax=[1, 1, 1]), Parse(argmax=[1]), Parse(argmax=[])]
+    write_parses(tmp_path / "p.parquet", range(3), parses)
+    scores = score_parses(tmp_path / "p.parquet", tmp_path / "c.parquet", None)
+    assert set(scores) == {"argmax"}
+    assert scores["argmax"]["uas"] == pytest.approx(100 * 3 / 4)
+    assert scores["argmax"]["uas_without_punctuation"] == 100
+    assert scores["argmax"]["words"] == 4
+
+
+def write_trees(folder: Path) -> dict[str, Path]:
+    """Write three sentences with their trees and parses; give the files as `score_parses` takes them."""
+    files = {name: folder / f"{name}.parquet" for name in ("parses", "corpus", "trees")}
+    write_corpus(files["corpus"], [["a", "b"], ["a", "b"], ["c"]])
+    trees = [{"head": [2, 0], "upos": ["X", "PUNCT"]}, {"head": None, "upos": None}, {"head": [0], "upos": None}]
+    write_rows(files["trees"], TREE_SCHEMA, trees)
+    parse = Parse(argmax=[0, 0], one_root=[2, 0], many_roots=[0, 0])
+    write_parses(files["parses"], range(3), [parse, parse, Parse(argmax=[0], one_root=[0], many_roots=[0])])
+    return files
+
+
+def test_trees_are_compared_row_by_row_and_nulls_counted(tmp_path: Path):
+    files = write_trees(tmp_path)
+    scores = score_parses(**files)
+    assert list(scores) == ["argmax", "spanning_tree", "one_root", "many_roots"]
+    assert scores["argmax"]["uas"] == pytest.approx(100 * 2 / 3)
+    assert scores["argmax"]["uas_without_punctuation"] == pytest.approx(50)
+    assert scores["one_root"]["uas"] == 100
+    assert scores["many_roots"]["nulls"] == 1
+    assert scores["spanning_tree"] == scores["one_root"]
+    many = score_parses(**files, roots="many")
+    assert many["spanning_tree"] == many["many_roots"] != many["one_root"]
+
+
+def test_gold_parses_are_compared_with_the_treebanks_trees(tmp_path: Path):
+    files = write_trees(tmp_path)
+    files["parses"].rename(tmp_path / "gold_a.parquet")
+    run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
+    places = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
+    lines = score_gold(run, parses=tmp_path, **places, scores=tmp_path / "gold.json")
+    assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
+    found = read_json(tmp_path / "gold.json")
+    assert list(found) == ["dataset", "system", "scale", "seed", "gold.uas"]
+    expected = score_parses(tmp_path / "gold_a.parquet", files["corpus"], files["trees"], roots="many")
+    assert found["gold.uas"] == {"gold_a": expected}
+
+
+def write_hypotheses(folder: Path, run: RunSettings) -> dict:
+    """Write what translating `run` might have left; give the places as `score_tests` takes them."""
+    for split in run.tests:
+        write_lines(folder / f"hypotheses/{split}.txt", ["The cat sees a small dog.", ""])
+        write_lines(folder / f"hypotheses/{split}.references.txt", ["The cat sees the small dog.", "A\u2028dog\r"])
+        write_parses(folder / f"hypotheses/{split}.parquet", range(2), [Parse(argmax=[1, 1]), Parse(argmax=[1])])
+        write_corpus(folder / f"{split}.parquet", [["a", "b"], ["c"]])
+    corpora = {split: folder / f"{split}.parquet" for split in run.parsed_tests}
+    return {"hypotheses": folder / "hypotheses", "corpora": corpora, "trees": {}, "scores": folder / "scores.json"}
+
+
+def test_tests_are_scored_in_their_order_and_as_their_settings_say(tmp_path: Path):
+    def scores(*components, **evaluation):
+        run = run_settings(*components, tests=("test", "dev"), evaluation=EvaluationSettings(**evaluation))
+        lines = score_tests(run, **write_hypotheses(tmp_path, run))
+        found = read_json(tmp_path / "scores.json")
+        assert all(list(found[kind]) == ["test", "dev"] for kind in found.keys() & {"bleu", "uas"})
+        return found, lines
+
+    found, lines = scores()
+    assert found.keys() == {"dataset", "system", "scale", "seed", "bleu"}
+    bleu = found["bleu"]["test"]
+    assert bleu["sentences"] == 2
+    assert lines == [f"{tmp_path} test: BLEU {bleu['bleu']:.1f}, chrF {bleu['chrf']:.1f} (2 sentences)"]
+    uncut, _ = scores(tokenize="none", text="tokens")
+    assert "tok:none" in uncut["bleu"]["test"]["bleu_signature"]
+    assert uncut["bleu"]["test"]["reference_length"] < bleu["reference_length"]
+    parsed, lines = scores(DiagonalParseSettings(layer=0))
+    assert parsed["bleu"] == found["bleu"]
+    assert parsed["uas"]["test"]["argmax"]["uas"] == 100
+    assert "UAS 100.0" in lines[0]
+
+
+def test_a_file_of_a_translation_that_is_missing_is_named(tmp_path: Path):
+    run = run_settings()
+    places = write_hypotheses(tmp_path, run)
+    (tmp_path / "hypotheses/test.references.txt").unlink()
+    with pytest.raises(UserError, match=r"test\.references\.txt does not exist"):
+        score_tests(run, **places)
+
+
+SCORING = """
+import sys
+from pathlib import Path
+from nmtcore.config.runs import run_from_json
+from nmtcore.evaluation.scores import score_tests
+from nmtcore.files import read_json
+from nmtcore.job import job
+folder = Path(sys.argv[1])
+corpora = {"test": folder / "test.parquet"}
+run = run_from_json(read_json(folder / "run.json"), where="test")
+score_tests(run, hypotheses=folder / "hypotheses", corpora=corpora, trees={}, scores=folder / "scores.json")
+sys.exit("torch" in sys.modules)
+"""
+
+
+def test_scoring_loads_no_torch(tmp_path: Path):
+    run = run_settings(DiagonalParseSettings(layer=0))
+    write_hypotheses(tmp_path, run)
+    write_json(tmp_path / "run.json", run_to_json(run))
+    assert subprocess.run([sys.executable, "-c", SCORING, str(tmp_path)], check=False).returncode == 0
+    assert read_json(tmp_path / "scores.json")["uas"]["test"]["argmax"]["uas"] == 100

@@ -1,0 +1,68 @@
+"""What translating the tests and parsing gold treebanks leave, and how it is made."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from inference.tiny import PIECES, run_settings, write_bundle
+from pair_files import write_corpus
+
+from nmtcore.config.components.parser_head import DiagonalParseSettings
+from nmtcore.config.datasets import SIDES, EvaluationSettings
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.evaluation.bleu import score_text
+from nmtcore.evaluation.scores import score_tests
+from nmtcore.experiment import inference
+from nmtcore.experiment.inference import translate_tests
+from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.files import read_json, read_lines
+from nmtcore.parquet import read_rows, write_rows
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
+
+
+def translate(folder: Path, run: RunSettings) -> None:
+    """Translate three of `SENTENCES`, with random weights."""
+    write_corpus(folder / "test.parquet", SENTENCES)
+    vocabulary = Vocabulary.of(PIECES)
+    rows = [
+        {"id": i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
+        for i, words in enumerate(SENTENCES[:3])
+    ]
+    for side in SIDES:
+        write_rows(folder / f"features/test.{side}.parquet", TOKENS_SCHEMA, rows)
+    model = write_bundle(folder / "model", run)
+    places = {"features": folder / "features", "hypotheses": folder / "hypotheses"}
+    corpora = {"test": folder / "test.parquet"}
+    translate_tests(run, model=model, **places, corpora=corpora, device="cpu", threads=1)
+
+
+@pytest.mark.parametrize("text", ["detokenised", "tokens"])
+def test_translations_stand_beside_the_references_that_they_are_scored_against(tmp_path: Path, text):
+    run = run_settings(DiagonalParseSettings(layer=0), evaluation=EvaluationSettings(text=text))
+    translate(tmp_path, run)
+    files = ["test.parquet", "test.references.txt", "test.txt"]
+    assert sorted(path.name for path in (tmp_path / "hypotheses").iterdir()) == files
+    references = read_lines(tmp_path / "hypotheses/test.references.txt")
+    assert references == [" ".join(words) for words in SENTENCES[:3]]
+    assert [row["id"] for row in read_rows(tmp_path / "hypotheses/test.parquet")] == [0, 1, 2]
+
+    places = {"corpora": {"test": tmp_path / "test.parquet"}, "trees": {}, "scores": tmp_path / "scores.json"}
+    score_tests(run, hypotheses=tmp_path / "hypotheses", **places)
+    translations = read_lines(tmp_path / "hypotheses/test.txt")
+    found = read_json(tmp_path / "scores.json")
+    assert found["bleu"] == {"test": score_text(translations, references, text=text)}
+    assert found["uas"]["test"]["argmax"]["sentences"] == 3
+
+
+def test_gold_treebanks_are_parsed_as_many_sentences_at_once_as_the_settings_say(tmp_path: Path, monkeypatch):
+    asked = []
+    for name, result in {"load_bundle": SimpleNamespace(model=None), "load_split": SimpleNamespace(id=[])}.items():
+        monkeypatch.setattr(inference, name, lambda *_, result=result: result)
+    monkeypatch.setattr(inference, "parse_examples", lambda *_, **options: asked.append(options) or [])
+    run = run_settings(gold=("gold_a",), decoding=DecodingSettings(batch_sentences=3))
+    places = {"model": tmp_path, "features": tmp_path, "parses": tmp_path / "gold"}
+    inference.parse_gold(run, **places, device="cpu", threads=1)
+    assert asked == [{"batch_sentences": 3}]
