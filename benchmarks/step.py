@@ -121,7 +121,6 @@ def trees(lengths: np.ndarray, random: np.random.Generator) -> dict[str, Ragged]
     parents = np.concatenate([np.maximum(g, 0) for g in governors])
     columns = {
         "governor": np.concatenate(governors).astype(np.int32),
-        "parent_first": parents.astype(np.int32),
         "parent_position": parents.astype(np.float32),
     }
     for kind, labels in LABELS["source"].items():

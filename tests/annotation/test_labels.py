@@ -67,7 +67,7 @@ def test_what_does_not_fit_is_named(tmp_path, annotation, fault):
 
 def test_some_kinds_may_be_enough(tmp_path):
     write_json(tmp_path / "labels.json", {"upos": ["<none>", "<unk>", "A"]})
-    assert read_labels(tmp_path / "labels.json", kinds=("upos",)) == {"upos": ["<none>", "<unk>", "A"]}
+    assert read_labels(tmp_path / "labels.json", columns=("upos",)) == {"upos": ["<none>", "<unk>", "A"]}
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from inference.tiny import run_settings
 
-from nmtcore.annotation.labels import KINDS, SPECIALS
+from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.experiment.data import load_split, run_labels
 from nmtcore.features.schema import TOKENS_SCHEMA
@@ -40,11 +41,11 @@ def test_a_scale_counts_pairs_also_where_they_stand_for_two_tasks(tmp_path: Path
 
 def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):
     for name in ("parser", "tagger"):
-        entries = {kind: [*SPECIALS, f"{name} {kind}"] for kind in KINDS}
+        entries = {column: [*LABEL_SPECIALS, f"{name} {column}"] for column in LABEL_COLUMNS}
         write_json(tmp_path / name / "source.labels.json", entries)
     syntax = {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}, "target": {}}
     files = {"source": {name: str(tmp_path / name / "source.labels.json") for name in ("parser", "tagger")}}
     labels = run_labels(run_settings(syntax=syntax), files)
     names = {"deprel": "parser", "upos": "tagger", "xpos": "tagger", "dg_a": "parser"}
-    expected = {kind: [*SPECIALS, f"{name} {kind}"] for kind, name in names.items()}
+    expected = {column: [*LABEL_SPECIALS, f"{name} {column}"] for column, name in names.items()}
     assert labels == {"source": expected, "target": {}}

@@ -2,8 +2,9 @@
 
 from hypothesis import strategies as st
 
-from nmtcore.annotation.labels import KINDS, SPECIALS
+from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import write_json
 from nmtcore.parquet import write_rows
@@ -11,13 +12,13 @@ from nmtcore.syntax.annotation import Annotation, failed
 
 LABELS = ("deprel", "upos", "xpos", "ccg")
 TAGS = ["root", "obj", "nsubj:pass", "new"]
-VOCABULARY = {kind: list(SPECIALS) for kind in KINDS} | {
-    "deprel": [*SPECIALS, "root", "obj"],
-    "upos": [*SPECIALS, "obj"],
-    "dg_a": [*SPECIALS, "root|root", "obj|root", "obj|nsubj:pass"],
-    "dg_b": [*SPECIALS, "root|R", "obj|L", "obj|R|L+R", "root"],
-    "ccg": [*SPECIALS, "root", "obj", "nsubj:pass"],
-    "random": [*SPECIALS, "root", "obj", "nsubj:pass"],
+VOCABULARY = {column: list(LABEL_SPECIALS) for column in LABEL_COLUMNS} | {
+    "deprel": [*LABEL_SPECIALS, "root", "obj"],
+    "upos": [*LABEL_SPECIALS, "obj"],
+    "dg_a": [*LABEL_SPECIALS, "root|root", "obj|root", "obj|nsubj:pass"],
+    "dg_b": [*LABEL_SPECIALS, "root|R", "obj|L", "obj|R|L+R", "root"],
+    "ccg": [*LABEL_SPECIALS, "root", "obj", "nsubj:pass"],
+    "random": [*LABEL_SPECIALS, "root", "obj", "nsubj:pass"],
 }
 
 

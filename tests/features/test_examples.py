@@ -66,10 +66,19 @@ def test_each_kind_comes_from_its_annotator_and_no_other_is_read(folder):
     syntax = load_examples(folder, "dev", syntax={"source": annotators}).source.syntax
     labels = {name: syntax[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
     assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
-    assert set(syntax) == {*labels, "governor", "parent_position", "parent_first", "depth"}
+    assert set(syntax) == {*labels, "governor", "parent_position"}
     only = load_examples(folder, "dev", syntax={"target": {}, "source": {"ccg_tags": "gold"}})
     assert set(only.source.syntax) == {"ccg"}
     assert only.target.syntax == {}
+
+
+def test_a_file_of_an_earlier_version_with_more_columns_is_read_as_well(folder):
+    new = load_examples(folder, "dev", syntax=BOTH).source.syntax
+    more = [pa.field(name, INTEGERS) for name in ("parent_first", "depth")]
+    rows = [{**row, "parent_first": row["governor"], "depth": row["governor"]} for row in syntax_rows(3)]
+    write_rows(folder / "dev.source.spacy.parquet", pa.schema([*SYNTAX, *more]), rows)
+    old = load_examples(folder, "dev", syntax=BOTH).source.syntax
+    assert {name: lists_of(values) for name, values in old.items()} == {n: lists_of(v) for n, v in new.items()}
 
 
 def test_a_kind_that_the_file_lacks_is_named(folder):

@@ -31,8 +31,6 @@ def plainly(pieces, annotation):
         parent = governor if governor >= 0 else word
         found["governor"].append(governor)
         found["parent_position"].append(float(np.float32(sum(places[parent]) / len(places[parent]))))
-        found["parent_first"].append(places[parent][0])
-        found["depth"].append(depth_of(word, head))
         tags = {kind: values[word] for kind in LABELS if (values := getattr(annotation, kind)) is not None}
         if head is not None and deprel is not None:
             tags["dg_a"] = f"{deprel[word]}|{deprel[governor] if governor >= 0 else 'root'}"
@@ -41,12 +39,6 @@ def plainly(pieces, annotation):
             known = VOCABULARY[kind]
             found[kind].append(0 if kind not in tags else known.index(tags[kind]) if tags[kind] in known else 1)
     return found
-
-
-def depth_of(word, head):
-    if head is None:
-        return 0
-    return 1 if head[word] == 0 else 1 + depth_of(head[word] - 1, head)
 
 
 def position_tag(word, head, deprel):
@@ -87,8 +79,6 @@ def test_crossing_arcs_several_roots_and_a_long_word():
     annotation = Annotation(head=[3, 4, 4, 0, 0], deprel=["obj", "obj", "nsubj:pass", "root", "root"])
     (row,) = features([([2, 1, 30, 1, 2], annotation)]).to_pylist()
     assert row["governor"] == [2, 3, 3, -1, -1]
-    assert row["depth"] == [3, 2, 2, 1, 1]
-    assert row["parent_first"] == [3, 33, 33, 33, 34]
     assert row["parent_position"] == [17.5, 33, 33, 33, 34.5]
     assert row["dg_a"] == [4, 3, 1, 2, 2]
     assert [VOCABULARY["dg_b"][tag] for tag in row["dg_b"]] == ["<unk>"] * 4 + ["root"]
@@ -99,8 +89,7 @@ def test_nulls_unknown_labels_and_a_sentence_without_words():
     first, empty, tagged = features(sentences).to_pylist()
     assert first["governor"] == [-2, -2]
     assert first["parent_position"] == [0, 1.5]
-    assert first["parent_first"] == [0, 1]
-    for column in ("depth", "deprel", "upos", "xpos", "dg_a", "dg_b", "ccg", "random"):
+    for column in ("deprel", "upos", "xpos", "dg_a", "dg_b", "ccg", "random"):
         assert first[column] == [0, 0]
     assert all(empty[column] == [] for column in syntax_schema(FEATURES).names if column != "id")
     assert (tagged["upos"], tagged["xpos"], tagged["ccg"]) == ([1], [0], [1])

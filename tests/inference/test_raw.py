@@ -127,8 +127,7 @@ def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
         syntax = examples.source.syntax
         assert read.examples(["", ""])[0].source.syntax == {}
     assert [row.tolist() for row in syntax["governor"]] == [[-1, 0], [-2, -2], [-2] * 7]
-    assert set(syntax) == {"governor", "deprel", "parent_position", "parent_first", "depth"}
-    assert syntax["depth"][0].tolist() == [1, 2]
+    assert set(syntax) == {"governor", "deprel", "parent_position"}
     assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
     assert [(task.side, task.language, task.raw) for task in opened] == [("source", "en", None)]
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from named_components import by_name
 
-from nmtcore.annotation.labels import SPECIALS
+from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.model import TransformerSettings
@@ -65,9 +65,9 @@ def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1)
     run = run or run_settings()
     size = len(Vocabulary.of(PIECES))
     labels = {
-        side: {kind: [*SPECIALS, "a"] for kind in kinds}
+        side: {column: [*LABEL_SPECIALS, "a"] for column in columns}
         for side, features in run.syntax.items()
-        if (kinds := labels_of(features))
+        if (columns := labels_of(features))
     }
     torch.manual_seed(seed)
     model = build_model(run, source_size=size, target_size=size, labels=labels or None)

@@ -45,7 +45,7 @@ def _governors(random: np.random.Generator, words: int) -> list[int]:
 
 def _syntax(random: np.random.Generator, pieces: list[np.ndarray]) -> dict[str, Ragged]:
     """The columns of a feature file, which agree with one another."""
-    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position", "parent_first", "depth")}
+    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position")}
     columns |= {name: [] for name in LABELS["source"]}
     other = np.random.Generator(random.bit_generator.jumped())  # so that no kind that is added changes the sentences
     for counts in pieces:
@@ -53,21 +53,13 @@ def _syntax(random: np.random.Generator, pieces: list[np.ndarray]) -> dict[str, 
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
         parents = [word if governor < 0 else governor for word, governor in enumerate(governors)]
         columns["governor"].append(governors)
-        columns["parent_first"].append(first[parents])
         columns["parent_position"].append((first + (counts - 1) / 2)[parents])
-        columns["depth"].append([_depth(word, governors) for word in range(len(counts))])
         known = governors[0] != -2
         for name, labels in LABELS["source"].items():
             drawn = random if name in KNOWN else other
             columns[name].append(drawn.integers(1, len(labels), len(counts)) * known)
     kinds = {"parent_position": np.float32}
     return {name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in columns.items()}
-
-
-def _depth(word: int, governors: list[int]) -> int:
-    if governors[word] < 0:
-        return 2 + governors[word]  # a root: 1; nothing known: 0
-    return 1 + _depth(governors[word], governors)
 
 
 def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:

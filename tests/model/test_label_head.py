@@ -133,13 +133,13 @@ def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
 
 
 @pytest.mark.parametrize(
-    ("own", "kind"), [(["<none>", "<unk>", "NNFS1-----A----"], "xpos"), (["<none>", "<unk>"], "upos")]
+    ("own", "column"), [(["<none>", "<unk>", "NNFS1-----A----"], "xpos"), (["<none>", "<unk>"], "upos")]
 )
-def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, kind):
+def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, column):
     changed = {"source": {**labels["source"], "xpos": own}}
     (component,) = build_components(by_name(LabelHeadSettings(labels="pos")), TransformerSettings(), changed)
-    assert component.kind == kind
-    assert component.embedding.num_embeddings == len(changed["source"][kind]) + 2
+    assert component.column == column
+    assert component.embedding.num_embeddings == len(changed["source"][column]) + 2
 
 
 @pytest.mark.parametrize("given", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])

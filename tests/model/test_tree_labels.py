@@ -16,6 +16,7 @@ from nmtcore.model.components.tree_distance import build as build_distance
 from nmtcore.model.components.tree_labels import tree_paths
 from nmtcore.model.components.tree_traversal import build as build_traversal
 from nmtcore.model.components.tree_traversal import traversals
+from nmtcore.model.pooling import NO_WORD
 
 MODEL = TransformerSettings(width=8, heads=2, encoder_layers=1, decoder_layers=1)
 FAR = "far"
@@ -144,7 +145,7 @@ def token_names(settings, governors, words):
     """The labels of one sentence's tokens in words; `words` names each token's word, None where it is none."""
     component = component_of(settings)
     meaning = [*names(settings), "outside", "none"]
-    word_BS = torch.tensor([[len(governors) if word is None else word for word in words]])
+    word_BS = torch.tensor([[NO_WORD if word is None else word for word in words]])
     labels = component.token_labels(torch.tensor([governors], dtype=torch.long).view(1, -1), word_BS)
     return [[meaning[label] for label in row] for row in labels[0].tolist()]
 

@@ -29,12 +29,11 @@ def columns_of_word(word: int, words: Sequence[int]) -> list[int]:
 
 def pairs(*trees: tuple[Sequence[int], Sequence[int]]) -> Examples:
     """Pairs whose sources have these words of subwords and these governors."""
-    columns = {"governor": [], "parent_position": [], "parent_first": []}
+    columns = {"governor": [], "parent_position": []}
     for words, governors in trees:
         parents = [columns_of_word(parent_of(word, governors), words) for word in range(len(governors))]
         columns["governor"].append(governors)
         columns["parent_position"].append([sum(place) / len(place) for place in parents])
-        columns["parent_first"].append([place[0] for place in parents])
     kinds = {"parent_position": np.float32}
     ids = Ragged.from_lists([[5 + i for i in range(len(words))] for words, _ in trees], np.int32)
     word_of_subword = Ragged.from_lists([words for words, _ in trees], np.int32)

@@ -78,8 +78,8 @@ def test_pairs_without_a_parse_are_removed_from_features_alone(tagged):
 
 def test_features_hold_the_kinds_that_the_data_set_asks_for(tagged):
     by_file = {
-        "train.source.existing": "governor deprel parent_position parent_first depth upos xpos dg_a dg_b",
-        "train.target.existing": "governor deprel parent_position parent_first depth dg_a dg_b",
+        "train.source.existing": "governor deprel parent_position upos xpos dg_a dg_b",
+        "train.target.existing": "governor deprel parent_position dg_a dg_b",
         "train.target.short": "ccg random",
     }
     for name, columns in by_file.items():

@@ -23,7 +23,7 @@ class Feature:
 FEATURES: dict[str, Feature] = {
     "trees": Feature(
         annotation="dependencies",
-        columns=("governor", "deprel", "parent_position", "parent_first", "depth"),
+        columns=("governor", "deprel", "parent_position"),
         labels=("deprel",),
     ),
     "pos_tags": Feature(annotation="tags", columns=("upos", "xpos"), labels=("upos", "xpos")),
@@ -32,3 +32,6 @@ FEATURES: dict[str, Feature] = {
     "ccg_tags": Feature(annotation="ccg", columns=("ccg",), labels=("ccg",)),
     "random_tags": Feature(annotation="ccg", columns=("random",), labels=("random",)),
 }
+
+LABEL_COLUMNS = tuple(column for feature in FEATURES.values() for column in feature.labels)
+"""The columns that hold ids of labels."""

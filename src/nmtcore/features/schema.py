@@ -45,8 +45,6 @@ def syntax_schema(features: Iterable[str]) -> pa.Schema:
 
     governor           the governor (0-based word), or what `syntax.trees` has for a root and for nothing known
     parent_position    mean position of the governor's subwords (0-based), the word's own where it has no governor
-    parent_first       position of the governor's first subword, the word's own first where it has no governor
-    depth              edges from the artificial root (a root: 1), 0 where no tree is known
     all others         ids of labels (see `annotation.labels`)
     """
     fields = [

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.annotation.labels import NONE, SPECIALS, UNKNOWN, label_lists
+from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
 from nmtcore.features.schema import syntax_schema
 from nmtcore.features.words import AnnotatedWords
 from nmtcore.syntax.random_tags import random_tags
@@ -48,26 +48,24 @@ def column_of(words: AnnotatedWords, column: str) -> np.ndarray:
     return COLUMNS[column](words) if column in COLUMNS else _labels(words, column)
 
 
-def _labels(words: AnnotatedWords, kind: str) -> np.ndarray:
-    lists = label_lists(words.annotation, kind, where=words.where)
-    return words.per_word(label_ids(lists, words.labels[kind]), fill=NONE)
+def _labels(words: AnnotatedWords, column: str) -> np.ndarray:
+    lists = label_lists(words.annotation, column, where=words.where)
+    return words.per_word(label_ids(lists, words.labels[column]), fill=NO_LABEL)
 
 
 def _random(words: AnnotatedWords) -> np.ndarray:
     """Draw one of the CCG tags for every word of a sentence that has any (aycock2021: random supertags)."""
-    types = len(words.labels["random"]) - len(SPECIALS)
+    types = len(words.labels["random"]) - len(LABEL_SPECIALS)
     known = np.repeat(words.annotation.column("ccg").is_valid().to_numpy(zero_copy_only=False), words.lengths)
     if not types:
-        return np.zeros(len(known), np.int64)
+        return np.full(len(known), NO_LABEL)
     drawn = random_tags(words.id, words.lengths, types=types, seed=RANDOM_SEED, side=words.side)
-    return np.where(known, len(SPECIALS) + drawn, NONE)
+    return np.where(known, len(LABEL_SPECIALS) + drawn, NO_LABEL)
 
 
 COLUMNS: dict[str, Callable[[AnnotatedWords], np.ndarray]] = {
     "governor": lambda words: words.governor,
     "parent_position": lambda words: words.mean_position[words.parent],
-    "parent_first": lambda words: words.first_position[words.parent],
-    "depth": lambda words: words.depth,
     "random": _random,
 }
 """How each column is computed that is not made of labels. A root, and a word without a governor, is its own parent
@@ -75,10 +73,10 @@ COLUMNS: dict[str, Callable[[AnnotatedWords], np.ndarray]] = {
 
 
 def label_ids(labels: pa.ListArray, vocabulary: Sequence[str]) -> pa.ListArray:
-    """Look labels up: `UNKNOWN` for one that the vocabulary lacks, `NONE` for null; null lists stay null."""
+    """Look labels up: `UNKNOWN_LABEL` for one that the vocabulary lacks, `NO_LABEL` for null; null lists stay null."""
     flat = labels.flatten().dictionary_encode()
-    known = pc.index_in(flat.dictionary, value_set=pa.array(vocabulary, pa.string())).fill_null(UNKNOWN)
-    ids = known.take(flat.indices).fill_null(NONE)
+    known = pc.index_in(flat.dictionary, value_set=pa.array(vocabulary, pa.string())).fill_null(UNKNOWN_LABEL)
+    ids = known.take(flat.indices).fill_null(NO_LABEL)
     lengths = labels.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     return pa.ListArray.from_arrays(offsets, ids, mask=labels.is_null())

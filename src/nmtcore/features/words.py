@@ -68,6 +68,7 @@ class AnnotatedWords:
         for k in np.flatnonzero((governor < NO_GOVERNOR) | (governor >= size))[:1]:
             pair, head = self.id[_owner(self.offsets, k)], heads_of(governor[k])
             raise UserError(f"{self.where}, pair {pair}: head {head} in a sentence of {size[k]} words: annotate again.")
+        self._check_trees(governor)
         return governor
 
     @cached_property
@@ -76,25 +77,19 @@ class AnnotatedWords:
         first = np.repeat(self.offsets[:-1], self.lengths)
         return np.where(self.governor >= 0, first + self.governor, np.arange(len(first)))
 
-    @cached_property
-    def depth(self) -> np.ndarray:
-        """Count the edges from the artificial root to every word (W,); 0 where the sentence has no tree."""
+    def _check_trees(self, governor: np.ndarray) -> None:
+        """Refuse heads in a cycle, in the sentences whose governors (W,) are all known."""
+        sentence = np.repeat(np.arange(len(self.lengths)), self.lengths)
         unknown = np.zeros(len(self.lengths), bool)
-        unknown[np.repeat(np.arange(len(unknown)), self.lengths)[self.governor == NO_GOVERNOR]] = True
-        known = np.repeat(~unknown, self.lengths)
-        depth = np.zeros(len(known), np.int64)
-        heads, lengths = heads_of(self.governor[known]), self.lengths[~unknown]
+        unknown[sentence[governor == NO_GOVERNOR]] = True
+        heads, lengths = heads_of(governor[~unknown[sentence]]), self.lengths[~unknown]
         try:
-            depth[known] = word_depths(heads, lengths)
+            word_depths(heads, lengths)
         except ValueError:
-            self._name_the_cycle(Ragged.from_lengths(heads, lengths), self.id[~unknown])
+            for pair, tree in zip(self.id[~unknown], Ragged.from_lengths(heads, lengths), strict=True):
+                if fault := tree_fault(tree.tolist()):
+                    raise UserError(f"{self.where}, pair {pair}: {fault}: annotate again.") from None
             raise
-        return depth
-
-    def _name_the_cycle(self, heads: Ragged, ids: np.ndarray) -> None:
-        for pair, tree in zip(ids, heads, strict=True):
-            if fault := tree_fault(tree.tolist()):
-                raise UserError(f"{self.where}, pair {pair}: {fault}: annotate again.") from None
 
     def per_word(self, lists: pa.ListArray, *, fill: int) -> np.ndarray:
         """Write one value a word (W,), `fill` for the words of a sentence whose list is null."""
@@ -119,12 +114,6 @@ class AnnotatedWords:
     def position(self) -> np.ndarray:
         """The position of every subword in its sentence, from 0 (P,)."""
         return self.word_of_subword.rows_and_columns()[1]
-
-    @cached_property
-    def first_position(self) -> np.ndarray:
-        """The position of every word's first subword (W,)."""
-        first = np.flatnonzero(np.diff(self.word, prepend=-1))
-        return self.position[first]
 
     @cached_property
     def mean_position(self) -> np.ndarray:

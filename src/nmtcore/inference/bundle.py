@@ -173,7 +173,7 @@ def load_bundle(
         if name not in files:
             raise _incomplete(folder, name)
     labels = {
-        side: read_labels(folder / f"{side}.labels.json", kinds=labels_of(run.syntax.get(side, {})))
+        side: read_labels(folder / f"{side}.labels.json", columns=labels_of(run.syntax.get(side, {})))
         for side in SIDES
         if f"{side}.labels.json" in files
     }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nmtcore.annotation.labels import NONE
+from nmtcore.annotation.labels import NO_LABEL
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
@@ -173,7 +173,7 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     for column in ("governor",) if trees else FEATURES[feature].labels:
         values = side.syntax[column]
         rows, _ = values.rows_and_columns()
-        annotated[rows[values.values != (NO_GOVERNOR if trees else NONE)]] = True
+        annotated[rows[values.values != (NO_GOVERNOR if trees else NO_LABEL)]] = True
     return ~annotated & (side.ids.lengths > 0)
 
 

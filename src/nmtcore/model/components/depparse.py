@@ -10,7 +10,6 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.parser_head import ParserHead
 from nmtcore.segmentation.vocabulary import ROOT_ID
-from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 
 ROOT_COLUMN = 0
 """Where `<ROOT>` stands in every source."""
@@ -24,14 +23,7 @@ class DepParse(ParserHead):
 
     def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
         """Point to the governor's first piece."""
-        governors = examples.source.syntax.get("governor")
-        if governors is None:
-            return None
-        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_BW.shape[1]).astype(np.int64)
-        columns_BW = np.take_along_axis(arrays.first_BW, np.maximum(governor_BW, 0), axis=1)
-        columns_BW[governor_BW == GOVERNOR_OF_ROOT] = ROOT_COLUMN
-        columns_BW[governor_BW == NO_GOVERNOR] = NO_COLUMN
-        return columns_BW
+        return self.governor_columns(arrays, examples, of_root=ROOT_COLUMN)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Score `<ROOT>`, then the words."""

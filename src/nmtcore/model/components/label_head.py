@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from torch import Tensor, nn
 
-from nmtcore.annotation.labels import SPECIALS
+from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
@@ -25,11 +25,11 @@ class LabelHead(Component):
     """
 
     def __init__(
-        self, settings: LabelHeadSettings, model: TransformerSettings, *, kind: str, labels: int, name: str
+        self, settings: LabelHeadSettings, model: TransformerSettings, *, column: str, labels: int, name: str
     ) -> None:
         super().__init__(name)
         self.settings = settings
-        self.kind, self.labels = kind, labels
+        self.column, self.labels = column, labels
         self.embedding = nn.Embedding(labels + SYMBOLS, model.width)
         self.queries = nn.Linear(model.width, model.width // model.heads)
         self.keys = nn.Linear(model.width, model.width // model.heads)
@@ -41,7 +41,7 @@ class LabelHead(Component):
 
     def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
         """Put the label of every token."""
-        ids_BS: np.ndarray = label_ids(arrays, examples, self.kind, labels=self.labels, name=self.name)
+        ids_BS: np.ndarray = label_ids(arrays, examples, self.column, labels=self.labels, name=self.name)
         arrays.extra[f"{self.name}.labels"] = ids_BS
 
     def _queries_keys(self, heads: Heads) -> tuple[Tensor, Tensor]:
@@ -57,9 +57,9 @@ def build(
     settings: LabelHeadSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "label_head"
 ) -> LabelHead:
     """Make the component; without a vocabulary of its labels that is a `UserError`."""
-    kind = settings.labels
-    if kind == "pos":
+    column = settings.labels
+    if column == "pos":
         own = (labels or {}).get("source", {}).get("xpos", ())
-        kind = "xpos" if len(own) > len(SPECIALS) else "upos"
-    count = len(vocabulary(labels, kind, name=name))
-    return LabelHead(settings, model, kind=kind, labels=count, name=name)
+        column = "xpos" if len(own) > len(LABEL_SPECIALS) else "upos"
+    count = len(vocabulary(labels, column, name=name))
+    return LabelHead(settings, model, column=column, labels=count, name=name)

@@ -15,7 +15,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
-from nmtcore.syntax.trees import NO_COLUMN
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 
 
 class ParserHead(Component):
@@ -103,6 +103,20 @@ class ParserHead(Component):
             self.word_scores(log_SS, first_W[first_W != NO_COLUMN])
             for log_SS, first_W in zip(log_BSS, first_BW, strict=True)
         ]
+
+    @staticmethod
+    def governor_columns(arrays: Arrays, examples: Examples, *, of_root: int | np.ndarray) -> np.ndarray | None:
+        """Give the column of the first piece of each word's governor: (B, W), `NO_COLUMN` where none is known.
+
+        Roots have `of_root`, one column or (B, W). None where the examples came without governors.
+        """
+        governors = examples.source.syntax.get("governor")
+        if governors is None:
+            return None
+        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_BW.shape[1]).astype(np.int64)
+        columns_BW = np.take_along_axis(arrays.first_BW, np.maximum(governor_BW, 0), axis=1)
+        columns_BW = np.where(governor_BW == GOVERNOR_OF_ROOT, of_root, columns_BW)
+        return np.where(governor_BW == NO_GOVERNOR, NO_COLUMN, columns_BW)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Cut the words' scores out of a sentence's (as `parse_scores` says), given the words' first columns."""

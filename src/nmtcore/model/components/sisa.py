@@ -16,7 +16,6 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import AttentionHooks, Heads, Stack
 from nmtcore.model.components.parser_head import ParserHead
-from nmtcore.syntax.trees import NO_COLUMN, NO_GOVERNOR
 
 
 class Sisa(ParserHead):
@@ -58,14 +57,15 @@ class Sisa(ParserHead):
         keys_BHSK[:, head] = F.leaky_relu(self.keys(heads.states_BQD), slope)
         return queries_BHSK, keys_BHSK
 
+    def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
+        """Point to the governor's first piece, the root to its own."""
+        return self.governor_columns(arrays, examples, of_root=arrays.first_BW)
+
     def targets(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Point every piece to the first piece of its word's governor."""
-        governors, parents = (examples.source.syntax.get(kind) for kind in ("governor", "parent_first"))
-        if governors is None or parents is None:
-            return None
+        """Point every piece where its word points."""
+        pointed_BW = self.pointed_to(arrays, examples)
         rows, _, words = arrays.words
-        place = governors.offsets[rows] + words
-        return np.where(governors.values[place] == NO_GOVERNOR, NO_COLUMN, parents.values[place] + arrays.offset)
+        return None if pointed_BW is None else pointed_BW[rows, words]
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Take a word's score of itself for that of being a root."""

@@ -19,6 +19,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import Heads, Stack
 from nmtcore.model.components.pair_labels import PairLabels
+from nmtcore.model.pooling import NO_WORD, word_of_column
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 
 
@@ -93,16 +94,13 @@ class TreeLabels(PairLabels):
         raise NotImplementedError
 
     def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
-        """Put each word's governor, and each token's word (W where it is none)."""
+        """Put each word's governor, and each token's word."""
         governors = examples.source.syntax.get("governor")
         if governors is None:
             raise ValueError(f"{self.name} reads dependency trees, but the examples came without governors")
-        rows, columns, words = arrays.words
-        count = arrays.first_BW.shape[1]
-        word_BS = np.full_like(arrays.source_BS, count)
-        word_BS[rows, columns] = words
-        arrays.extra[f"{self.name}.word"] = word_BS
-        arrays.extra[f"{self.name}.governor"] = governors.padded(fill=NO_GOVERNOR, width=count).astype(np.int64)
+        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_BW.shape[1])
+        arrays.extra[f"{self.name}.governor"] = governor_BW.astype(np.int64)
+        arrays.extra[f"{self.name}.word"] = word_of_column(arrays)
 
     def pair_labels(self, heads: Heads, stack: Stack) -> Tensor:
         """Label the words' pairs, then their pieces'."""
@@ -111,11 +109,12 @@ class TreeLabels(PairLabels):
 
     @torch.no_grad()
     def token_labels(self, governor_BW: Tensor, word_BS: Tensor) -> Tensor:
-        """Label all pairs of tokens, (B, S, S), from each word's governor and each token's word (W: none)."""
+        """Label all pairs of tokens, (B, S, S), from each word's governor and each token's word."""
         paths = tree_paths(governor_BW)
         labels_BNN = F.pad(self.path_labels(paths), (0, 1, 0, 1), value=self.outside)
         # A token that is no word has a label of its own only where there is a tree.
         known_BN = torch.cat([paths.known_BW, paths.known_BW.any(1, keepdim=True)], dim=1)
         labels_BNN = labels_BNN.masked_fill(~(known_BN.unsqueeze(2) & known_BN.unsqueeze(1)), self.none)
+        word_BS = word_BS.masked_fill(word_BS == NO_WORD, governor_BW.size(1))
         pairs_BSS = word_BS.unsqueeze(2) * known_BN.size(1) + word_BS.unsqueeze(1)
         return labels_BNN.flatten(1).gather(1, pairs_BSS.flatten(1)).view_as(pairs_BSS)
