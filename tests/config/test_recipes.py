@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nmtcore.config.depends import training_settings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.training import ScheduleSettings
@@ -64,9 +65,9 @@ def test_a_floor_that_would_never_or_at_once_end_training(floor):
 
 def test_a_run_that_names_nothing_new_is_written_as_before(project: Project):
     """So that no run is made again for keys that came later."""
-    values = run_to_json(project.run("multi30k_cs2en", "transformer_base", "small", 1))
-    assert "embedding_dropout" not in values["model"]
-    assert "stop_at_floor" not in values["training"]["schedule"]
-    values = run_to_json(project.run("wmt17_tr2en", "transformer_base", "paper", 1))
-    assert values["model"]["embedding_dropout"] == 0.0
-    assert values["training"]["schedule"]["stop_at_floor"] is True
+    values = training_settings(project.run("multi30k_cs2en", "transformer_base", "small", 1))
+    assert "model.embedding_dropout" not in values
+    assert "training.schedule.stop_at_floor" not in values
+    values = training_settings(project.run("wmt17_tr2en", "transformer_base", "paper", 1))
+    assert values["model.embedding_dropout"] == 0.0
+    assert values["training.schedule.stop_at_floor"] is True

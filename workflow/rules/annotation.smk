@@ -109,7 +109,7 @@ rule select_pairs:
         runtime=60,
     params:
         version=VERSIONS["annotation"],
-        selection=lambda wildcards: plain(dataset_of(wildcards).selection),
+        selection=selection_param,
     script:
         "../scripts/select_pairs.py"
 

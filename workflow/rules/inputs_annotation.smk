@@ -1,9 +1,10 @@
 # What annotation and features read: models of parsers, selections, labels, shards.
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.changes import Tracked
+from nmtcore.config.defaults import with_defaults
 from nmtcore.config.models import model_at_hand
 from nmtcore.layout import SELECTION
-from nmtcore.config.typed import choose
+from nmtcore.config.typed import choose, plain
 from nmtcore.errors import UserError
 
 
@@ -17,8 +18,16 @@ def annotator_of(wildcards):
 
 def annotator_param(wildcards):
     """A params function: an annotator's settings."""
-    entry = ANNOTATORS.entry_of(annotator_of(wildcards))
-    return Tracked(entry, {"annotators": {wildcards.annotator: entry}})
+    settings = annotator_of(wildcards)
+    entry = ANNOTATORS.entry_of(settings)
+    changed = with_defaults(settings, entry)
+    return Tracked(entry, {"annotators": {wildcards.annotator: changed}})
+
+
+def selection_param(wildcards):
+    """A params function: what of the training split is used."""
+    selection = dataset_of(wildcards).selection
+    return Tracked(plain(selection), with_defaults(selection, plain(selection)))
 
 
 def annotator_memory(wildcards):

@@ -5,6 +5,7 @@ from functools import cache
 
 from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import SIDES
+from nmtcore.config.defaults import with_defaults
 from nmtcore.config.depends import filtering_settings, reading_settings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import check_own_files, own_file_states
@@ -61,8 +62,8 @@ def file_settings(name):
 
 def file_param(wildcards):
     """A params function: a file's settings, but for its approximate size, which does not decide what it is."""
-    values = plain(replace(file_settings(wildcards.file), megabytes=None))
-    return Tracked(values, values)
+    settings = replace(file_settings(wildcards.file), megabytes=None)
+    return Tracked(plain(settings), with_defaults(settings, plain(settings)))
 
 
 @explained

@@ -1,36 +1,45 @@
-"""What jobs depend on beside their input files: a change of anything else runs nothing again."""
+"""What jobs depend on beside their input files: a change of anything else runs nothing again.
 
+Neither does a setting at its default: `Defaulted` marks what has one.
+"""
+
+from dataclasses import replace
 from typing import Any
 
+from nmtcore.config.defaults import with_defaults
 from nmtcore.config.filters import FILTERS
+from nmtcore.config.formats import corpus_options
+from nmtcore.config.recorded import Recorded, flat
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
+from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import plain
 
-_NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "gold", "sentences.test")
+_NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "gold")
 """A name, how raw text would be parsed (trees of the corpus are input files), and what happens after training."""
 
-_WITHOUT_EFFECT = ("training.batch.device_size", "training.log_every")
-"""Settings that only save memory, or say how often there is a line in the log."""
+
+def training_settings(run: RunSettings) -> Recorded:
+    """Give the settings that decide how training goes, by path; checkpoints of other settings are not used."""
+    values = _values(_without_what_has_no_effect(run))
+    left_out = (*_NOT_IN_TRAINING, *(() if run.treebanks else ("gold_annotator",)))
+    return flat({key: value for key, value in values.items() if key not in left_out} | _validation(run, values))
 
 
-def training_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how training goes, as plain values; checkpoints of other settings are not used."""
-    values = run_to_json(run)
-    for path in (*_NOT_IN_TRAINING, *_WITHOUT_EFFECT):
-        *parents, last = path.split(".")
-        place = values
-        for parent in parents:
-            place = place[parent]
-        del place[last]
-    if not run.treebanks:
-        del values["gold_annotator"]
-    return values | _validation(run)
+def _without_what_has_no_effect(run: RunSettings) -> RunSettings:
+    """Set back what concerns tests, only saves memory, or says how often there is a line in the log."""
+    batch = replace(run.training.batch, device_size=None)
+    training = replace(run.training, batch=batch, log_every=TrainingSettings.log_every)
+    return replace(run, training=training, sentences=replace(run.sentences, test=None))
 
 
-def _validation(run: RunSettings) -> dict[str, Any]:
-    """Give the settings by which validation translates and scores; none where it computes perplexity alone."""
-    validation, values = run.training.validation, run_to_json(run)
+def _values(run: RunSettings) -> dict[str, Any]:
+    return with_defaults(run, run_to_json(run))
+
+
+def _validation(run: RunSettings, values: dict[str, Any]) -> dict[str, Any]:
+    """Pick the settings by which validation translates and scores; none where it computes perplexity alone."""
+    validation = run.training.validation
     if validation.metric == "perplexity":
         return {}
     search = ["max_length_ratio", "max_length_extra", "max_length"]
@@ -44,16 +53,16 @@ def _validation(run: RunSettings) -> dict[str, Any]:
 
 def inference_settings(run: RunSettings) -> dict[str, Any]:
     """Give the settings that decide how a trained model translates and parses the tests."""
-    values = run_to_json(run)
+    values = _values(run)
     decoding = {key: value for key, value in values["decoding"].items() if key != "batch_sentences"}
-    evaluation = {"text": run.evaluation.text}
+    evaluation = {"text": values["evaluation"]["text"]}
     sentences = {"dev": run.sentences.dev, "test": run.sentences.test}
     return {"decoding": decoding, "evaluation": evaluation, "tests": values["tests"], "sentences": sentences}
 
 
 def scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Give the settings that decide how translations and parses of the tests are scored."""
-    values = run_to_json(run)
+    values = _values(run)
     evaluation = {key: value for key, value in values["evaluation"].items() if run.parses or key != "roots"}
     return {"evaluation": evaluation, "tests": values["tests"]}
 
@@ -65,15 +74,19 @@ def gold_settings(run: RunSettings) -> dict[str, Any]:
 
 def gold_scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Give the settings that decide how parses of treebanks are scored."""
-    return {"gold": list(run.gold), "evaluation": {"roots": run.evaluation.roots}}
+    return {"gold": list(run.gold), "evaluation": {"roots": _values(run)["evaluation"]["roots"]}}
 
 
 def reading_settings(reading: ReadingSettings) -> dict[str, Any]:
     """Give the settings that decide how a split is read."""
-    return plain(reading)
+    values = with_defaults(reading, plain(reading))
+    for name, corpus in reading.corpora.items():
+        options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"corpora.{name}")
+        values["corpora"][name]["options"] = with_defaults(options, plain(options))
+    return values
 
 
 def filtering_settings(filtering: FilteringSettings) -> dict[str, Any]:
     """Give the settings that decide which pairs of a split are kept."""
     filters = [FILTERS.entry_of(settings) for settings in filtering.filters]
-    return plain(filtering) | {"filters": filters}
+    return with_defaults(filtering, plain(filtering) | {"filters": filters})

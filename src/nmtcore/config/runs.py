@@ -150,10 +150,6 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
     # What came later is left out where it changes nothing, so that no run is made again for it.
     if not run.segmentation.parsing:
         del values["segmentation"]["parsing"]
-    if run.model.embedding_dropout is None:
-        del values["model"]["embedding_dropout"]
-    if not run.training.schedule.stop_at_floor:
-        del values["training"]["schedule"]["stop_at_floor"]
     return values
 
 

@@ -19,7 +19,7 @@ class ReadingSettings:
     """The corpora of the parts, without licences, citations and files' approximate sizes."""
     words: dict[str, WordsSettings]
     """How each side's words are fixed."""
-    max_bad_lines: int
+    max_bad_lines: int = 0
     """Broken lines that are dropped and counted before reading stops with an error."""
 
     @classmethod

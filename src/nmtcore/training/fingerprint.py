@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.changes import differences, flat
 from nmtcore.config.depends import training_settings
+from nmtcore.config.recorded import differences
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explained
 from nmtcore.files import read_json, write_json
@@ -27,7 +27,7 @@ def hash_files(paths: Sequence[Path]) -> dict[str, str]:
 
 def describe(run: RunSettings, *, data: Mapping[str, str], version: int = VERSION) -> dict[str, Any]:
     """Collect what a fingerprint is made of: settings, the data's sums (`hash_files`), the stage's version."""
-    return {"version": version, "data": dict(data), "settings": flat(training_settings(run))}
+    return {"version": version, "data": dict(data), "settings": training_settings(run)}
 
 
 def fingerprint(description: Mapping[str, Any]) -> str:
@@ -61,4 +61,4 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Name every setting, with its old and new value, and every file in which two descriptions differ."""
     files = [f"{line.partition(': ')[0]} is another file" for line in differences(old["data"], new["data"])]
     versions = differences({"version": old["version"]}, {"version": new["version"]})
-    return [*versions, *files, *differences(flat(old["settings"]), flat(new["settings"]))]
+    return [*versions, *files, *differences(old["settings"], new["settings"])]
