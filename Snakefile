@@ -10,6 +10,12 @@ min_version("9.19")
 SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
 sys.path.insert(0, SOURCES)
 from nmtcore.job import own_config, prepare_jobs
+from nmtcore.planning.configured import configured_models, configured_scores
+from nmtcore.planning.configured_data import (
+    configured_annotation,
+    configured_annotator_models,
+    configured_tokens,
+)
 
 prepare_jobs(SOURCES)
 
@@ -18,10 +24,6 @@ configfile: own_config() or workflow.source_path("config/config.yaml")
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/inputs_corpus.smk"
-include: "workflow/rules/inputs_annotation.smk"
-include: "workflow/rules/inputs_runs.smk"
-include: "workflow/rules/inputs_targets.smk"
 include: "workflow/rules/plan.smk"
 include: "workflow/rules/corpus.smk"
 include: "workflow/rules/annotation.smk"
@@ -45,27 +47,27 @@ localrules:
 rule all:
     default_target: True
     input:
-        configured_scores,
+        planned(configured_scores),
 
 
 rule data:
     input:
-        configured_data,
+        planned(configured_tokens),
 
 
 rule annotate:
     input:
-        configured_annotation,
+        planned(configured_annotation),
 
 
 rule models:
     input:
-        configured_annotator_models,
+        planned(configured_annotator_models),
 
 
 rule train:
     input:
-        configured_models,
+        planned(configured_models),
 
 
 check_targets()

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.configured import configured_runs
 from nmtcore.config.hidden import hidden_files
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
+from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.targets import check_target
 
 CONFIG = Path(__file__).parents[2] / "config"

@@ -24,7 +24,7 @@ def refused(place, *arguments, settings=()):
     ("target", "sentence"),
     [
         ("anotate", "no rule makes this. Did you mean annotate"),
-        ("train_model", "makes many files: ask for one of them, results/{scale}{dataset}/{system}/seed"),
+        ("train_model", "makes many files: ask for one of them, {root}/{dataset}/{system}/seed"),
         ("nothing_like_it", "no rule makes this. Ask for one of all, annotate, "),
         ("result/smoke/demo_en2de/transformer_base.bleu", "Did you mean results/smoke/demo_en2de/transformer_base.ble"),
         ("demo_en2de/transformer_base.bleu", "Did you mean results/demo_en2de/transformer_base.bleu?"),

@@ -1,43 +1,51 @@
 # Trees and tags, a shard a job; and the labels that they use.
+from nmtcore.planning.annotation import (
+    tracked_annotator,
+    annotator_memory,
+    annotator_models,
+    language,
+    selection_annotations,
+    selection_file,
+    tracked_selection,
+    shard_files,
+)
 
 
 rule annotate_shard:
     input:
-        corpus=f"{DATA}/corpus/{{split}}.parquet",
-        raw=f"{DATA}/corpus/raw/{{split}}.parquet",
-        models=annotator_models,
+        corpus=LAYOUT.pattern("pairs"),
+        raw=LAYOUT.pattern("raw_pairs"),
+        models=planned(annotator_models),
     output:
-        temp(
-            f"{DATA}/annotation/{{annotator}}/shards/{{split}}.{{side}}.{{shard}}-of-{{shards}}.parquet"
-        ),
+        temp(LAYOUT.pattern("annotation_shard")),
     log:
-        f"{LOGS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.{{shard}}-of-{{shards}}.log",
+        LAYOUT.log("annotate_shard"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.{{shard}}-of-{{shards}}.tsv"
+        LAYOUT.benchmark("annotate_shard")
     conda:
         "../../envs/annotation.yaml"
     resources:
-        mem_mb=annotator_memory,
+        mem_mb=planned(annotator_memory),
         runtime=480,
     params:
         version=VERSIONS["annotation"],
-        settings=annotator_param,
-        language=lambda wildcards: dataset_of(wildcards).language(wildcards.side),
+        settings=planned(tracked_annotator),
+        language=planned(language),
     script:
         "../scripts/annotate_shard.py"
 
 
 rule gather_annotation:
     input:
-        corpus=f"{DATA}/corpus/{{split}}.parquet",
-        shards=shard_files,
+        corpus=LAYOUT.pattern("pairs"),
+        shards=planned(shard_files),
     output:
-        annotation=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
-        report=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.json",
+        annotation=LAYOUT.pattern("annotation"),
+        report=LAYOUT.pattern("annotation_report"),
     log:
-        f"{LOGS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.log",
+        LAYOUT.log("gather_annotation"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.tsv"
+        LAYOUT.benchmark("gather_annotation")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -51,14 +59,14 @@ rule gather_annotation:
 
 rule label_vocabularies:
     input:
-        annotation=f"{DATA}/annotation/{{annotator}}/train.{{side}}.parquet",
-        selection=selection_file,
+        annotation=LAYOUT.pattern("annotation", split="train"),
+        selection=planned(selection_file),
     output:
-        f"{DATA}/annotation/{{annotator}}/{{side}}.labels.json",
+        LAYOUT.pattern("labels"),
     log:
-        f"{LOGS}/{{dataset}}/annotation/{{annotator}}/{{side}}.labels.log",
+        LAYOUT.log("label_vocabularies"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{side}}.labels.tsv"
+        LAYOUT.benchmark("label_vocabularies")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -72,14 +80,14 @@ rule label_vocabularies:
 
 rule linearise:
     input:
-        corpus=f"{DATA}/corpus/{{split}}.parquet",
-        annotation=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
+        corpus=LAYOUT.pattern("pairs"),
+        annotation=LAYOUT.pattern("annotation"),
     output:
-        f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.brackets.parquet",
+        LAYOUT.pattern("brackets"),
     log:
-        f"{LOGS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.brackets.log",
+        LAYOUT.log("linearise"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.brackets.tsv"
+        LAYOUT.benchmark("linearise")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -93,15 +101,15 @@ rule linearise:
 
 rule select_pairs:
     input:
-        corpus=f"{DATA}/corpus/train.parquet",
-        annotations=selection_annotations,
+        corpus=LAYOUT.pattern("pairs", split="train"),
+        annotations=planned(selection_annotations),
     output:
-        selection=f"{DATA}/annotation/{SELECTION}/train.parquet",
-        report=f"{DATA}/annotation/{SELECTION}/train.json",
+        selection=LAYOUT.pattern("selection"),
+        report=LAYOUT.pattern("selection_report"),
     log:
-        f"{LOGS}/{{dataset}}/annotation/{SELECTION}.log",
+        LAYOUT.log("select_pairs"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/annotation/{SELECTION}.tsv"
+        LAYOUT.benchmark("select_pairs")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -109,22 +117,22 @@ rule select_pairs:
         runtime=60,
     params:
         version=VERSIONS["annotation"],
-        selection=selection_param,
+        selection=planned(tracked_selection),
     script:
         "../scripts/select_pairs.py"
 
 
 rule compare_annotations:
     input:
-        corpus=f"{DATA}/corpus/{{split}}.parquet",
-        first=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
-        second=f"{DATA}/annotation/{{other}}/{{split}}.{{side}}.parquet",
+        corpus=LAYOUT.pattern("pairs"),
+        first=LAYOUT.pattern("annotation"),
+        second=LAYOUT.pattern("annotation", annotator="{other}"),
     output:
-        f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.against.{{other}}.json",
+        LAYOUT.pattern("comparison"),
     log:
-        f"{LOGS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.against.{{other}}.log",
+        LAYOUT.log("compare_annotations"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/annotation/{{annotator}}/{{split}}.{{side}}.against.{{other}}.tsv"
+        LAYOUT.benchmark("compare_annotations")
     conda:
         "../../envs/core.yaml"
     resources:

@@ -1,11 +1,11 @@
 # The configuration as the rules see it, and the paths that they share.
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache, wraps
+from inspect import signature
 from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
     gold_scoring_settings,
@@ -18,11 +18,12 @@ from nmtcore.config.hidden import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.settings import ProjectSettings
-from nmtcore.config.typed import choose, plain
+from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.job import end_planning, gpu_here, hide_statuses
-from nmtcore.layout import SCORES, SELECTION
+from nmtcore.planning.configured import configured_runs
+from nmtcore.planning.runs import feature_files
 
 
 def explained(function):
@@ -67,12 +68,6 @@ hide_statuses(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
-RESULTS, DOWNLOADS = LAYOUT.results, LAYOUT.downloads
-MANUAL = SETTINGS.paths.manual.rstrip("/")
-LOGS = f"{RESULTS}/logs"
-BENCHMARKS = f"{RESULTS}/benchmarks"
-DATA = f"{RESULTS}/{{dataset}}"
-RUN = f"{RESULTS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}"
 GPUS = (
     SETTINGS.gpus
     if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and gpu_here())
@@ -82,32 +77,41 @@ GPUS = (
 
 wildcard_constraints:
     **LAYOUT.constraints,
-    scale=rf"(?:(?:{'|'.join(LAYOUT.scales)})/)?",
+
+
+def planned(function, **fixed):
+    """Give Snakemake a function of the package, called with what its parameters name.
+
+    These are the `project`, the wildcards of a rule, the `run` that they stand for, and the configured `runs`.
+    """
+    wanted = signature(function).parameters.keys() - fixed.keys()
+
+    @explained
+    def call(wildcards):
+        known = {"project": PROJECT, **dict(wildcards.items())}
+        known |= {"run": run_of(wildcards)} if "run" in wanted else {}
+        known |= {"runs": runs_to_make()} if "runs" in wanted else {}
+        return function(
+            **{name: known[name] for name in wanted & known.keys()}, **fixed
+        )
+
+    return call
 
 
 @explained
 def run_of(wildcards):
     """The run that a path names."""
-    seed = int(getattr(wildcards, "seed", SETTINGS.seeds[0]))
-    return PROJECT.run(
-        wildcards.dataset,
-        wildcards.system,
-        LAYOUT.scale(f"{RESULTS}/{wildcards.scale}".rstrip("/")),
-        seed,
-    )
+    scale = LAYOUT.scale(wildcards.root)
+    return PROJECT.run(wildcards.dataset, wildcards.system, scale, int(wildcards.seed))
 
 
-@explained
-def dataset_of(wildcards):
-    return PROJECT.dataset(wildcards.dataset)
-
-
-@explained
-def split_of(wildcards):
-    """The data set and the name of one of its splits."""
-    dataset = dataset_of(wildcards)
-    choose(wildcards.split, dataset.splits, what="split", where=dataset.name)
-    return dataset, wildcards.split
+@cache
+def runs_to_make():
+    """Every run that config.yaml asks for; says what its patterns leave out."""
+    runs, left_out = configured_runs(PROJECT)
+    for sentence in left_out:
+        warn(sentence)
+    return runs
 
 
 def run_param(settings):
@@ -115,3 +119,12 @@ def run_param(settings):
     return lambda wildcards: Tracked(
         run_to_json(run_of(wildcards)), settings(run_of(wildcards))
     )
+
+
+@explained
+def training_features(wildcards):
+    """The features that training reads; says which settings of the system its scale overrides."""
+    run = run_of(wildcards)
+    for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
+        warn(str(setting))
+    return feature_files(PROJECT, run=run, splits="training_splits")

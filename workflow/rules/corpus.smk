@@ -1,16 +1,23 @@
 # Download, read and filter parallel text.
+from nmtcore.planning.corpus import (
+    filter_threads,
+    held_out_splits,
+    split_files,
+    tracked_filtering,
+    tracked_reading,
+    truecasers,
+)
+from nmtcore.planning.downloads import tracked_download
 
 
 rule download:
     output:
-        file=f"{DOWNLOADS}/{{file}}",
-        record=f"{DOWNLOADS}/{{file}}.json",
+        file=LAYOUT.pattern("download"),
+        record=LAYOUT.pattern("download_record"),
     log:
-        f"{LOGS}/download/{{file}}.log",
+        LAYOUT.log("download"),
     benchmark:
-        f"{BENCHMARKS}/download/{{file}}.tsv"
-    wildcard_constraints:
-        file=r".+(?<!\.json)",
+        LAYOUT.benchmark("download")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -18,21 +25,21 @@ rule download:
         runtime=240,
     params:
         version=VERSIONS["download"],
-        file=file_param,
+        file=planned(tracked_download),
     script:
         "../scripts/download.py"
 
 
 rule read_split:
     input:
-        split_files,
+        planned(split_files),
     output:
-        pairs=f"{DATA}/corpus/raw/{{split}}.parquet",
-        report=f"{DATA}/corpus/raw/{{split}}.json",
+        pairs=LAYOUT.pattern("raw_pairs"),
+        report=LAYOUT.pattern("raw_report"),
     log:
-        f"{LOGS}/{{dataset}}/corpus/raw.{{split}}.log",
+        LAYOUT.log("read_split"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/corpus/raw.{{split}}.tsv"
+        LAYOUT.benchmark("read_split")
     conda:
         "../../envs/core.yaml"
     threads: 2
@@ -41,20 +48,20 @@ rule read_split:
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        settings=reading_param,
+        settings=planned(tracked_reading),
     script:
         "../scripts/read_split.py"
 
 
 rule learn_truecaser:
     input:
-        f"{DATA}/corpus/raw/train.parquet",
+        LAYOUT.pattern("raw_pairs", split="train"),
     output:
-        f"{DATA}/corpus/truecase.{{side}}.txt",
+        LAYOUT.pattern("truecaser"),
     log:
-        f"{LOGS}/{{dataset}}/corpus/truecase.{{side}}.log",
+        LAYOUT.log("learn_truecaser"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/corpus/truecase.{{side}}.tsv"
+        LAYOUT.benchmark("learn_truecaser")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -68,24 +75,24 @@ rule learn_truecaser:
 
 rule filter_split:
     input:
-        raw=f"{DATA}/corpus/raw/{{split}}.parquet",
-        others=other_splits,
-        truecasers=truecasers,
+        raw=LAYOUT.pattern("raw_pairs"),
+        others=planned(held_out_splits),
+        truecasers=planned(truecasers),
     output:
-        pairs=f"{DATA}/corpus/{{split}}.parquet",
-        report=f"{DATA}/corpus/{{split}}.json",
+        pairs=LAYOUT.pattern("pairs"),
+        report=LAYOUT.pattern("pairs_report"),
     log:
-        f"{LOGS}/{{dataset}}/corpus/{{split}}.log",
+        LAYOUT.log("filter_split"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/corpus/{{split}}.tsv"
+        LAYOUT.benchmark("filter_split")
     conda:
         "../../envs/core.yaml"
-    threads: filter_threads
+    threads: planned(filter_threads)
     resources:
         mem_mb=lambda wildcards, threads: 1500 + 500 * threads,
         runtime=240,
     params:
         version=VERSIONS["corpus"],
-        settings=filtering_param,
+        settings=planned(tracked_filtering),
     script:
         "../scripts/filter_split.py"

@@ -1,8 +1,7 @@
 # Scores of one run, of a system over its seeds, and the table of the demo.
-import re
+from nmtcore.planning.runs import corpus_files, seed_scores, tree_files
 
-SYSTEM = f"{RESULTS}/{{scale}}{{dataset}}/{{system}}"
-DEMO = f"{RESULTS}/demo/demo_en2de"
+DEMO = LAYOUT.pattern("summary", scale="demo", dataset="demo_en2de")
 DEMO_SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
 
 
@@ -15,20 +14,15 @@ localrules:
 
 rule score_tests:
     input:
-        hypotheses=f"{RUN}/hypotheses",
-        corpus=lambda wildcards: [
-            f"{DATA}/corpus/{split}.parquet"
-            for split in run_of(wildcards).parsed_tests
-        ],
-        trees=lambda wildcards: annotation_files(
-            run_of(wildcards), run_of(wildcards).parsed_tests
-        ),
+        hypotheses=LAYOUT.pattern("hypotheses"),
+        corpus=planned(corpus_files, splits="parsed_tests"),
+        trees=planned(tree_files, splits="parsed_tests"),
     output:
-        scores=f"{RUN}/scores.json",
+        scores=LAYOUT.pattern("scores"),
     log:
-        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.scores.log",
+        LAYOUT.log("score_tests"),
     benchmark:
-        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.scores.tsv"
+        LAYOUT.benchmark("score_tests")
     conda:
         "../../envs/core.yaml"
     params:
@@ -40,19 +34,15 @@ rule score_tests:
 
 rule score_gold:
     input:
-        parses=f"{RUN}/gold",
-        corpus=lambda wildcards: [
-            f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).gold
-        ],
-        trees=lambda wildcards: annotation_files(
-            run_of(wildcards), run_of(wildcards).gold
-        ),
+        parses=LAYOUT.pattern("gold_parses"),
+        corpus=planned(corpus_files, splits="gold"),
+        trees=planned(tree_files, splits="gold"),
     output:
-        scores=f"{RUN}/gold.json",
+        scores=LAYOUT.pattern("gold_scores"),
     log:
-        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold_scores.log",
+        LAYOUT.log("score_gold"),
     benchmark:
-        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold_scores.tsv"
+        LAYOUT.benchmark("score_gold")
     conda:
         "../../envs/core.yaml"
     params:
@@ -64,18 +54,13 @@ rule score_gold:
 
 rule summarise_seeds:
     input:
-        lambda wildcards: [
-            f"{SYSTEM}/seed{seed}/{'gold' if wildcards.score == 'gold.uas' else 'scores'}.json"
-            for seed in SETTINGS.seeds
-        ],
+        planned(seed_scores),
     output:
-        f"{SYSTEM}.{{score}}",
+        LAYOUT.pattern("summary"),
     log:
-        f"{LOGS}/{{scale}}{{dataset}}/{{system}}.{{score}}.log",
+        LAYOUT.log("summarise_seeds"),
     benchmark:
-        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}.{{score}}.tsv"
-    wildcard_constraints:
-        score="|".join(map(re.escape, SCORES)),
+        LAYOUT.benchmark("summarise_seeds")
     conda:
         "../../envs/core.yaml"
     params:
@@ -87,14 +72,14 @@ rule summarise_seeds:
 
 rule demo:
     input:
-        bleu=expand(f"{DEMO}/{{system}}.bleu", system=DEMO_SYSTEMS),
-        uas=expand(f"{DEMO}/{{system}}.uas", system=DEMO_SYSTEMS[1:]),
+        bleu=expand(DEMO, system=DEMO_SYSTEMS, score="bleu"),
+        uas=expand(DEMO, system=DEMO_SYSTEMS[1:], score="uas"),
     output:
-        f"{RESULTS}/tables/demo.md",
+        LAYOUT.pattern("demo_table"),
     log:
-        f"{LOGS}/demo.log",
+        LAYOUT.log("demo"),
     benchmark:
-        f"{BENCHMARKS}/demo.tsv"
+        LAYOUT.benchmark("demo")
     conda:
         "../../envs/core.yaml"
     params:

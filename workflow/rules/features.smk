@@ -1,20 +1,23 @@
 # Numbers for the models: subwords, and what the annotators say about their words.
+from nmtcore.planning.features import (
+    labels_of_features,
+    segmentation_folder,
+    used_kinds,
+)
 
 
 rule extract_tokens:
     input:
-        corpus=f"{DATA}/corpus/{{split}}.parquet",
-        selection=selection_file,
-        brackets=brackets_file,
-        segmentation=lambda wildcards: segmentation_folder(
-            wildcards.dataset, wildcards.segmentation
-        ),
+        corpus=LAYOUT.pattern("pairs"),
+        selection=planned(selection_file),
+        brackets=planned(brackets_file),
+        segmentation=planned(segmentation_folder),
     output:
-        f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.parquet",
+        LAYOUT.pattern("tokens"),
     log:
-        f"{LOGS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.log",
+        LAYOUT.log("extract_tokens"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.tsv"
+        LAYOUT.benchmark("extract_tokens")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -28,16 +31,16 @@ rule extract_tokens:
 
 rule extract_syntax:
     input:
-        annotation=f"{DATA}/annotation/{{annotator}}/{{split}}.{{side}}.parquet",
-        selection=selection_file,
-        labels=labels_of_features,
-        tokens=f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.parquet",
+        annotation=LAYOUT.pattern("annotation"),
+        selection=planned(selection_file),
+        labels=planned(labels_of_features),
+        tokens=LAYOUT.pattern("tokens"),
     output:
-        f"{DATA}/features/{{segmentation}}/{{split}}.{{side}}.{{annotator}}.parquet",
+        LAYOUT.pattern("syntax"),
     log:
-        f"{LOGS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.{{annotator}}.log",
+        LAYOUT.log("extract_syntax"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/features/{{segmentation}}/{{split}}.{{side}}.{{annotator}}.tsv"
+        LAYOUT.benchmark("extract_syntax")
     conda:
         "../../envs/core.yaml"
     resources:
@@ -45,6 +48,6 @@ rule extract_syntax:
         runtime=240,
     params:
         version=VERSIONS["features"],
-        kinds=kinds_of,
+        kinds=planned(used_kinds),
     script:
         "../scripts/extract_syntax.py"

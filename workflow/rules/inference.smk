@@ -1,21 +1,18 @@
 # Translations and trees of one run, by one process; scores are computed from their files (evaluation.smk).
+from nmtcore.planning.runs import corpus_files, feature_files
 
 
 rule translate_tests:
     input:
-        model=f"{RUN}/model",
-        features=lambda wildcards: feature_files(
-            run_of(wildcards), run_of(wildcards).tests
-        ),
-        corpus=lambda wildcards: [
-            f"{DATA}/corpus/{split}.parquet" for split in run_of(wildcards).tests
-        ],
+        model=LAYOUT.pattern("model"),
+        features=planned(feature_files, splits="tests"),
+        corpus=planned(corpus_files, splits="tests"),
     output:
-        hypotheses=directory(f"{RUN}/hypotheses"),
+        hypotheses=directory(LAYOUT.pattern("hypotheses")),
     log:
-        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.inference.log",
+        LAYOUT.log("translate_tests"),
     benchmark:
-        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.inference.tsv"
+        LAYOUT.benchmark("translate_tests")
     conda:
         "../../envs/core.yaml"
     threads: SETTINGS.threads
@@ -32,16 +29,14 @@ rule translate_tests:
 
 rule parse_gold:
     input:
-        model=f"{RUN}/model",
-        features=lambda wildcards: feature_files(
-            run_of(wildcards), run_of(wildcards).gold
-        ),
+        model=LAYOUT.pattern("model"),
+        features=planned(feature_files, splits="gold"),
     output:
-        parses=directory(f"{RUN}/gold"),
+        parses=directory(LAYOUT.pattern("gold_parses")),
     log:
-        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold.log",
+        LAYOUT.log("parse_gold"),
     benchmark:
-        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.gold.tsv"
+        LAYOUT.benchmark("parse_gold")
     conda:
         "../../envs/core.yaml"
     threads: SETTINGS.threads

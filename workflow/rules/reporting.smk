@@ -1,6 +1,14 @@
 # Tables of the configured data sets and systems, each with a name of its own where the user gives one: what each stage
 # left, what the annotators say, how well they parse, how well systems do.
-TABLES = f"{RESULTS}/tables/{{table}}"
+from nmtcore.planning.configured import configured_histories, configured_scores
+from nmtcore.planning.configured_data import (
+    configured_annotation_reports,
+    configured_comparisons,
+    configured_labels,
+    configured_reports,
+    configured_tokens,
+    published_sizes,
+)
 
 
 localrules:
@@ -12,54 +20,54 @@ localrules:
 
 rule data_table:
     input:
-        reports=configured_reports,
-        features=configured_data,
+        reports=planned(configured_reports),
+        features=planned(configured_tokens),
     output:
-        table=f"{TABLES}data.md",
-        json=f"{TABLES}data.json",
+        table=LAYOUT.pattern("data_table"),
+        json=LAYOUT.pattern("data_json"),
     log:
-        f"{LOGS}/tables/{{table}}data.log",
+        LAYOUT.log("data_table"),
     benchmark:
-        f"{BENCHMARKS}/tables/{{table}}data.tsv"
+        LAYOUT.benchmark("data_table")
     conda:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        published=published_sizes("pairs"),
+        published=planned(published_sizes, what="pairs"),
     script:
         "../scripts/data_table.py"
 
 
 rule annotation_table:
     input:
-        reports=configured_annotation_reports,
-        labels=configured_labels,
+        reports=planned(configured_annotation_reports),
+        labels=planned(configured_labels),
     output:
-        table=f"{TABLES}annotation.md",
-        json=f"{TABLES}annotation.json",
+        table=LAYOUT.pattern("annotation_table"),
+        json=LAYOUT.pattern("annotation_json"),
     log:
-        f"{LOGS}/tables/{{table}}annotation.log",
+        LAYOUT.log("annotation_table"),
     benchmark:
-        f"{BENCHMARKS}/tables/{{table}}annotation.tsv"
+        LAYOUT.benchmark("annotation_table")
     conda:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        published=published_sizes("tags"),
+        published=planned(published_sizes, what="tags"),
     script:
         "../scripts/annotation_table.py"
 
 
 rule parser_table:
     input:
-        configured_comparisons,
+        planned(configured_comparisons),
     output:
-        table=f"{TABLES}parsers.md",
-        json=f"{TABLES}parsers.json",
+        table=LAYOUT.pattern("parser_table"),
+        json=LAYOUT.pattern("parser_json"),
     log:
-        f"{LOGS}/tables/{{table}}parsers.log",
+        LAYOUT.log("parser_table"),
     benchmark:
-        f"{BENCHMARKS}/tables/{{table}}parsers.tsv"
+        LAYOUT.benchmark("parser_table")
     conda:
         "../../envs/core.yaml"
     params:
@@ -71,16 +79,16 @@ rule parser_table:
 
 rule system_table:
     input:
-        bleu=configured_results("bleu"),
-        uas=configured_results("uas"),
-        histories=configured_histories,
+        bleu=planned(configured_scores, score="bleu"),
+        uas=planned(configured_scores, score="uas"),
+        histories=planned(configured_histories),
     output:
-        table=f"{TABLES}systems.md",
-        json=f"{TABLES}systems.json",
+        table=LAYOUT.pattern("system_table"),
+        json=LAYOUT.pattern("system_json"),
     log:
-        f"{LOGS}/tables/{{table}}systems.log",
+        LAYOUT.log("system_table"),
     benchmark:
-        f"{BENCHMARKS}/tables/{{table}}systems.tsv"
+        LAYOUT.benchmark("system_table")
     conda:
         "../../envs/core.yaml"
     params:

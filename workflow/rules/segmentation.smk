@@ -1,18 +1,19 @@
 # Words into subwords.
+from nmtcore.planning.features import brackets_file
 
 
 rule learn_segmentation:
     input:
-        corpus=f"{DATA}/corpus/train.parquet",
-        selection=selection_file,
-        truecasers=truecasers,
-        brackets=brackets_file,
+        corpus=LAYOUT.pattern("pairs", split="train"),
+        selection=planned(selection_file),
+        truecasers=planned(truecasers),
+        brackets=planned(brackets_file),
     output:
-        directory(f"{DATA}/segmentation/{{segmentation}}"),
+        directory(LAYOUT.pattern("segmentation")),
     log:
-        f"{LOGS}/{{dataset}}/segmentation/{{segmentation}}.log",
+        LAYOUT.log("learn_segmentation"),
     benchmark:
-        f"{BENCHMARKS}/{{dataset}}/segmentation/{{segmentation}}.tsv"
+        LAYOUT.benchmark("learn_segmentation")
     conda:
         "../../envs/core.yaml"
     resources:

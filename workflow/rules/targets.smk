@@ -35,8 +35,10 @@ def check_rule(name):
     found = workflow.get_rule(name)
     if found.has_wildcards():
         paths = [strip_wildcard_constraints(str(path)) for path in found.output]
+        results = LAYOUT.results
+        roots = f" (root: {results} or {results}/SCALE)" if "{root}" in paths[0] else ""
         raise UserError(
-            f"{name} makes many files: ask for one of them, {' or '.join(paths)}."
+            f"{name} makes many files: ask for one of them, {' or '.join(paths)}{roots}."
         )
 
 

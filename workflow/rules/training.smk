@@ -1,26 +1,26 @@
 # One model a run. Checkpoints lie beside the outputs, undeclared, so that Snakemake never deletes them.
+from nmtcore.planning.runs import (
+    label_files,
+    label_paths,
+    segmentation_of_run,
+    start_model,
+)
 
 
 rule train_model:
     input:
         features=training_features,
-        start=lambda wildcards: start_model(run_of(wildcards)),
-        labels=lambda wildcards: [
-            path
-            for files in label_files(run_of(wildcards)).values()
-            for path in files.values()
-        ],
-        dev=f"{DATA}/corpus/dev.parquet",
-        segmentation=lambda wildcards: segmentation_folder(
-            wildcards.dataset, run_of(wildcards).segmentation.name
-        ),
+        start=planned(start_model),
+        labels=planned(label_paths),
+        dev=LAYOUT.pattern("pairs", split="dev"),
+        segmentation=planned(segmentation_of_run),
     output:
-        model=directory(f"{RUN}/model"),
-        history=f"{RUN}/training.jsonl",
+        model=directory(LAYOUT.pattern("model")),
+        history=LAYOUT.pattern("history"),
     log:
-        f"{LOGS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.training.log",
+        LAYOUT.log("train_model"),
     benchmark:
-        f"{BENCHMARKS}/{{scale}}{{dataset}}/{{system}}/seed{{seed}}.training.tsv"
+        LAYOUT.benchmark("train_model")
     conda:
         "../../envs/core.yaml"
     # Each process of a training on several GPUs loads the corpus and has threads of its own.
@@ -35,7 +35,7 @@ rule train_model:
     params:
         version=VERSIONS["training"],
         run=run_param(training_settings),
-        labels=lambda wildcards: label_files(run_of(wildcards)),
-        checkpoints=f"{RUN}/checkpoints",
+        labels=planned(label_files),
+        checkpoints=LAYOUT.pattern("checkpoints"),
     script:
         "../scripts/train_model.py"

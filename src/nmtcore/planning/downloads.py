@@ -1,0 +1,94 @@
+"""Files to fetch: what data sets and models say of them, by their names below the downloads folder."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.changes import Tracked
+from nmtcore.config.datasets import FileSettings
+from nmtcore.config.defaults import with_defaults
+from nmtcore.config.project import Project
+from nmtcore.config.typed import nearest, plain
+from nmtcore.corpus.download import missing_manual, without_member
+from nmtcore.errors import UserError
+
+
+def file_settings(project: Project, *, file: str) -> FileSettings:
+    """Give the settings of a file by its name.
+
+    All that name it must mean the same file, if not the same member of it; else, and where none does, a `UserError`.
+    """
+    named, unread = _named_files(project)
+    owners = {owner: without_member(settings) for owner, settings in named.get(file, {}).items()}
+    if not owners:
+        hint = " ".join(["Not read:", *unread]) if unread else nearest(file, named)
+        path = project.layout.path("download", file=file)
+        raise UserError(f"{path}: no data set or model names this file. {hint}")
+    if len(set(owners.values())) > 1:
+        raise UserError(f"{', '.join(owners)} describe {file} differently: make them agree.")
+    return next(iter(owners.values()))
+
+
+def tracked_download(project: Project, *, file: str) -> Tracked:
+    """Give a download the settings of its file, but for its approximate size, which does not decide what it is."""
+    settings = replace(file_settings(project, file=file), megabytes=None)
+    return Tracked(plain(settings), with_defaults(settings, plain(settings)))
+
+
+def files_and_licences(
+    project: Project, files: Iterable[str], *, datasets: Iterable[str]
+) -> dict[str, tuple[FileSettings, str]]:
+    """Give the settings of files, and the licence that one of `datasets` or a model gives for each."""
+    licences = {
+        file.name: corpus.licence or dataset.licence
+        for dataset in map(project.dataset, datasets)
+        for corpus in dataset.corpora.values()
+        for files_of_role in corpus.files.values()
+        for file in files_of_role
+    }
+    names = sorted(files)
+    models = {Path(name).parts[1] for name in names if is_of_model(name)}
+    for model in map(project.annotator_model, models & set(project.model_files)):
+        licences |= {file.name: model.licence for file in model.files}
+    return {name: (file_settings(project, file=name), licences.get(name, "")) for name in names}
+
+
+def is_of_model(file: str) -> bool:
+    """Say whether a file belongs to an annotator's model; its name is then models/MODEL/..."""
+    return file.startswith("models/")
+
+
+def files_by_hand(project: Project, files: Iterable[FileSettings]) -> dict[str, str]:
+    """Say what to do about each file that must be fetched by hand and is not there yet, by its name."""
+    manual, mirrors = Path(project.settings.paths.manual), project.settings.mirrors
+    sentences = {file.name: missing_manual(file, manual_folder=manual, mirror_roots=mirrors) for file in files}
+    return {name: sentence for name, sentence in sentences.items() if sentence}
+
+
+@cache
+def _named_files(project: Project) -> tuple[dict[str, dict[str, FileSettings]], list[str]]:
+    """Find every file to download that a data set or a model names: its settings by who names it.
+
+    With it comes a sentence for each data set or model that cannot be read, which may not matter.
+    """
+    named: dict[str, dict[str, FileSettings]] = {}
+    unread: list[str] = []
+
+    def read(give: Callable[[str], Any], name: str, what: str) -> Mapping[str, Any] | Iterable[FileSettings]:
+        try:
+            return getattr(give(name), what)
+        except UserError as error:
+            unread.append(str(error))
+            return {}
+
+    for dataset in project.dataset_files:
+        for corpus, settings in read(project.dataset, dataset, "corpora").items():
+            for files in settings.files.values():
+                for file in (file for file in files if file.path is None):
+                    named.setdefault(file.name, {})[f"{dataset}: {corpus}"] = file
+    for model in project.model_files:
+        for file in read(project.annotator_model, model, "files"):
+            named.setdefault(file.name, {})[f"model {model}"] = file
+    return named, list(dict.fromkeys(unread))

@@ -1,0 +1,64 @@
+"""What a run reads: features, trees, labels, first weights, scores of its seeds."""
+
+from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings
+from nmtcore.planning.features import segmentation_folder
+
+
+def feature_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
+    """Give the features that a run reads; `splits` is the property of the run that names their splits ("tests")."""
+    folder = project.layout.path("features", dataset=run.dataset, segmentation=run.segmentation.name)
+    return [f"{folder}/{name}" for split in getattr(run, splits) for name in run.feature_files(split)]
+
+
+def corpus_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
+    """Give the pairs of some splits of a run."""
+    return [project.layout.path("pairs", dataset=run.dataset, split=split) for split in getattr(run, splits)]
+
+
+def tree_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
+    """Give the trees of some splits that a run's own trees are compared with; none where it reads no trees."""
+    annotator = run.syntax.get("source", {}).get("trees")
+    if annotator is None:
+        return []
+    annotators = {split: run.gold_annotator if split in run.gold else annotator for split in getattr(run, splits)}
+    return [
+        project.layout.path("annotation", dataset=run.dataset, annotator=name, split=split, side="source")
+        for split, name in annotators.items()
+    ]
+
+
+def segmentation_of_run(project: Project, *, run: RunSettings) -> str:
+    """Give where the segmentation of a run lies."""
+    return segmentation_folder(project, dataset=run.dataset, segmentation=run.segmentation.name)
+
+
+def start_model(project: Project, *, run: RunSettings) -> list[str]:
+    """Give the model whose weights a run starts from, where it does."""
+    if run.start_from is None:
+        return []
+    names = {"scale": run.scale, "dataset": run.dataset, "seed": run.seed}
+    return [project.layout.path("model", **names, system=run.start_from)]
+
+
+def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, str]]:
+    """Give the label vocabularies that a run reads, by side and annotator."""
+    return {
+        side: {
+            annotator: project.layout.path("labels", dataset=run.dataset, annotator=annotator, side=side)
+            for annotator in annotators.values()
+        }
+        for side, annotators in run.syntax.items()
+    }
+
+
+def label_paths(project: Project, *, run: RunSettings) -> list[str]:
+    """List the label vocabularies that a run reads."""
+    return [path for paths in label_files(project, run=run).values() for path in paths.values()]
+
+
+def seed_scores(project: Project, *, root: str, dataset: str, system: str, score: str) -> list[str]:
+    """Give the scores of each configured seed that a system's summary is made of."""
+    kind = "gold_scores" if score == "gold.uas" else "scores"
+    names = {"scale": project.layout.scale(root), "dataset": dataset, "system": system}
+    return [project.layout.path(kind, **names, seed=seed) for seed in project.settings.seeds]
