@@ -49,6 +49,25 @@ def test_old_scores_do_not_pass_for_those_of_a_training_that_failed(scored):
     assert scored.plan(SCORE).rules == set()
 
 
+def test_old_scores_do_not_pass_for_those_of_translations_or_scorings_that_failed(scored):
+    run = scored.folder / "results/brief/little/weighted/seed1"
+    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # beside the script, so found before the package
+    scorings = {"score_tests", "summarise_seeds"}
+    settings = (
+        ({"decoding": {"beam": 7}}, "hypotheses", {"translate_tests", *scorings}),
+        ({"evaluation": {"text": "tokens", "tokenize": "13a", "roots": "many"}}, "scores.json", scorings),
+    )
+    for changed, missing, rules in settings:
+        scored.edit("datasets/little", **changed)
+        broken.write_text("raise SystemExit(1)")
+        assert scored.call("--cores", "1", SCORE).code == 1
+        broken.unlink()
+        assert not (run / missing).exists()
+        assert (scored.folder / SCORE).exists()
+        assert scored.plan(SCORE).rules == rules
+        scored.run(SCORE)
+
+
 def test_an_old_corpus_does_not_pass_for_that_of_a_reading_that_failed(scored):
     file = scored.folder / "downloads/little/train.en"
     sound = file.read_bytes()

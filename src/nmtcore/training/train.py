@@ -1,7 +1,7 @@
 """Training a run: what the loop (loop.py) needs, and the weights that it ends with."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -85,25 +85,12 @@ def train(
         running = resume(run, model, store, team)
         if running.state.update:
             log(f"Going on from the checkpoint of update {running.state.update}.")
-        names = loss_names(model.components)
-        reporter = Reporter(checkpoints, names=names, state=running.state, team=team, log=log, terminal=terminal)
-        try:
-            trainer = Trainer(
-                run=run,
-                data=data,
-                running=running,
-                store=store,
-                team=team,
-                signals=signals,
-                lock=lock,
-                reporter=reporter,
-                validate=validate,
-            )
-            trainer.train()
+        told = {"names": loss_names(model.components), "state": running.state, "team": team}
+        with closing(Reporter(checkpoints, **told, log=log, terminal=terminal)) as reporter:
+            parts = {"running": running, "store": store, "team": team, "signals": signals, "lock": lock}
+            Trainer(run=run, data=data, **parts, reporter=reporter, validate=validate).train()
             log(f"Training ended after {running.state.update} updates: {running.state.stopped}.")
             reporter.publish(folder)
-        finally:
-            reporter.close()
         _choose_weights(run.training, running, store)
         team.wait()
         return _result(running.state, data)
