@@ -9,6 +9,7 @@ import pytest
 from snakemake.persistence import ParamsChange
 
 from nmtcore.config.changes import Tracked, explain_reasons, explained_reason
+from nmtcore.config.defaults import Defaulted
 from nmtcore.config.depends import (
     gold_scoring_settings,
     gold_settings,
@@ -18,6 +19,7 @@ from nmtcore.config.depends import (
 )
 from nmtcore.config.project import Project
 from nmtcore.config.recorded import differences, flat
+from nmtcore.config.training import ValidationSettings
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")
 RUN = PROJECT.run("demo_en2de", "depparse_l1", "demo", 1)
@@ -203,3 +205,41 @@ def test_snakemakes_logger_tells_it(caplog):
     explain_reasons(logger)
     logger.error("a job", extra={"reason": reason([OLD], [NEW])})
     assert caplog.records[0].reason.endswith("\n        components.depparse.weight: 0.5 -> 0.7")
+
+
+def told(before, after):
+    """The lines that tell what changed, where `before` was recorded by another process."""
+    old, new = (Tracked(None, inference_settings(run)) for run in (before, after))
+    Tracked.defaults.pop(old.record)
+    return explained_reason(reason([old], [new])).splitlines()[1:]
+
+
+def test_a_setting_at_its_default_is_told_by_its_value():
+    assert RUN.decoding.beam == 4
+    assert told(RUN, with_decoding(RUN, beam=7)) == ["        decoding.beam: 4 -> 7"]
+    assert told(with_decoding(RUN, beam=7), RUN) == ["        decoding.beam: 7 -> 4"]
+    assert told(RUN, with_decoding(RUN, max_length_ratio=None)) == ["        decoding.max_length_ratio: 2.0 -> nothing"]
+    bare, flat_out = with_decoding(RUN, max_length=None), with_decoding(RUN, max_length=None, beam=1)
+    assert told(bare, flat_out) == ["        decoding.beam: 4 -> 1"]  # before, all of decoding was at its defaults
+
+
+def test_a_setting_within_settings_that_were_at_their_defaults_is_told_by_its_value():
+    default = with_training(RUN, validation=ValidationSettings())
+    old, new = (training_settings(run) for run in (default, with_validation(default, every=77)))
+    assert not any(path.startswith("training.validation") for path in old)
+    assert differences(dict(old), new) == ["training.validation.every: 1000 -> 77"]
+
+
+def test_defaults_of_what_was_not_there_are_not_told():
+    """Filters that came and went, though all that they can be told is at its default."""
+    length = {"name": "length", "most": Defaulted(250, 250), "least": Defaulted(1, 1)}
+    two, one = (flat({"filters": entries}) for entries in ([{"name": "empty"}, length], [{"name": "empty"}]))
+    assert differences(dict(one), two)[0] == 'filters: "empty" -> "empty, length"'
+    assert "filters.length.most: nothing -> 250" in differences(dict(one), two)
+
+
+def test_a_record_of_the_same_settings_that_an_older_version_wrote_is_called_so():
+    values = {"decoding": {"beam": Defaulted(4, 4), "alpha": Defaulted(0.9, 0.6)}}
+    old, new = Tracked(None, {"decoding": {"beam": 4, "alpha": 0.9}}), Tracked(None, values)
+    assert repr(old) != repr(new)
+    assert explained_reason(reason([old], [new])).endswith("\n        the same settings, recorded in another way")

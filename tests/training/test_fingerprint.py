@@ -4,6 +4,7 @@ import pytest
 from training import tiny
 
 from nmtcore.config.training import DecodingSettings
+from nmtcore.files import write_json
 from nmtcore.training.fingerprint import changes, checkpoint_folder, describe, fingerprint, hash_files
 
 DATA = {"train.source.parquet": "aa", "source.vocab": "bb"}
@@ -95,3 +96,12 @@ def test_files_are_hashed_by_content(tmp_path):
         path.write_bytes(b"abc")
     sums = hash_files(paths)
     assert sums["a"] == sums["b"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_checkpoints_whose_settings_were_recorded_in_another_way_are_left_with_a_word(tmp_path):
+    description = describe(RUN, data=DATA)
+    every = {path: value for defaults in description["settings"].defaults.values() for path, value in defaults.items()}
+    write_json(tmp_path / "older/run.json", description | {"settings": every | description["settings"]})
+    said = []
+    checkpoint_folder(tmp_path, RUN, data=DATA, log=said.append)
+    assert said[0].startswith("Settings or data changed (the same settings, recorded in another way): starting afresh")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from nmtcore.config.recorded import Recorded, cut, differences, flat
+from nmtcore.config.recorded import ANOTHER_WAY, Recorded, cut, differences, flat
 
 MARK = "settings: "
 """What the record of parameters begins with."""
@@ -65,6 +65,8 @@ def explained_reason(reason: str) -> str:
     lines = [line for old in before for new in now for line in differences(old, new)]
     if other_before != other_now:
         lines.append(f"{cut(other_before)} -> {cut(other_now)}")
+    if not lines:
+        lines = [ANOTHER_WAY]
     return "\n        ".join([intro.rstrip(), *dict.fromkeys(lines), *([rest] if rest else [])])
 
 

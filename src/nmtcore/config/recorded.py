@@ -10,6 +10,9 @@ from nmtcore.config.defaults import Defaulted
 LONGEST = 100
 """Characters of a value that are shown."""
 
+ANOTHER_WAY = "the same settings, recorded in another way"
+"""What is said of two records that differ although no setting does: one is an older version's."""
+
 ORDERED = ("components",)
 """Paths of mappings whose order counts."""
 

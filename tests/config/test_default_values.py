@@ -1,0 +1,92 @@
+"""No default changes unnoticed: no job would run again for it."""
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import nmtcore.config
+from nmtcore.config.defaults import default_of
+from nmtcore.config.typed import plain
+
+TABLE = yaml.safe_load(Path(__file__).with_name("defaults.yaml").read_text(encoding="utf-8"))
+
+ADVICE = (
+    "Jobs leave settings at their default out of what decides whether they run again. Raise the number of every stage "
+    "that this concerns in config/versions.py (for training also VERSION in training/fingerprint.py), then write the "
+    "new default into tests/config/defaults.yaml."
+)
+
+
+def settings_classes() -> dict[str, type]:
+    modules = map(importlib.import_module, (m.name for m in walked(nmtcore.config)))
+    return {name: cls for module in modules for name, cls in vars(module).items() if dataclasses.is_dataclass(cls)}
+
+
+def walked(package):
+    return pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+
+
+def changed_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[str, type]) -> list[str]:
+    """Name every default of the table that is another one now; what the table does not have is new, and may be."""
+    found = []
+    for name, before in table.items():
+        if name not in classes:
+            found.append(f"{name} is gone: give it its new name in tests/config/defaults.yaml, or take it out.")
+            continue
+        now = {each.name: default_of(each) for each in dataclasses.fields(classes[name])}
+        changed = [key for key in before if key in now and not agree(before[key], now[key])]
+        found += [f"{name}.{key}: {before[key]!r} -> {shown(now[key])}. {ADVICE}" for key in changed]
+    return found
+
+
+def agree(before: Any, now: Any) -> bool:
+    """Whether a default is as it was, apart from what is new in settings that it consists of."""
+    if now is MISSING:
+        return False
+    now = plain(now)
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        return all(agree(value, now.get(key, MISSING)) for key, value in before.items())
+    return before == now
+
+
+def shown(default: Any) -> str:
+    return "none" if default is MISSING else repr(plain(default))
+
+
+def test_no_default_changes_unless_its_stage_is_made_again():
+    changed = changed_defaults(TABLE, settings_classes())
+    assert not changed, "\n".join(changed)
+
+
+@dataclass(frozen=True)
+class Inner:
+    rate: float = 0.5
+    novel: int = 1
+
+
+@dataclass(frozen=True)
+class Outer:
+    required: int
+    beam: int = 4
+    inner: Inner = field(default_factory=Inner)
+    novel: int = 0
+
+
+def test_a_changed_default_is_named_and_a_new_setting_is_not():
+    classes = {"Outer": Outer}
+    before = {"Outer": {"beam": 4, "inner": {"rate": 0.5}, "dropped": 1}}
+    assert changed_defaults(before, classes) == []
+    (line,) = changed_defaults({"Outer": before["Outer"] | {"beam": 5}}, classes)
+    assert line.startswith("Outer.beam: 5 -> 4. ")
+    assert "config/versions.py" in line
+    (line,) = changed_defaults({"Outer": before["Outer"] | {"inner": {"rate": 0.4}}}, classes)
+    assert line.startswith("Outer.inner: {'rate': 0.4} -> {'rate': 0.5, 'novel': 1}. ")
+    (line,) = changed_defaults({"Outer": {"required": 3}}, classes)
+    assert line.startswith("Outer.required: 3 -> none. ")
+    assert changed_defaults({"Gone": {}}, classes)[0].startswith("Gone is gone")
