@@ -114,7 +114,7 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
     """
     from safetensors.torch import save_file
 
-    from nmtcore.training import trainer
+    from nmtcore.training import loop
     from nmtcore.training.checkpoints import weights
     from nmtcore.training.train import train
 
@@ -135,7 +135,7 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
     if options.get("strange") == int(os.environ.get("RANK", "0")):
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
     if options.get("tells_seeds"):
-        trainer.seed_update = tell_seed
+        loop.seed_update = tell_seed
     if options.get("fails") == int(os.environ.get("RANK", "0")):
         model.register_forward_pre_hook(run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)
