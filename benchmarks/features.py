@@ -130,7 +130,7 @@ def tokens(folder: Path, corpus: Path, how: SegmentationSettings) -> None:
 
 
 def syntax(folder: Path) -> None:
-    """Extract all kinds of syntax of one side."""
+    """Extract all features of one side."""
     extract_syntax(
         annotation=folder / "annotation.parquet",
         labels=folder / "labels.json",

@@ -41,6 +41,7 @@ from nmtcore.model.build import build_components, initialise
 from nmtcore.model.device import prepare_device
 from nmtcore.model.positions import sinusoids
 from nmtcore.model.transformer import Transformer
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
 
 SMOOTHING = 0.1
 PUBLISHED = {
@@ -117,7 +118,7 @@ def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Exampl
 
 def trees(lengths: np.ndarray, random: np.random.Generator) -> dict[str, Ragged]:
     """Draw a tree for every sentence of one-piece words: each hangs from a word before it."""
-    governors = [np.array([-1, *(random.integers(0, i) for i in range(1, n))]) for n in lengths]
+    governors = [np.array([GOVERNOR_OF_ROOT, *(random.integers(0, i) for i in range(1, n))]) for n in lengths]
     parents = np.concatenate([np.maximum(g, 0) for g in governors])
     columns = {
         "governor": np.concatenate(governors).astype(np.int32),

@@ -61,7 +61,7 @@ def test_without_syntax_or_target(folder):
     assert examples.head(2).target is examples.take(np.array([1])).target is None
 
 
-def test_each_kind_comes_from_its_annotator_and_no_other_is_read(folder):
+def test_each_feature_comes_from_its_annotator_and_no_other_is_read(folder):
     annotators = {"trees": "spacy", "pos_tags": "gold", "ccg_tags": "spacy"}
     syntax = load_examples(folder, "dev", syntax={"source": annotators}).source.syntax
     labels = {name: syntax[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
@@ -81,7 +81,7 @@ def test_a_file_of_an_earlier_version_with_more_columns_is_read_as_well(folder):
     assert {name: lists_of(values) for name, values in old.items()} == {n: lists_of(v) for n, v in new.items()}
 
 
-def test_a_kind_that_the_file_lacks_is_named(folder):
+def test_a_feature_that_the_file_lacks_is_named(folder):
     with pytest.raises(UserError, match=r"dev\.source\.gold\.parquet has no column dg_a"):
         load_examples(folder, "dev", syntax={"source": {"dg_a_tags": "gold"}})
 

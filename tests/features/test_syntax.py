@@ -115,7 +115,7 @@ def test_no_types_of_tags_are_no_random_tags():
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_kind_has_its_columns_alone(name):
+def test_a_feature_has_its_columns_alone(name):
     batch = features([([1], Annotation(head=[0], deprel=["root"]))], (name,))
     assert batch.schema == syntax_schema((name,))
     assert batch.schema.names == ["id", *FEATURES[name].columns]

@@ -132,7 +132,7 @@ def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
     assert [(task.side, task.language, task.raw) for task in opened] == [("source", "en", None)]
 
 
-def test_each_kind_is_made_by_its_annotator(tmp_path, monkeypatch):
+def test_each_feature_is_made_by_its_annotator(tmp_path, monkeypatch):
     annotators = {6: Chain, 7: Tags}
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: annotators[settings.max_words]())
     with reader(tmp_path, ReadsTags(), **SYNTAX) as read:

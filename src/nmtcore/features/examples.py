@@ -149,29 +149,29 @@ def _word_counts(word_of_subword: Ragged) -> np.ndarray:
 
 def _load_columns(path: Path, types: Mapping[str, np.dtype], limit: int | None) -> tuple[np.ndarray, dict[str, Ragged]]:
     ids: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
-    parts = {name: [Ragged(np.zeros(0, dtype=kind), np.zeros(1))] for name, kind in types.items()}
+    parts = {name: [Ragged(np.zeros(0, dtype=dtype), np.zeros(1))] for name, dtype in types.items()}
     for batch in read_batches(path, columns=["id", *types], stop=limit):
         if missing := [name for name in ("id", *types) if name not in batch.schema.names]:
             raise UserError(f"{path} has no column {missing[0]}: delete it and run the workflow again.")
         ids.append(batch.column("id").to_numpy(zero_copy_only=False))
-        for name, kind in types.items():
-            parts[name].append(_ragged(batch.column(name), kind, path, name, ids[-1]))
+        for name, dtype in types.items():
+            parts[name].append(_ragged(batch.column(name), dtype, path, name, ids[-1]))
     return np.concatenate(ids), {name: Ragged.concatenate(pieces) for name, pieces in parts.items()}
 
 
-def ragged_column(column: pa.ListArray, kind: np.dtype) -> Ragged:
+def ragged_column(column: pa.ListArray, dtype: np.dtype) -> Ragged:
     """Read a column of lists, none of them null."""
     values = column.flatten().to_numpy(zero_copy_only=False)
-    return Ragged.from_lengths(values.astype(kind), column.value_lengths().to_numpy(zero_copy_only=False))
+    return Ragged.from_lengths(values.astype(dtype), column.value_lengths().to_numpy(zero_copy_only=False))
 
 
-def _ragged(column: pa.ListArray, kind: np.dtype, path: Path, name: str, ids: np.ndarray) -> Ragged:
+def _ragged(column: pa.ListArray, dtype: np.dtype, path: Path, name: str, ids: np.ndarray) -> Ragged:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise UserError(
             f"{path}: the row with id {ids[row]} has no {name}: delete the file and run the workflow again."
         )
-    return ragged_column(column, kind)
+    return ragged_column(column, dtype)
 
 
 def _check_ids(ids: np.ndarray, others: np.ndarray, path: Path, other: Path) -> None:

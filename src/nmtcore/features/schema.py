@@ -48,8 +48,8 @@ def syntax_schema(features: Iterable[str]) -> pa.Schema:
     all others         ids of labels (see `annotation.labels`)
     """
     fields = [
-        pa.field(column, pa.list_(pa.from_numpy_dtype(kind)), nullable=False)
-        for column, kind in columns_of(features).items()
+        pa.field(column, pa.list_(pa.from_numpy_dtype(dtype)), nullable=False)
+        for column, dtype in columns_of(features).items()
     ]
     return pa.schema([_ID, *fields])
 

@@ -10,6 +10,7 @@ from nmtcore.inference.parse_files import EVERY_WAY, Parse, Way
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Encoded, Transformer
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
+from nmtcore.syntax.trees import heads_of
 
 Parser = Callable[[Examples, Sequence[Way]], list[Parse]]
 """Gives the parse of every example, in order, in these ways at least."""
@@ -24,7 +25,7 @@ def parse_of(scores: np.ndarray, *, to_root: bool, ways: Collection[Way] = EVERY
         none = np.zeros(0, dtype=np.int64)
         return Parse(argmax=none, one_root=none, many_roots=none) if to_root else Parse(argmax=none)
     if not to_root:
-        return Parse(argmax=scores.argmax(axis=1) + 1)
+        return Parse(argmax=heads_of(scores.argmax(axis=1)))
     return Parse(
         argmax=scores.argmax(axis=1),
         one_root=maximum_spanning_tree(scores, single_root=True) if "one_root" in ways else None,

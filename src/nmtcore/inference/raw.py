@@ -160,7 +160,7 @@ class Reader:
             sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
             found = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
             batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
-            syntax |= {name: ragged_column(batch.column(name), kind) for name, kind in columns_of(features).items()}
+            syntax |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
         return syntax
 
 
