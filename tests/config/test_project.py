@@ -13,7 +13,6 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
-from nmtcore.planning.targets import check_target
 
 
 @pytest.fixture(scope="module")
@@ -560,55 +559,6 @@ def test_config_yaml(folder: Path):
     assert "unknown scale 'smal'" in fault(folder)
     (folder / "config.yaml").write_text("scale: smoke\nseeds: []\n")
     assert "at least one" in fault(folder)
-
-
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [
-        ("results/demo_en2d/transformer_base.bleu", "Did you mean demo_en2de"),
-        ("results/smoke/demo_en2de/depparse_1.bleu", "Did you mean depparse_l1"),
-        ("results/table/systems.md", "unknown data set or scale 'table'. Did you mean tables?"),
-        ("results/smoke/demo_en2de/*.bleu", """all --config scale=smoke 'datasets=["demo_en2de"]' 'systems=["*"]'."""),
-        ("results/*/depparse_l0.bleu", """all --config scale=paper 'datasets=["*"]' 'systems=["depparse_l0"]'."""),
-        ("results/smoke/*/*/seed1/model", """train --config scale=smoke 'datasets=["*"]' 'systems=["*"]'."""),
-        (
-            "results/demo_*/corpus/*.parquet",
-            "a target names one file, so it has no `*`: ask for the rule all, with --con",
-        ),
-        ("*.bleu", """for the rule all, with --config 'systems=["*"]', or for data with --config 'datasets=["*"]'."""),
-        ("results/smok/demo_en2de/depparse_l1.bleu", "unknown data set or scale 'smok'"),
-        ("results/paper/demo_en2de/depparse_l1.bleu", "without 'paper/'"),
-        ("results/demo_en2de/depparse_l1.bleau", "Did you mean bleu"),
-        ("results/demo_en2de/transformer_base.uas", "predicts no trees"),
-        ("results/smoke/demo_en2de/corpus/train.parquet", "does not depend on the scale"),
-        ("results/demo_en2de/corpus/trian.parquet", "unknown split 'trian'"),
-        ("results/demo_en2de/depparse_9/seed1/model", "unknown system"),
-    ],
-)
-def test_targets_that_cannot_be(project: Project, target, words):
-    with pytest.raises(UserError) as error:
-        check_target(project, target)
-    assert words in str(error.value)
-    assert target in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "target",
-    [
-        "all",
-        "demo",
-        "--cores",
-        "elsewhere/file.txt",
-        "results/demo_en2de/depparse_l1.bleu",
-        "results/smoke/demo_en2de/depparse_l1.uas",
-        "results/smoke/demo_en2de/depparse_l1/seed3/model",
-        "results/demo_en2de/corpus/train.parquet",
-        "results/demo_en2de/features/bpe_joint_2000/dev.source.existing.parquet",
-        "results/tables/demo.md",
-    ],
-)
-def test_targets_that_can_be(project: Project, target):
-    check_target(project, target)
 
 
 def test_what_the_command_line_hands_over_as_texts(folder: Path):

@@ -1,0 +1,43 @@
+"""Projects with data sets of the tests' own beside the repository's."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from workflow.calling import little
+
+from nmtcore.config.project import Project
+
+TREEBANK = {"format": "conllu", "files": {"source": {"name": "gold/en.conllu", "mirrors": [{"path": "en.conllu"}]}}}
+PARSER = {"tool": "spacy", "model": "xx_trees", "shards": 3}
+
+
+def parsed(**changes: object) -> dict:
+    """A data set whose source `trees` parses and `gold` brings a treebank for."""
+    plain = little()
+    return (
+        little(
+            corpora={**plain["corpora"], "bank": TREEBANK},
+            splits={**plain["splits"], "gold_bank": "bank"},
+            annotators={"trees": PARSER, "gold": {"tool": "existing"}},
+            syntax={"source": {"dependencies": "trees", "tags": "trees"}},
+        )
+        | changes
+    )
+
+
+@pytest.fixture
+def project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Project]:
+    """Make a project in an empty working directory, with the data sets that it is given and settings of config.yaml."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(settings: dict | None = None, **datasets: dict) -> Project:
+        folder = tmp_path / "config/datasets"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, values in datasets.items():
+            (folder / f"{name}.yaml").write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
+        configured = {"datasets": list(datasets), "scale": "smoke", "seeds": [1, 2]}
+        return Project([tmp_path / "config", root / "config"], configured | (settings or {}))
+
+    return make

@@ -1,0 +1,71 @@
+import pytest
+from workflow.calling import little
+
+from nmtcore.errors import UserError
+from nmtcore.planning.downloads import (
+    file_settings,
+    files_and_licences,
+    files_by_hand,
+    is_of_model,
+    tracked_download,
+)
+
+
+def with_file(name="text/en.txt", **changes):
+    """A data set whose training source has a name and settings of its own."""
+    corpora = little()["corpora"]
+    corpora["train"]["files"]["source"] = {"name": name, "mirrors": [{"path": "en"}], **changes}
+    return little(corpora=corpora)
+
+
+def test_the_settings_of_a_file_by_its_name(project):
+    made = project(one=with_file(megabytes=3), two=with_file(megabytes=3))
+    assert file_settings(made, file="text/en.txt").megabytes == 3
+    with pytest.raises(UserError, match=r"downloads/text/de.txt: no data set or model names this file\. Did you mean"):
+        file_settings(made, file="text/de.txt")
+
+
+def test_data_sets_must_agree_on_a_file(project):
+    made = project(one=with_file(sha256="a" * 64), two=with_file(sha256="b" * 64))
+    with pytest.raises(UserError, match=r"one: train, two: train describe text/en.txt differently: make them agree"):
+        file_settings(made, file="text/en.txt")
+
+
+def test_a_data_set_that_cannot_be_read_is_told_where_a_file_is_not_found(project):
+    made = project({"datasets": []}, one=with_file(), broken={"descripton": "?"})
+    assert file_settings(made, file="text/en.txt").name == "text/en.txt"
+    with pytest.raises(UserError, match=r"no data set or model names this file\. Not read: .*broken\.yaml"):
+        file_settings(made, file="text/de.txt")
+
+
+def test_a_download_depends_on_all_but_the_approximate_size(project):
+    def tracked(**changes):
+        return repr(tracked_download(project(one=with_file(**changes)), file="text/en.txt"))
+
+    assert tracked(megabytes=3) == tracked(megabytes=4)
+    assert tracked(sha256="a" * 64) != tracked(sha256="b" * 64)
+
+
+def test_files_come_with_the_licence_of_their_corpus_or_model(project):
+    made = project(one=with_file())
+    names = ["text/en.txt", "models/easyccg/easyccg.jar"]
+    found = files_and_licences(made, names, datasets=["one"])
+    assert list(found) == sorted(names)
+    assert found["text/en.txt"][1] == "none"
+    assert found["models/easyccg/easyccg.jar"][1] == made.annotator_model("easyccg").licence
+    assert files_and_licences(made, names[:1], datasets=[])["text/en.txt"][1] == ""
+
+
+def test_files_to_fetch_by_hand(project, tmp_path):
+    made = project(one=with_file(manual="Ask its authors."))
+    file = file_settings(made, file="text/en.txt")
+    (sentence,) = files_by_hand(made, [file]).values()
+    assert "text/en.txt must be fetched by hand: Ask its authors." in sentence
+    (tmp_path / "manual/text").mkdir(parents=True)
+    (tmp_path / "manual/text/en.txt").touch()
+    assert files_by_hand(made, [file]) == {}
+
+
+def test_files_of_models():
+    assert is_of_model("models/easyccg/easyccg.jar")
+    assert not is_of_model("europarl/models.gz")
