@@ -47,7 +47,7 @@ def _record(recorded: Recorded, value: Any, path: str, *, owner: str) -> None:
     """Add a value; `owner` is the path of what has it as a setting."""
     if isinstance(value, Defaulted):
         _record_defaulted(recorded, value, path, owner=owner)
-    elif path in ORDERED:
+    elif path in ORDERED and isinstance(value, Mapping):
         recorded[path] = ", ".join(value)
         _record_all(recorded, value, path, owner=path)
     elif isinstance(value, Mapping):

@@ -37,27 +37,25 @@ def write_annotation_table(
     annotations = [{**layout.names(path, "annotation_report"), **read_json(path)} for path in reports]
     vocabularies = [row for path in labels for row in _vocabulary(path, layout.names(path, "labels"), published)]
     write_json(json, {"annotations": annotations, "vocabularies": vocabularies})
-    text = "\n".join(
-        [
-            "## Annotations\n",
-            markdown_table(_HEADER, [_row(entry) for entry in annotations], text=4),
-            "Depth: edges from the artificial root to a sentence's deepest word, on average over its trees. Labels and",
-            "tags: how many different ones the split has.\n",
-            "## Sizes of vocabularies\n",
-            markdown_table(
-                ["data set", "side", "annotator", "kind", "ours", "paper"],
-                [
-                    [row[key] for key in ("dataset", "side", "annotator", "kind", "size", "published")]
-                    for row in vocabularies
-                ],
-                text=4,
-            ),
-            "Ours are counted over the training pairs that are used, without the two special entries.",
-            "",
-        ]
-    )
+    text = _markdown(annotations, vocabularies)
     write_text(table, text)
     return text
+
+
+def _markdown(annotations: Sequence[Mapping[str, Any]], vocabularies: Sequence[Mapping[str, Any]]) -> str:
+    header = ["data set", "side", "annotator", "kind", "ours", "paper"]
+    keys = ("dataset", "side", "annotator", "kind", "size", "published")
+    parts = [
+        "## Annotations\n",
+        markdown_table(_HEADER, [_row(entry) for entry in annotations], text=4),
+        "Depth: edges from the artificial root to a sentence's deepest word, on average over its trees. Labels and",
+        "tags: how many different ones the split has.\n",
+        "## Sizes of vocabularies\n",
+        markdown_table(header, [[row[key] for key in keys] for row in vocabularies], text=4),
+        "Ours are counted over the training pairs that are used, without the two special entries.",
+        "",
+    ]
+    return "\n".join(parts)
 
 
 _HEADER = [
