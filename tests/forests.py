@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 
 @st.composite
-def forests(draw, most: int = 9) -> list[int]:
-    """Heads of a forest: each word in a shuffled order hangs from an earlier one, or from the root."""
-    order = draw(st.permutations(range(1, draw(st.integers(1, most)) + 1)))
+def forests(draw, words: int | None = None) -> list[int]:
+    """Heads of a forest of so many words (None: 1 to 9), 1-based, 0 = root: projective or not, with any roots.
+
+    Each word in a shuffled order hangs from an earlier one, or from the root.
+    """
+    order = draw(st.permutations(range(1, (draw(st.integers(1, 9)) if words is None else words) + 1)))
     heads = [0] * len(order)
     for k, word in enumerate(order):
         heads[word - 1] = draw(st.sampled_from([0, *order[:k]]))

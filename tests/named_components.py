@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from nmtcore.config.components import ComponentSettings, component_kind
+from nmtcore.config.components import COMPONENTS, ComponentSettings
 
 
 def by_name(*settings: ComponentSettings) -> dict[str, ComponentSettings]:
@@ -10,7 +10,7 @@ def by_name(*settings: ComponentSettings) -> dict[str, ComponentSettings]:
     seen: Counter[str] = Counter()
     named = {}
     for component in settings:
-        kind = component_kind(component)
+        kind = COMPONENTS.name_of(component)
         seen[kind] += 1
         named[kind if seen[kind] == 1 else f"{kind}_{seen[kind]}"] = component
     return named

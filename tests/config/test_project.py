@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.components import COMPONENTS, component_entry, component_settings
+from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
@@ -136,7 +136,7 @@ def test_components_read_back(project: Project):
     for name in project.system_entries:
         for component, entry in project.system(name).components.items():
             settings = component_settings(component, entry, where="test")
-            assert component_settings(component, component_entry(settings), where="test") == settings
+            assert component_settings(component, COMPONENTS.entry_of(settings), where="test") == settings
 
 
 @pytest.mark.parametrize(

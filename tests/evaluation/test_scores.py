@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from inference.tiny import run_settings
+from factories import run_settings
 from pair_files import write_corpus
 
 from nmtcore.config.components.parser_head import DiagonalParseSettings

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from inference.tiny import run_settings
+from factories import run_settings
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.datasets import SIDES, SegmentationSettings

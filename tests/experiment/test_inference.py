@@ -4,7 +4,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from inference.tiny import PIECES, run_settings, write_bundle
+from factories import run_settings
+from inference.tiny import PIECES, write_bundle
 from pair_files import write_corpus
 
 from nmtcore.config.components.parser_head import DiagonalParseSettings

@@ -1,5 +1,6 @@
 """Annotated sentences of any shape, and the files that hold them."""
 
+from forests import forests
 from hypothesis import strategies as st
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
@@ -20,16 +21,6 @@ VOCABULARY = {column: list(LABEL_SPECIALS) for column in LABEL_COLUMNS} | {
     "ccg": [*LABEL_SPECIALS, "root", "obj", "nsubj:pass"],
     "random": [*LABEL_SPECIALS, "root", "obj", "nsubj:pass"],
 }
-
-
-@st.composite
-def forests(draw, n):
-    """Heads of `n` words (1-based, 0 = root): any forest, projective or not, with any number of roots."""
-    order = draw(st.permutations(range(1, n + 1)))
-    heads = [0] * n
-    for place, word in enumerate(order):
-        heads[word - 1] = draw(st.sampled_from([0, *order[:place]]))
-    return heads
 
 
 @st.composite

@@ -3,7 +3,8 @@
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from inference.tiny import run_settings, write_bundle
+from factories import run_settings
+from inference.tiny import write_bundle
 from oracles import Transformer, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings

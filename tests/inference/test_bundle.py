@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from inference.tiny import PIECES, run_settings, write_bundle, write_segmentation
+from factories import run_settings
+from inference.tiny import PIECES, write_bundle, write_segmentation
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.training import DecodingSettings

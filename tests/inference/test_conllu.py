@@ -5,8 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from factories import run_settings
 from inference.test_cli import ENVIRONMENT
-from inference.tiny import run_settings, write_bundle
+from inference.tiny import write_bundle
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.components.sisa import SisaSettings

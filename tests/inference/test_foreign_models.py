@@ -7,7 +7,8 @@ import sys
 
 import pytest
 from conftest import missing
-from inference.tiny import run_settings, write_bundle
+from factories import run_settings
+from inference.tiny import write_bundle
 from pair_files import write_corpus
 from planted_models import plant_model, plant_package
 

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from inference.tiny import run_settings, write_bundle
+from factories import run_settings
+from inference.tiny import write_bundle
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.datasets import SegmentationSettings

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 import torch
-from inference.tiny import random_examples, random_model, run_settings, write_bundle
+from factories import run_settings
+from inference.tiny import random_examples, random_model, write_bundle
 
 from nmtcore.cli import main
 from nmtcore.config.components.parser_head import DepParseSettings

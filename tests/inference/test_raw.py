@@ -4,9 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from factories import run_settings
 from hypothesis import given
 from hypothesis import strategies as st
-from inference.tiny import MERGES, PIECES, run_settings, write_segmentation
+from inference.tiny import MERGES, PIECES, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings

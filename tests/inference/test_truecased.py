@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from inference.tiny import PIECES, run_settings, write_segmentation
+from factories import run_settings
+from inference.tiny import PIECES, write_segmentation
 from pair_files import write_corpus
 
 from nmtcore.config.datasets import EvaluationSettings, WordsSettings

@@ -4,60 +4,27 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from named_components import by_name
+from factories import model_of, run_settings, side
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.inference.bundle import save_bundle
-from nmtcore.model.build import build_components, build_model, initialise
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import Vocabulary
 
-MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
 PIECES = ["the", "cat", "dog", "ca@@", "do@@", "th@@", *(f"{c}@@" for c in "abcdeghot"), *"abcdeghot.,"]
-
-
-def run_settings(
-    *components: ComponentSettings, words: str | dict[str, WordsSettings] = "spaces", **values
-) -> RunSettings:
-    kinds = words if isinstance(words, dict) else dict.fromkeys(("source", "target"), WordsSettings(kind=words))
-    return RunSettings(
-        **{
-            "dataset": "tiny",
-            "system": "tiny",
-            "scale": "smoke",
-            "seed": 1,
-            "source": "en",
-            "target": "de",
-            "words": kinds,
-            "segmentation": SegmentationSettings(kind="bpe", size=len(MERGES), joint=True),
-            "syntax": {},
-            "annotators": {},
-            "base": "transformer",
-            "model": MODEL,
-            "components": by_name(*components),
-            "training": TrainingSettings(max_updates=1),
-            "decoding": DecodingSettings(beam=3, max_length_ratio=1.0, max_length_extra=3),
-            "evaluation": EvaluationSettings(),
-            "tests": ("test",),
-            **values,
-        }
-    )
 
 
 def write_segmentation(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "codes").write_text("#version: 0.2\n" + "".join(f"{merge}\n" for merge in MERGES))
-    for side in ("source", "target"):
-        Vocabulary.of(PIECES).save(folder / f"{side}.vocab")
+    for name in ("source", "target"):
+        Vocabulary.of(PIECES).save(folder / f"{name}.vocab")
     return folder
 
 
@@ -69,8 +36,7 @@ def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1)
         for side, features in run.syntax.items()
         if (columns := labels_of(features))
     }
-    torch.manual_seed(seed)
-    model = build_model(run, source_size=size, target_size=size, labels=labels or None)
+    model = model_of(run, vocabulary=size, seed=seed, labels=labels or None)
     segmentation = write_segmentation(folder.parent / "segmentation")
     save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=labels)
     return folder
@@ -80,15 +46,8 @@ def random_model(
     *components: ComponentSettings, seed: int = 1, vocabulary: int = 17, joint: bool = True
 ) -> Transformer:
     """A model in float64 and evaluation mode whose predictions are far from flat."""
-    torch.manual_seed(seed)
-    model = Transformer(
-        MODEL,
-        source_size=vocabulary,
-        target_size=vocabulary,
-        joint=joint,
-        components=build_components(by_name(*components), MODEL),
-    )
-    initialise(model)
+    segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
+    model = model_of(run_settings(*components, segmentation=segmentation), vocabulary=vocabulary, seed=seed)
     with torch.no_grad():
         model.target_embedding.weight.mul_(3)
     return model.double().eval()
@@ -100,5 +59,4 @@ def random_examples(count: int, *, seed: int = 1, longest: int = 9, vocabulary: 
     ids = [random.integers(5, vocabulary, n) for n in lengths]
     words = [np.minimum.accumulate(np.cumsum(random.random(n) < 0.7)[::-1])[::-1] if n else [] for n in lengths]
     words = [np.asarray(w) - w[0] if len(w) else w for w in words]
-    side = SideExamples(ids=Ragged.from_lists(ids, np.int32), word_of_subword=Ragged.from_lists(words, np.int32))
-    return Examples(id=np.arange(count) * 2, source=side)
+    return Examples(id=np.arange(count) * 2, source=side(ids, words))

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from named_components import by_name
+from factories import model_of, run_settings
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.model.build import build_components, initialise
 from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 23
@@ -80,14 +80,10 @@ def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
 def _make(
     *components: ComponentSettings, joint: bool = False, parts: tuple = (), seed: int = 0, **settings
 ) -> Transformer:
-    torch.manual_seed(seed)
     sizes = {"width": 16, "feed_forward": 24, "heads": 4, "encoder_layers": 3, "decoder_layers": 2, "dropout": 0.0}
-    settings = TransformerSettings(**{**sizes, **settings})
-    built = [*build_components(by_name(*components), settings, LABELS), *parts]
-    model = Transformer(
-        settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=joint, components=built
-    ).double()
-    initialise(model)
+    model = TransformerSettings(**{**sizes, **settings})
+    run = run_settings(*components, model=model, segmentation=SegmentationSettings(kind="bpe", size=6, joint=joint))
+    model = model_of(run, vocabulary=VOCABULARY, seed=seed, labels=LABELS, parts=parts).double()
     # Biases and norms away from 0 and 1, so that leaving one out shows.
     with torch.no_grad():
         for parameter in model.parameters():

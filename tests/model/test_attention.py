@@ -23,7 +23,7 @@ def apply(layer, linear, x):
     return x @ getattr(layer, linear).weight.detach().numpy().T + getattr(layer, linear).bias.detach().numpy()
 
 
-@pytest.mark.parametrize("components", [[], [Spelt("spelt")]], ids=["fused", "explicit"])
+@pytest.mark.parametrize("components", [[], [Spelt(name="spelt")]], ids=["fused", "explicit"])
 @pytest.mark.parametrize("causal", [False, True])
 def test_self_attention(components, causal):
     torch.manual_seed(0)
@@ -38,7 +38,7 @@ def test_self_attention(components, causal):
         np.testing.assert_allclose(found[i, :length].detach().numpy(), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("components", [[], [Spelt("spelt")]], ids=["fused", "explicit"])
+@pytest.mark.parametrize("components", [[], [Spelt(name="spelt")]], ids=["fused", "explicit"])
 def test_cross_attention(components):
     torch.manual_seed(0)
     layer = CrossAttention(SETTINGS, "cross", 0, components).double()
@@ -55,7 +55,7 @@ def test_cross_attention(components):
 def test_the_explicit_form_drops_weights_in_training_only():
     torch.manual_seed(0)
     settings = TransformerSettings(width=12, heads=3, attention_dropout=0.5)
-    layer = SelfAttention(settings, "encoder", 0, [Spelt("spelt")])
+    layer = SelfAttention(settings, "encoder", 0, [Spelt(name="spelt")])
     states, context = torch.randn(1, 4, 12), Context(mask_BS=torch.ones(1, 4, dtype=torch.bool))
     assert not torch.equal(layer(states, context, mask=None), layer(states, context, mask=None))
     layer.eval()

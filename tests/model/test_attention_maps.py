@@ -18,7 +18,7 @@ class Weights(Component):
     """Takes the weights that the values are mixed with."""
 
     def __init__(self):
-        super().__init__("weights")
+        super().__init__(name="weights")
         self.seen = {}
 
     def attention_hooks(self, stack, layer):

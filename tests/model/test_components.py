@@ -1,16 +1,17 @@
 """Every registered component, and every hook, in the tests that hold for all of them."""
 
 import dataclasses
-from importlib import import_module
+import inspect
 
 import numpy as np
 import pytest
 import torch
+from factories import forced_logits
 from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
-from nmtcore.model.build import build_components, initialise
+from nmtcore.model.build import build_components, component_class, initialise
 from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
 
 
@@ -18,7 +19,7 @@ class Everything(Component):
     """A made-up component that uses every hook; `strength` 0 changes nothing."""
 
     def __init__(self, strength):
-        super().__init__("everything")
+        super().__init__(name="everything")
         self.strength = strength
         self.queries = torch.nn.Linear(16, 4)
         self.bias = torch.nn.Parameter(torch.randn(64))
@@ -76,15 +77,11 @@ def system(request, make, example):
     return build
 
 
-def all_logits(model, batch):
-    encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded))
-
-
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
 def test_every_registered_component_has_an_implementation(name, make, labels, example):
-    module = import_module(f"nmtcore.model.components.{name}")
-    component = module.build(example(name), make().settings, labels, name="mine")
+    cls = component_class(name)
+    assert list(inspect.signature(cls).parameters) == ["settings", "name", "model", "labels"]
+    component = cls(example(name), name="mine", model=make().settings, labels=labels)
     assert isinstance(component, Component)
     assert component.name == "mine"
 
@@ -100,7 +97,7 @@ def test_step_by_step_decoding_equals_full_decoding(system, draw, norm):
     model, examples = system(norm=norm), draw(4, seed=5, longest=12)
     batch = make_batch(examples, np.arange(4), model.components)
     with torch.no_grad():
-        full = all_logits(model, batch)
+        full = forced_logits(model, batch)
         state = model.start(model.encode(batch))
         for t in range(full.size(1)):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), full[:, t])
@@ -128,7 +125,7 @@ def test_beams_continue_what_they_were_chosen_from_and_kept_sentences_go_on(syst
                 history = torch.cat([tokens[sentence, origin, :3], tokens[sentence, beam, 3:4]])
                 one = make_batch(examples, np.array([sentence]), model.components)
                 one.target_input_BT = history.unsqueeze(0)
-                torch.testing.assert_close(stepped[row, beam], all_logits(model, one)[0, -1])
+                torch.testing.assert_close(stepped[row, beam], forced_logits(model, one)[0, -1])
 
 
 def test_no_batch_changes_a_sentence(system, draw):
@@ -137,10 +134,10 @@ def test_no_batch_changes_a_sentence(system, draw):
     order = np.array([4, 0, 5, 2, 1, 3])
     with torch.no_grad():
         together = make_batch(examples, order, model.components)
-        logits, losses = all_logits(model, together), model.loss(together, label_smoothing=0.1)
+        logits, losses = forced_logits(model, together), model.loss(together, label_smoothing=0.1)
         singles = [make_batch(examples, np.array([row]), model.components) for row in order]
         for i, single in enumerate(singles):
-            alone = all_logits(model, single)[0]
+            alone = forced_logits(model, single)[0]
             torch.testing.assert_close(logits[i, : len(alone)], alone)
         parts = [model.loss(single, label_smoothing=0.1).parts for single in singles]
     for k, part in enumerate(losses.parts):
@@ -156,7 +153,7 @@ def test_one_sentences_syntax_moves_its_own_outputs_and_losses_alone(name, make,
 
     def outputs(rows):
         batches = [make_batch(some, rows, model.components) for some in both]
-        return [all_logits(model, b) for b in batches], [model.loss(b, label_smoothing=0.1).parts for b in batches]
+        return [forced_logits(model, b) for b in batches], [model.loss(b, label_smoothing=0.1).parts for b in batches]
 
     reads = bool(settings.needs.get("source")) and settings.needs_at_inference
     learns = bool(settings.needs.get("source")) and not settings.needs_at_inference
@@ -183,10 +180,10 @@ def test_gradients_reach_all_parameters(system, draw):
 def test_saved_and_loaded_parameters_give_the_same_logits(system, draw, tmp_path):
     model, other = system(seed=0), system(seed=1)
     batch = make_batch(draw(3, seed=2), np.arange(3), model.components)
-    assert not torch.equal(all_logits(model, batch), all_logits(other, batch))
+    assert not torch.equal(forced_logits(model, batch), forced_logits(other, batch))
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, tmp_path / "model")
     other.load_state_dict(load_file(tmp_path / "model"))
-    assert torch.equal(all_logits(model, batch), all_logits(other, batch))
+    assert torch.equal(forced_logits(model, batch), forced_logits(other, batch))
 
 
 def test_source_alone_is_enough_to_translate(system, draw):
@@ -224,7 +221,7 @@ def test_half_precision_leaves_losses_in_single_precision(system, draw):
         assert torch.isfinite(model.step(batch.target_input_BT[:, 1], state)).all()
     assert {part.sum.dtype for part in losses.parts} == {torch.float32}
     torch.testing.assert_close(losses.objective(), exact, rtol=0.1, atol=0.1)
-    torch.testing.assert_close(first.float(), all_logits(model, batch)[:, 0], rtol=0.1, atol=0.2)
+    torch.testing.assert_close(first.float(), forced_logits(model, batch)[:, 0], rtol=0.1, atol=0.2)
     losses.objective().backward()
 
 
@@ -233,13 +230,13 @@ def test_positions_can_be_replaced_on_one_side(make):
         def replaces_positions(self, stack):
             return stack == "encoder"
 
-    model = make(parts=(Replaces("r"),))
+    model = make(parts=(Replaces(name="r"),))
     assert model.source_positions is None
     assert model.target_positions is not None
 
 
 def test_only_overridden_hooks_are_called():
-    plain, rich = Component("plain"), Everything(1.0)
+    plain, rich = Component(name="plain"), Everything(1.0)
     assert hooks_of([plain], "embed_source") == ()
     assert [hook.__self__ for hook in hooks_of([plain, rich], "embed_source")] == [rich]
 
@@ -247,7 +244,7 @@ def test_only_overridden_hooks_are_called():
 def test_components_initialise_last(make):
     class Zeroed(Component):
         def __init__(self):
-            super().__init__("zeroed")
+            super().__init__(name="zeroed")
             self.table = torch.nn.Embedding(3, 4)
 
         def initialise(self, kind):

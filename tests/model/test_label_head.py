@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from factories import examples_of, side
 from named_components import by_name
 
 from nmtcore.config.components import check_composition, component_settings
@@ -13,8 +14,6 @@ from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.base import Context
@@ -169,13 +168,9 @@ def test_two_heads_compare_two_kinds(make, draw):
 
 def test_pieces_have_their_words_label(make):
     """One word in three pieces: they and `</s>` are all there is."""
-    side = SideExamples(
-        ids=Ragged.from_lists([[5, 6, 7]], np.int32),
-        word_of_subword=Ragged.from_lists([[0, 0, 0]], np.int32),
-        syntax={"upos": Ragged.from_lists([[3]], np.int32)},
-    )
+    examples = examples_of(side([[5, 6, 7]], [[0, 0, 0]], {"upos": [[3]]}))
     model = make(LabelHeadSettings(labels="upos"))
-    batch = make_batch(Examples(id=np.arange(1), source=side), np.arange(1), model.components)
+    batch = make_batch(examples, np.arange(1), model.components)
     assert batch.extra["label_head.labels"].tolist() == [[3, 3, 3, 4]]
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from factories import forced_logits
 from oracles import Transformer as Oracle
 from oracles import softmax, tree_pairs
 
@@ -105,11 +106,6 @@ def oracle_of(model, settings, examples, row, prefix=0):
     return LabelledOracle(model, settings, words, examples.source.syntax["governor"][row].tolist())
 
 
-def logits_of(model, batch):
-    encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded))
-
-
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_logits_are_those_of_loops(name, norm, make, draw):
@@ -117,9 +113,9 @@ def test_logits_are_those_of_loops(name, norm, make, draw):
     model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=8, longest=5)
     assert any(-2 in governors for governors in examples.source.syntax["governor"])
     batch = make_batch(examples, np.arange(4), model.components)
-    found = logits_of(model, batch)
+    found = forced_logits(model, batch)
     with torch.no_grad():
-        torch.testing.assert_close(logits_of(model, batch), found)
+        torch.testing.assert_close(forced_logits(model, batch), found)
         state = model.start(model.encode(batch))
         for t in range(found.size(1)):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), found[:, t])
@@ -134,7 +130,7 @@ class Without(Component):
     """Leaves sinusoids out."""
 
     def __init__(self, *stacks) -> None:
-        super().__init__("without")
+        super().__init__(name="without")
         self.stacks = stacks
 
     def replaces_positions(self, stack):
@@ -156,7 +152,7 @@ REPLACED = {
 def check_equal(model, plain, batch):
     """Outputs, losses and gradients."""
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
-    torch.testing.assert_close(logits_of(model, batch), logits_of(plain, batch))
+    torch.testing.assert_close(forced_logits(model, batch), forced_logits(plain, batch))
     for each in (model, plain):
         each.loss(batch, label_smoothing=0.1).objective().backward()
     gradients = dict(model.named_parameters())
@@ -216,7 +212,7 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
             return AttentionHooks(scores=lambda scores, heads: 2 * scores) if stack != "cross" else None
 
     examples, results = draw(3, seed=2), []
-    for parts in ((), (Doubles("doubles"),)):
+    for parts in ((), (Doubles(name="doubles"),)):
         model = make(RelativePositionsSettings(maximum=2), parts=parts)
         if not parts:
             with torch.no_grad():
@@ -225,7 +221,7 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
                         packed = layer.attention.queries_keys_values
                         packed.weight[:16] *= 2
                         packed.bias[:16] *= 2
-        results.append(logits_of(model, make_batch(examples, np.arange(3), model.components)))
+        results.append(forced_logits(model, make_batch(examples, np.arange(3), model.components)))
     torch.testing.assert_close(*results)
 
 
@@ -267,9 +263,9 @@ def test_the_fused_kernel_in_half_precision(name, make, draw):
     model = make(*SYSTEMS[name]).float()
     batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
     with torch.no_grad():
-        exact = logits_of(model, batch)
+        exact = forced_logits(model, batch)
         with torch.autocast("cpu", torch.bfloat16):
-            torch.testing.assert_close(logits_of(model, batch).float(), exact, rtol=0.1, atol=0.2)
+            torch.testing.assert_close(forced_logits(model, batch).float(), exact, rtol=0.1, atol=0.2)
 
 
 def test_how_many_vectors_relative_positions_have(make):

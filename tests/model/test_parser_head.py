@@ -5,25 +5,15 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from model.trees import TREES, pairs
 from oracles import Transformer as Oracle
 from oracles import governor_columns, pointing_loss, previous_columns, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 
 KINDS = {"depparse": DepParseSettings, "diagonalparse": DiagonalParseSettings}
-
-
-def pair(words, governors=None):
-    """One pair whose source has these words of subwords and these governors."""
-    ids = Ragged.from_lists([[5 + i for i in range(len(words))]], np.int32)
-    syntax = {} if governors is None else {"governor": Ragged.from_lists([governors], np.int32)}
-    source = SideExamples(ids=ids, word_of_subword=Ragged.from_lists([words], np.int32), syntax=syntax)
-    target = SideExamples(ids=ids, word_of_subword=Ragged.from_lists([words], np.int32))
-    return Examples(id=np.zeros(1, dtype=np.int64), source=source, target=target)
 
 
 def expected_columns(name, words, governors):
@@ -33,21 +23,11 @@ def expected_columns(name, words, governors):
     return [*previous_columns(words), None]
 
 
-TREES = {
-    "one word": ([0], [-1]),
-    "one word of three pieces": ([0, 0, 0], [-1]),
-    "non-projective": ([0, 1, 1, 2, 3], [2, 3, -1, 2]),
-    "two roots": ([0, 0, 1, 2, 2], [-1, 0, -1]),
-    "null annotation": ([0, 1, 1, 2], [-2, -2, -2]),
-    "one word without": ([0, 0, 1, 2], [1, -1, -2]),
-}
-
-
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("tree", TREES)
 def test_targets_of_single_trees(make, name, tree):
     words, governors = TREES[tree]
-    batch = make_batch(pair(words, governors), np.array([0]), make(KINDS[name](layer=1)).components)
+    batch = make_batch(pairs((words, governors)), np.array([0]), make(KINDS[name](layer=1)).components)
     found = [None if t == NO_COLUMN else t for t in batch.extra[f"{name}.targets"][0].tolist()]
     assert found == expected_columns(name, words, governors)
     assert batch.counts[name] == sum(t is not None for t in found)
@@ -55,7 +35,7 @@ def test_targets_of_single_trees(make, name, tree):
 
 def test_targets_written_out_by_hand(make):
     # <ROOT> der Hund@@ e bellt </s>: "Hunde" is the governor of "der", "bellt" of "Hunde", the root of "bellt".
-    examples = pair([0, 1, 1, 2], [1, 2, -1])
+    examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
     batch = make_batch(examples, np.array([0]), make(DepParseSettings(layer=0)).components)
     assert batch.source_BS.tolist() == [[4, 5, 6, 7, 8, 3]]
     assert batch.extra["depparse.targets"].tolist() == [[NO_COLUMN, 2, 4, 2, 0, NO_COLUMN]]
@@ -138,7 +118,7 @@ def test_the_loss_trains_the_head_to_parse(make, draw):
 @pytest.mark.parametrize("name", KINDS)
 def test_a_sentence_without_words_has_a_loss_of_zero_and_finite_gradients(make, name):
     model = make(KINDS[name](layer=0))
-    batch = make_batch(pair([], []), np.array([0]), model.components)
+    batch = make_batch(pairs(([], [])), np.array([0]), model.components)
     losses = model.loss(batch)
     assert losses.parts[1].sum.item() == 0
     assert losses.parts[1].count == 0
@@ -171,7 +151,7 @@ def test_where_other_components_change_the_scores_the_changed_ones_are_supervise
         def attention_hooks(self, stack, layer):
             return AttentionHooks(scores=lambda scores, heads: scores * 3) if stack == "encoder" else None
 
-    model, examples = make(DepParseSettings(layer=0), parts=(Shifts("shifts"),)), draw(3, seed=5)
+    model, examples = make(DepParseSettings(layer=0), parts=(Shifts(name="shifts"),)), draw(3, seed=5)
     batch = make_batch(examples, np.arange(3), model.components)
     plain = make(DepParseSettings(layer=0))
     plain.load_state_dict(model.state_dict())

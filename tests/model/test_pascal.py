@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from factories import forced_logits
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import Transformer as Oracle
 from oracles import softmax
@@ -110,8 +111,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
     prefix = prefix if settings.heads < 4 else ()
     model, examples = make(settings, *prefix, norm=norm), draw(6, seed=5)
     batch = make_batch(examples, np.arange(6), model.components)
-    encoded = model.encode(batch)
-    logits = model.logits(model.decode(batch.target_input_BT, encoded)).detach().numpy()
+    logits = forced_logits(model, batch).detach().numpy()
     shape = {"variance": settings.variance, "parent_only": settings.parent_only}
     for i in range(6):
         weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
@@ -124,8 +124,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
 def results(model, batch, *, training):
     """Logits, and the gradients of the objective."""
     model.train(training)
-    encoded = model.encode(batch)
-    logits = model.logits(model.decode(batch.target_input_BT, encoded))
+    logits = forced_logits(model, batch)
     model.loss(batch, label_smoothing=0.1).objective().backward()
     return [logits.detach(), *(parameter.grad for parameter in model.parameters())]
 

@@ -7,11 +7,10 @@ none, must guess. That holds of every component through which a tree can say whi
 import numpy as np
 import pytest
 import torch
+from factories import examples_of, forced_logits, side
 
 from nmtcore.config.components.pair_labels import TreeTraversalSettings
 from nmtcore.config.components.pascal import PascalSettings
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import make_batch
 
 pytestmark = pytest.mark.slow
@@ -45,24 +44,15 @@ def language(count, seed, *, read):
         targets.append(FIRST + (words[parents] * 5 + 3) % WORDS)
         governors.append(tree if read == "gold" else random_tree(other, len(words)))
     positions = [np.where(tree < 0, np.arange(len(tree)), tree) for tree in governors]
-    syntax = {
-        "governor": Ragged.from_lists(governors, np.int32),
-        "parent_position": Ragged.from_lists(positions, np.float32),
-    }
-
-    def side(lists, syntax):
-        words = Ragged.from_lists([np.arange(len(each)) for each in lists], np.int32)
-        return SideExamples(ids=Ragged.from_lists(lists, np.int32), word_of_subword=words, syntax=syntax)
-
-    return Examples(id=np.arange(count), source=side(sources, syntax), target=side(targets, {}))
+    source = side(sources, syntax={"governor": governors, "parent_position": positions})
+    return examples_of(source, side(targets))
 
 
 def accuracy(model, examples):
     """The share of target words that are the likeliest after those before them."""
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
-        encoded = model.eval().encode(batch)
-        found = model.logits(model.decode(batch.target_input_BT, encoded)).argmax(-1)
+        found = forced_logits(model.eval(), batch).argmax(-1)
     words = batch.target_mask_BT & (batch.target_output_BT >= FIRST)
     return float((found == batch.target_output_BT)[words].float().mean())
 

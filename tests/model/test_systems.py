@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from factories import forced_logits
 from named_components import by_name
 
 from nmtcore.config.components import COMPONENTS, check_composition
@@ -36,15 +37,13 @@ def check(model, draw):
     rows = np.array([3, 0, 4, 2])
     batch = make_batch(examples, rows, model.components)
     with torch.no_grad():
-        encoded = model.encode(batch)
-        full = model.logits(model.decode(batch.target_input_BT, encoded))
-        state = model.start(encoded)
+        full = forced_logits(model, batch)
+        state = model.start(model.encode(batch))
         for t in range(full.size(1)):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), full[:, t])
         for i, row in enumerate(rows):
             one = make_batch(examples, np.array([row]), model.components)
-            alone = model.encode(one)
-            logits = model.logits(model.decode(one.target_input_BT, alone))[0]
+            logits = forced_logits(model, one)[0]
             torch.testing.assert_close(full[i, : len(logits)], logits)
     losses = model.train().loss(batch, label_smoothing=0.1)
     losses.objective().backward()

@@ -5,16 +5,12 @@ import copy
 import numpy as np
 import pytest
 import torch
+from factories import forced_logits
 from oracles import Transformer as Oracle
 
 from nmtcore.model.batch import make_batch
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-10}
-
-
-def all_logits(model, batch):
-    encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded))
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -23,7 +19,7 @@ def all_logits(model, batch):
 def test_logits_are_those_of_plain_loops(make, draw, norm, positions, joint):
     model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
     batch = make_batch(examples, np.arange(3))
-    logits = all_logits(model, batch).detach().numpy()
+    logits = forced_logits(model, batch).detach().numpy()
     oracle = Oracle(model)
     for i in range(3):
         source = batch.source_BS[i][batch.source_mask[i]].tolist()
@@ -66,25 +62,25 @@ def test_dropout_acts_in_training_only(make, draw):
     batch = make_batch(draw(4, seed=3), np.arange(4))
     for name in ("dropout", "attention_dropout", "activation_dropout"):
         model = make(**{"dropout": 0.0, name: 0.5})
-        still = all_logits(model, batch)
-        assert torch.equal(still, all_logits(model, batch))
+        still = forced_logits(model, batch)
+        assert torch.equal(still, forced_logits(model, batch))
         model.train()
-        assert not torch.allclose(still, all_logits(model, batch)), name
+        assert not torch.allclose(still, forced_logits(model, batch)), name
 
 
 def test_a_copied_model_does_not_share_parameters(make, draw):
     model, batch = make(), make_batch(draw(2, seed=3), np.arange(2))
-    before, other = all_logits(model, batch), copy.deepcopy(model)
+    before, other = forced_logits(model, batch), copy.deepcopy(model)
     with torch.no_grad():
         for parameter in other.parameters():
             parameter.zero_()
-    assert torch.equal(before, all_logits(model, batch))
+    assert torch.equal(before, forced_logits(model, batch))
 
 
 def test_losses_are_sums_over_real_tokens(make, draw):
     model, batch = make(), make_batch(draw(5, seed=8), np.arange(5))
     losses = model.loss(batch)
-    log = all_logits(model, batch).log_softmax(-1)
+    log = forced_logits(model, batch).log_softmax(-1)
     expected = -sum(
         log[b, t, batch.target_output_BT[b, t]]
         for b in range(5)

@@ -12,9 +12,8 @@ from nmtcore.config.components.pair_labels import TreeDistanceSettings, TreeTrav
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.model.batch import make_batch
-from nmtcore.model.components.tree_distance import build as build_distance
+from nmtcore.model.build import build_components
 from nmtcore.model.components.tree_labels import tree_paths
-from nmtcore.model.components.tree_traversal import build as build_traversal
 from nmtcore.model.components.tree_traversal import traversals
 from nmtcore.model.pooling import NO_WORD
 
@@ -60,7 +59,8 @@ def cut(value, settings):
 
 
 def component_of(settings):
-    return (build_distance if isinstance(settings, TreeDistanceSettings) else build_traversal)(settings, MODEL)
+    (component,) = build_components({"labels": settings}, MODEL)
+    return component
 
 
 def check(all_governors, settings):
@@ -136,9 +136,9 @@ def test_the_vocabulary_of_traversals():
 
 
 def test_how_many_vectors_there_are():
-    assert component_of(TreeTraversalSettings()).labels == 79
-    assert component_of(TreeDistanceSettings(maximum=5)).labels == 8
-    assert component_of(TreeDistanceSettings(maximum=20)).labels == 23
+    assert component_of(TreeTraversalSettings()).count == 79
+    assert component_of(TreeDistanceSettings(maximum=5)).count == 8
+    assert component_of(TreeDistanceSettings(maximum=20)).count == 23
 
 
 def token_names(settings, governors, words):

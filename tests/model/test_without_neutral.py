@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from factories import forced_logits
 
 from nmtcore.model.batch import make_batch
 
@@ -17,8 +18,7 @@ WITHOUT_NEUTRAL = {
 def logits(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
-        encoded = model.encode(batch)
-        return model.logits(model.decode(batch.target_input_BT, encoded))
+        return forced_logits(model, batch)
 
 
 @pytest.mark.parametrize("name", sorted(WITHOUT_NEUTRAL))

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-import numpy as np
+from factories import examples_of, side
 
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.examples import Examples
 
 TREES = {
     "one word": ([0], [-1]),
@@ -34,13 +33,6 @@ def pairs(*trees: tuple[Sequence[int], Sequence[int]]) -> Examples:
         parents = [columns_of_word(parent_of(word, governors), words) for word in range(len(governors))]
         columns["governor"].append(governors)
         columns["parent_position"].append([sum(place) / len(place) for place in parents])
-    kinds = {"parent_position": np.float32}
-    ids = Ragged.from_lists([[5 + i for i in range(len(words))] for words, _ in trees], np.int32)
-    word_of_subword = Ragged.from_lists([words for words, _ in trees], np.int32)
-    source = SideExamples(
-        ids=ids,
-        word_of_subword=word_of_subword,
-        syntax={name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in columns.items()},
-    )
-    target = SideExamples(ids=ids, word_of_subword=word_of_subword)
-    return Examples(id=np.arange(len(trees)), source=source, target=target)
+    ids = [[5 + i for i in range(len(words))] for words, _ in trees]
+    words = [words for words, _ in trees]
+    return examples_of(side(ids, words, columns), side(ids, words))

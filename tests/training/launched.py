@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from inference.tiny import PIECES, run_settings, write_segmentation
+from factories import run_settings
+from inference.tiny import PIECES, write_segmentation
 from training.apart import PROCESSES
 
 from nmtcore.config.runs import run_to_json

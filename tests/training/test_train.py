@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from factories import forced_logits, side
 from training import tiny
 
 from nmtcore.errors import UserError
@@ -40,8 +41,7 @@ def greedy(model, data):
 
     batch = make_batch(data, range(len(data)), model.components)
     with torch.no_grad():
-        encoded = model.encode(batch)
-        guess = model.logits(model.decode(batch.target_input_BT, encoded)).argmax(-1)
+        guess = forced_logits(model, batch).argmax(-1)
     return ((guess == batch.target_output_BT) | ~batch.target_mask_BT).all(1).float().mean().item()
 
 
@@ -322,8 +322,8 @@ def test_sentences_without_syntax_are_counted(tmp_path):
 
 
 def test_a_sentence_without_words_lacks_nothing():
-    side = tiny.side([[5, 6], [], [7]], [[-1, 0], [], [-2]])
-    assert unannotated(side, "trees").tolist() == [False, False, True]
+    of_trees = side([[5, 6], [], [7]], syntax={"governor": [[-1, 0], [], [-2]]})
+    assert unannotated(of_trees, "trees").tolist() == [False, False, True]
 
 
 def test_divergence_is_said_and_spoils_no_checkpoint(tmp_path):

@@ -7,18 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+import factories
 import numpy as np
 import torch
+from factories import examples_of, run_settings, side
 
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings
+from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.typed import build, merge
-from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.ragged import Ragged
-from nmtcore.model.build import build_model
+from nmtcore.features.examples import Examples
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import SPECIALS
 from nmtcore.training.update import seed_update
@@ -37,26 +37,17 @@ TRAINING = {
 
 def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **training: Any) -> RunSettings:
     """Settings of a run; `training` is laid over `TRAINING`."""
-    return RunSettings(
-        dataset="tiny",
+    return run_settings(
+        *([DepParseSettings(layer=0)] if parses else []),
         system="depparse" if parses else "plain",
-        scale="smoke",
         seed=seed,
-        source="xx",
-        target="yy",
         words={},
         segmentation=SegmentationSettings(kind="words", size=VOCABULARY, joint=True),
-        syntax={},
-        annotators={},
-        base="transformer",
         model=TransformerSettings(
             width=32, feed_forward=64, heads=4, encoder_layers=1, decoder_layers=1, dropout=dropout
         ),
-        components={"depparse": DepParseSettings(layer=0)} if parses else {},
         training=build(TrainingSettings, merge(TRAINING, training), where="test"),
         decoding=DecodingSettings(),
-        evaluation=EvaluationSettings(),
-        tests=("test",),
     )
 
 
@@ -73,8 +64,7 @@ def treebank(n: int = 60, *, seed: int = 5, longest: int = 8, unparsed: float = 
 
 def model_of(run: RunSettings) -> Transformer:
     """Build the run's model, the same every time."""
-    torch.manual_seed(run.seed)
-    return build_model(run, source_size=VOCABULARY, target_size=VOCABULARY)
+    return factories.model_of(run, vocabulary=VOCABULARY)
 
 
 def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) -> Examples:
@@ -83,15 +73,7 @@ def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) 
     lists = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
     none = generator.random(n) < unparsed
     governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(lists, none, strict=True)]
-    source = side(lists, governors)
-    return Examples(id=np.arange(n), source=source, target=side([words[::-1] for words in lists]))
-
-
-def side(lists: list[list[int]], governors: list[list[int]] | None = None) -> SideExamples:
-    """One side whose words are its subwords."""
-    words = Ragged.from_lists([range(len(ids)) for ids in lists], np.int32)
-    syntax = {} if governors is None else {"governor": Ragged.from_lists(governors, np.int32)}
-    return SideExamples(ids=Ragged.from_lists(lists, np.int32), word_of_subword=words, syntax=syntax)
+    return examples_of(side(lists, syntax={"governor": governors}), side([words[::-1] for words in lists]))
 
 
 def run_out_of_memory(*_: object) -> NoReturn:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nmtcore.config.components import ComponentSettings, component_entry, component_settings
+from nmtcore.config.components import COMPONENTS, ComponentSettings, component_settings
 from nmtcore.config.datasets import SIDES, TREEBANK, EvaluationSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.model import TransformerSettings
@@ -146,7 +146,7 @@ class RunSettings:
 def run_to_json(run: RunSettings) -> dict[str, Any]:
     """Write a run as plain values; `run_from_json` reads them back."""
     values = plain(run)
-    values["components"] = {name: component_entry(settings) for name, settings in run.components.items()}
+    values["components"] = {name: COMPONENTS.entry_of(settings) for name, settings in run.components.items()}
     # What came later is left out where it changes nothing, so that no run is made again for it.
     if not run.segmentation.parsing:
         del values["segmentation"]["parsing"]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.components import component_kind
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
@@ -29,7 +29,7 @@ def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
 
 def _kinds(run: RunSettings) -> list[tuple[str, str]]:
     """Give name and kind of each component, in order."""
-    return [(name, component_kind(settings)) for name, settings in run.components.items()]
+    return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
 
 
 def _shape(run: RunSettings) -> tuple[str, TransformerSettings]:

@@ -132,19 +132,6 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else repr(value)
 
 
-def build_entry(entry: Any, registry: Mapping[str, type[T]], *, key: str, what: str, where: str) -> T:
-    """Make the settings of an entry `{key: NAME, its settings}`, of the class that `registry` has under NAME."""
-    if not isinstance(entry, Mapping) or key not in entry:
-        raise UserError(f"{where}: expected {{{key}: the name of a {what}, its settings}}; found {entry!r}.")
-    name = choose(str(entry[key]), registry, what=what, where=where)
-    return build(registry[name], {k: v for k, v in entry.items() if k != key}, where=f"{where}: {name}")
-
-
-def registered_name(settings: Any, registry: Mapping[str, type]) -> str:
-    """Give the name under which the class of `settings` is registered."""
-    return next(name for name, cls in registry.items() if cls is type(settings))
-
-
 def plain(settings: Any) -> Any:
     """Turn settings back into dictionaries, lists and plain values, as JSON and YAML hold them."""
     if dataclasses.is_dataclass(settings):

@@ -34,8 +34,8 @@ from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import Reader, chunks, clean_lines
 from nmtcore.inference.translate import translate_examples
-from nmtcore.model.build import Labels, build_model
-from nmtcore.model.components.base import Component
+from nmtcore.model.build import build_model
+from nmtcore.model.components.base import Component, Labels
 from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name

@@ -1,21 +1,17 @@
 """From a run's settings to its model, and the first values of its parameters."""
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Literal
 
 from torch import nn
 
-from nmtcore.config.components import ComponentSettings, component_kind
+from nmtcore.config.components import COMPONENTS, ComponentSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.model.attention import Packed
-from nmtcore.model.components.base import Component
+from nmtcore.model.components.base import Component, Labels
 from nmtcore.model.transformer import Transformer
-
-Labels = Mapping[str, Mapping[str, Sequence[str]]]
-"""The labels of each side and kind: labels["source"]["deprel"]."""
 
 
 def build_model(
@@ -48,9 +44,14 @@ def build_components(
 ) -> list[Component]:
     """Build components by name, in order; their modules are imported here."""
     return [
-        import_module(f"nmtcore.model.components.{component_kind(entry)}").build(entry, model, labels, name=name)
+        component_class(COMPONENTS.name_of(entry))(entry, name=name, model=model, labels=labels)
         for name, entry in settings.items()
     ]
+
+
+def component_class(kind: str) -> type[Component]:
+    """Find the class of a kind of component: `Pascal` in its module, where the settings are `PascalSettings`."""
+    return getattr(COMPONENTS.module(kind), COMPONENTS[kind].__name__.removesuffix("Settings"))
 
 
 def initialise(model: nn.Module, kind: Literal["xavier", "uniform"] = "xavier", uniform_range: float = 0.04) -> None:

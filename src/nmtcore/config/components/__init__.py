@@ -1,7 +1,7 @@
 """The settings of every model component, and what planning must know of each without importing torch.
 
-To add a component: its settings in a file here, one line in `COMPONENTS`, its code in `model/components/{name}.py`,
-which offers `build(settings, model_settings, labels, *, name) -> Component`.
+To add a component: its settings in a file here (`PascalSettings`), one line in `COMPONENTS`, its code in
+`model/components/{kind}.py`, in a class that is called like the settings (`Pascal`).
 """
 
 from collections.abc import Mapping
@@ -15,20 +15,26 @@ from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
-from nmtcore.config.typed import build, nearest, plain, registered_name
+from nmtcore.config.registry import Registry
+from nmtcore.config.typed import build, nearest
 from nmtcore.errors import UserError
 
-COMPONENTS: dict[str, type[ComponentSettings]] = {
-    "depparse": DepParseSettings,
-    "diagonalparse": DiagonalParseSettings,
-    "label_head": LabelHeadSettings,
-    "pascal": PascalSettings,
-    "sennrich_haddow": SennrichHaddowSettings,
-    "sisa": SisaSettings,
-    "relative_positions": RelativePositionsSettings,
-    "tree_distance": TreeDistanceSettings,
-    "tree_traversal": TreeTraversalSettings,
-}
+COMPONENTS = Registry[ComponentSettings](
+    {
+        "depparse": DepParseSettings,
+        "diagonalparse": DiagonalParseSettings,
+        "label_head": LabelHeadSettings,
+        "pascal": PascalSettings,
+        "sennrich_haddow": SennrichHaddowSettings,
+        "sisa": SisaSettings,
+        "relative_positions": RelativePositionsSettings,
+        "tree_distance": TreeDistanceSettings,
+        "tree_traversal": TreeTraversalSettings,
+    },
+    what="component",
+    key="kind",
+    package="nmtcore.model.components",
+)
 
 
 TAKEN = ("translation", "attention_maps")
@@ -42,16 +48,6 @@ def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> Co
         hint = "" if "kind" in entry else " One with a name of its own says its `kind`."
         raise UserError(f"{where}: components: unknown component '{kind}'. {nearest(kind, COMPONENTS)}{hint}")
     return build(COMPONENTS[kind], {k: v for k, v in entry.items() if k != "kind"}, where=f"{where}: {name}")
-
-
-def component_kind(settings: ComponentSettings) -> str:
-    """Give the registered name of a component's settings."""
-    return registered_name(settings, COMPONENTS)
-
-
-def component_entry(settings: ComponentSettings) -> dict[str, Any]:
-    """Write settings as the entry that `component_settings` reads."""
-    return {"kind": component_kind(settings), **plain(settings)}
 
 
 def check_composition(components: Mapping[str, ComponentSettings], model: TransformerSettings, *, where: str) -> None:

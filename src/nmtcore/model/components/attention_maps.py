@@ -21,7 +21,7 @@ class AttentionMaps(Component):
     """Weights of whole sentences, as they come out of the softmax; the steps of a search are not looked at."""
 
     def __init__(self, name: str = "attention_maps") -> None:
-        super().__init__(name)
+        super().__init__(name=name)
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Watch every layer whose keys are the source."""

@@ -8,13 +8,14 @@ B batch, S source length, Q query positions (S, T, or the beams of a sentence), 
 K head width.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor, nn
 
+from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 
@@ -68,18 +69,33 @@ class AttentionHooks:
     else None, and the observer computes those of its own head. The fused kernel stays, where there is no bias."""
 
 
+Labels = Mapping[str, Mapping[str, Sequence[str]]]
+"""The labels of each side and kind: labels["source"]["deprel"]."""
+
+
 class Component(nn.Module):
-    """A part that adds syntax to a base model. Subclasses override what they need."""
+    """A part that adds syntax to a base model. Subclasses override what they need.
+
+    All are made from the same things: their settings, a name that no other component of the model has (the key of
+    their losses, counts, notes and extras), the settings of the model, and the labels that the data have.
+    """
 
     source_prefix: ClassVar[tuple[int, ...]] = ()
     """Ids that stand before every source sentence."""
     points_to_root: ClassVar[bool] = False
     """Whether column 0 of `parse_scores` is the artificial root."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        settings: Any = None,
+        *,
+        name: str,
+        model: TransformerSettings | None = None,
+        labels: Labels | None = None,
+    ) -> None:
         super().__init__()
+        self.settings = settings
         self.name = name
-        """Unique within a model: the key of this component's loss, counts, notes and extras."""
 
     def replaces_positions(self, stack: Stack) -> bool:
         """Say whether the sinusoids of the encoder or the decoder are left out because of this component."""

@@ -1,11 +1,7 @@
 """A head that points from each word to its governor (pham2018, section 4.1)."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.parser_head import ParserHead
@@ -28,10 +24,3 @@ class DepParse(ParserHead):
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Score `<ROOT>`, then the words."""
         return log_SS[np.ix_(first_W, np.concatenate([[ROOT_COLUMN], first_W]))]
-
-
-def build(
-    settings: DepParseSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "depparse"
-) -> DepParse:
-    """Make the component."""
-    return DepParse(settings, name)

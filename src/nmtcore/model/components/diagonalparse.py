@@ -1,11 +1,7 @@
 """A head that points from each word to the previous one: the control for `depparse` (pham2018, section 6.3)."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from nmtcore.config.components.parser_head import DiagonalParseSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.parser_head import ParserHead
@@ -20,14 +16,3 @@ class DiagonalParse(ParserHead):
         first_BW = arrays.first_BW
         previous_BW = np.concatenate([first_BW[:, :1], first_BW[:, :-1]], axis=1)
         return np.where(first_BW == NO_COLUMN, NO_COLUMN, previous_BW)
-
-
-def build(
-    settings: DiagonalParseSettings,
-    model: TransformerSettings,
-    labels: Mapping | None = None,
-    *,
-    name: str = "diagonalparse",
-) -> DiagonalParse:
-    """Make the component."""
-    return DiagonalParse(settings, name)

@@ -4,7 +4,6 @@ B batch, S source length, D width, H heads, K head width.
 """
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 from torch import Tensor, nn
@@ -14,23 +13,24 @@ from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
-from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack
+from nmtcore.model.components.base import AttentionHooks, Component, Heads, Labels, Stack
 from nmtcore.model.components.source_labels import SYMBOLS, label_ids, vocabulary
 
 
 class LabelHead(Component):
     """`q_i = Wq l_i`, `k_j = Wk l_j`, where `l` is the embedding of a token's label, scaled by sqrt(D).
 
-    The head's values, and all other heads, come from the token stream.
+    The head's values, and all other heads, come from the token stream. Without a vocabulary of its labels it is a
+    `UserError`.
     """
 
     def __init__(
-        self, settings: LabelHeadSettings, model: TransformerSettings, *, column: str, labels: int, name: str
+        self, settings: LabelHeadSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
     ) -> None:
-        super().__init__(name)
-        self.settings = settings
-        self.column, self.labels = column, labels
-        self.embedding = nn.Embedding(labels + SYMBOLS, model.width)
+        super().__init__(settings, name=name, model=model, labels=labels)
+        self.column = _column(settings, labels)
+        self.labels = len(vocabulary(labels, self.column, name=name))
+        self.embedding = nn.Embedding(self.labels + SYMBOLS, model.width)
         self.queries = nn.Linear(model.width, model.width // model.heads)
         self.keys = nn.Linear(model.width, model.width // model.heads)
 
@@ -53,13 +53,9 @@ class LabelHead(Component):
         return queries_BHSK, keys_BHSK
 
 
-def build(
-    settings: LabelHeadSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "label_head"
-) -> LabelHead:
-    """Make the component; without a vocabulary of its labels that is a `UserError`."""
-    column = settings.labels
-    if column == "pos":
-        own = (labels or {}).get("source", {}).get("xpos", ())
-        column = "xpos" if len(own) > len(LABEL_SPECIALS) else "upos"
-    count = len(vocabulary(labels, column, name=name))
-    return LabelHead(settings, model, column=column, labels=count, name=name)
+def _column(settings: LabelHeadSettings, labels: Labels | None) -> str:
+    """Choose the language's own tags for `pos` where there are any, else UPOS."""
+    if settings.labels != "pos":
+        return settings.labels
+    own = (labels or {}).get("source", {}).get("xpos", ())
+    return "xpos" if len(own) > len(LABEL_SPECIALS) else "upos"

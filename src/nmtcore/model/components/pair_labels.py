@@ -16,33 +16,34 @@ from torch import Tensor, nn
 from nmtcore.config.components.pair_labels import PairLabelsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.model.attention import head_scores
-from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack
+from nmtcore.model.components.base import AttentionHooks, Component, Heads, Labels, Stack
 
 
 class PairLabels(Component):
     """One table of vectors a layer, shared by its heads; subclasses say which label a pair has.
 
-    `labels` counts those with a vector. A further one, of that number, may be given to pairs: its vector is zero and
-    stays so, which leaves them as they were.
+    `count` is the number of labels with a vector. A further label, of that number, may be given to pairs: its vector
+    is zero and stays so, which leaves them as they were.
     """
 
     def __init__(
         self,
         settings: PairLabelsSettings,
-        model: TransformerSettings,
-        name: str,
         *,
-        labels: int,
+        name: str,
+        model: TransformerSettings,
+        labels: Labels | None,
+        count: int,
         stacks: Sequence[Stack] = ("encoder",),
     ) -> None:
-        super().__init__(name)
-        self.labels = labels
+        super().__init__(settings, name=name, model=model, labels=labels)
+        self.count = count
         layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
 
         def tables() -> nn.ModuleDict:
             width = model.width // model.heads
             return nn.ModuleDict(
-                {stack: nn.ModuleList(nn.Embedding(labels, width) for _ in range(layers[stack])) for stack in stacks}
+                {stack: nn.ModuleList(nn.Embedding(count, width) for _ in range(layers[stack])) for stack in stacks}
             )
 
         self.keys = tables()

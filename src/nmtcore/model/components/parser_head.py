@@ -21,9 +21,7 @@ from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 class ParserHead(Component):
     """Supervises one head; subclasses say where each word's first piece points to."""
 
-    def __init__(self, settings: ParserHeadSettings, name: str) -> None:
-        super().__init__(name)
-        self.settings = settings
+    settings: ParserHeadSettings
 
     def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
         """Give the column that each word's first piece points to: (B, W), `NO_COLUMN` where it is not supervised.

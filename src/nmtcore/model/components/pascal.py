@@ -4,14 +4,12 @@ B batch, S source length, H heads, P of them scaled.
 """
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from nmtcore.config.components.pascal import PascalSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import AttentionHooks, Component, Heads, Stack
@@ -25,9 +23,7 @@ class Pascal(Component):
     words without annotation are not scaled, nor is the row of a token whose parent is ignored. No parameters.
     """
 
-    def __init__(self, settings: PascalSettings, name: str) -> None:
-        super().__init__(name)
-        self.settings = settings
+    settings: PascalSettings
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Work in some layers of the encoder."""
@@ -88,10 +84,3 @@ def parent_positions(arrays: Arrays, examples: Examples, *, name: str) -> np.nda
     parent_positions_BS = np.where(real_BS, columns_S, np.float32(NO_POSITION))
     parent_positions_BS[rows, columns] = np.where(known, positions.values[place] + arrays.offset, NO_POSITION)
     return parent_positions_BS
-
-
-def build(
-    settings: PascalSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "pascal"
-) -> Pascal:
-    """Make the component."""
-    return Pascal(settings, name)

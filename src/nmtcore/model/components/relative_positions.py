@@ -3,29 +3,34 @@
 Q query positions, S key positions.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.model import TransformerSettings
-from nmtcore.model.components.base import Heads, Stack
+from nmtcore.model.components.base import Heads, Labels, Stack
 from nmtcore.model.components.pair_labels import PairLabels
 
 
 class RelativePositions(PairLabels):
     """Label `maximum + j - i` for key j seen from query i; prefixes and `</s>` are tokens like others."""
 
-    def __init__(self, settings: RelativePositionsSettings, model: TransformerSettings, name: str) -> None:
+    def __init__(
+        self,
+        settings: RelativePositionsSettings,
+        *,
+        name: str,
+        model: TransformerSettings,
+        labels: Labels | None = None,
+    ) -> None:
         super().__init__(
             settings,
-            model,
-            name,
-            labels=2 * settings.maximum + (2 if settings.far == "label" else 1),
+            name=name,
+            model=model,
+            labels=labels,
+            count=2 * settings.maximum + (2 if settings.far == "label" else 1),
             stacks=("encoder", "decoder") if settings.decoder else ("encoder",),
         )
-        self.settings = settings
 
     def replaces_positions(self, stack: Stack) -> bool:
         """Leave the sinusoids out where the labels stand for them."""
@@ -40,14 +45,3 @@ class RelativePositions(PairLabels):
         if self.settings.far == "label":
             labels_QS = labels_QS.masked_fill(distances_QS.abs() > maximum, 2 * maximum + 1)
         return labels_QS.unsqueeze(0)
-
-
-def build(
-    settings: RelativePositionsSettings,
-    model: TransformerSettings,
-    labels: Mapping | None = None,
-    *,
-    name: str = "relative_positions",
-) -> RelativePositions:
-    """Make the component."""
-    return RelativePositions(settings, model, name)

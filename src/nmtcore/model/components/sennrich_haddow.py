@@ -3,8 +3,6 @@
 B batch, S source length, D width.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 
@@ -12,17 +10,22 @@ from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
-from nmtcore.model.components.base import Component, Context
+from nmtcore.model.components.base import Component, Context, Labels
 from nmtcore.model.components.source_labels import SYMBOLS, label_ids, vocabulary
 
 
 class SennrichHaddow(Component):
-    """The label's embedding, not scaled, overwrites the last dimensions of the scaled embedding of the token."""
+    """The label's embedding, not scaled, overwrites the last dimensions of the scaled embedding of the token.
 
-    def __init__(self, settings: SennrichHaddowSettings, *, labels: int, name: str) -> None:
-        super().__init__(name)
-        self.labels = labels
-        self.embedding = nn.Embedding(labels + SYMBOLS, settings.width)
+    Without a vocabulary of dependency labels it is a `UserError`.
+    """
+
+    def __init__(
+        self, settings: SennrichHaddowSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+    ) -> None:
+        super().__init__(settings, name=name, model=model, labels=labels)
+        self.labels = len(vocabulary(labels, "deprel", name=name))
+        self.embedding = nn.Embedding(self.labels + SYMBOLS, settings.width)
 
     def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
         """Put the label of every token."""
@@ -34,14 +37,3 @@ class SennrichHaddow(Component):
         labels_BSE = self.embedding(context.extra[f"{self.name}.labels"]).to(embedded_BSD.dtype)
         kept = embedded_BSD.size(-1) - self.embedding.embedding_dim
         return torch.cat([embedded_BSD[..., :kept], labels_BSE], dim=-1)
-
-
-def build(
-    settings: SennrichHaddowSettings,
-    model: TransformerSettings,
-    labels: Mapping | None = None,
-    *,
-    name: str = "sennrich_haddow",
-) -> SennrichHaddow:
-    """Make the component; without a vocabulary of dependency labels that is a `UserError`."""
-    return SennrichHaddow(settings, labels=len(vocabulary(labels, "deprel", name=name)), name=name)

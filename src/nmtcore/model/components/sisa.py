@@ -4,7 +4,6 @@ As bugliarello2020 (section 4.2) takes it to subwords. B batch, S source length,
 """
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import torch.nn.functional as F
@@ -14,7 +13,7 @@ from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
-from nmtcore.model.components.base import AttentionHooks, Heads, Stack
+from nmtcore.model.components.base import AttentionHooks, Heads, Labels, Stack
 from nmtcore.model.components.parser_head import ParserHead
 
 
@@ -28,8 +27,10 @@ class Sisa(ParserHead):
 
     points_to_root = True
 
-    def __init__(self, settings: SisaSettings, model: TransformerSettings, name: str) -> None:
-        super().__init__(settings, name)
+    def __init__(
+        self, settings: SisaSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+    ) -> None:
+        super().__init__(settings, name=name, model=model, labels=labels)
         width = model.width // model.heads
         self.queries = nn.Linear(model.width, width)
         self.keys = nn.Linear(model.width, width)
@@ -73,10 +74,3 @@ class Sisa(ParserHead):
         roots_W = scores_WW.diagonal().copy()
         np.fill_diagonal(scores_WW, -np.inf)
         return np.column_stack([roots_W, scores_WW])
-
-
-def build(
-    settings: SisaSettings, model: TransformerSettings, labels: Mapping | None = None, *, name: str = "sisa"
-) -> Sisa:
-    """Make the component."""
-    return Sisa(settings, model, name)

@@ -1,31 +1,21 @@
 """A label for the number of edges between two words of the source's dependency tree (pham2018, section 3.1)."""
 
-from collections.abc import Mapping
-
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeDistanceSettings
 from nmtcore.config.model import TransformerSettings
+from nmtcore.model.components.base import Labels
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 
 class TreeDistance(TreeLabels):
     """Labels 0 to `maximum`, then one for all that is further."""
 
-    def __init__(self, settings: TreeDistanceSettings, model: TransformerSettings, name: str) -> None:
-        super().__init__(settings, model, name, path_labels=settings.maximum + 2)
+    def __init__(
+        self, settings: TreeDistanceSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+    ) -> None:
+        super().__init__(settings, name=name, model=model, labels=labels, path_labels=settings.maximum + 2)
 
     def path_labels(self, paths: Paths) -> Tensor:
         """Count the steps up and down."""
         return (paths.up_BWW + paths.down_BWW).clamp(max=self.settings.maximum + 1)
-
-
-def build(
-    settings: TreeDistanceSettings,
-    model: TransformerSettings,
-    labels: Mapping | None = None,
-    *,
-    name: str = "tree_distance",
-) -> TreeDistance:
-    """Make the component."""
-    return TreeDistance(settings, model, name)

@@ -17,7 +17,7 @@ from nmtcore.config.components.pair_labels import TreeLabelsSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
-from nmtcore.model.components.base import Heads, Stack
+from nmtcore.model.components.base import Heads, Labels, Stack
 from nmtcore.model.components.pair_labels import PairLabels
 from nmtcore.model.pooling import NO_WORD, word_of_column
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
@@ -79,10 +79,15 @@ class TreeLabels(PairLabels):
     """
 
     def __init__(
-        self, settings: TreeLabelsSettings, model: TransformerSettings, name: str, *, path_labels: int
+        self,
+        settings: TreeLabelsSettings,
+        *,
+        name: str,
+        model: TransformerSettings,
+        labels: Labels | None,
+        path_labels: int,
     ) -> None:
-        super().__init__(settings, model, name, labels=path_labels + 1)
-        self.settings = settings
+        super().__init__(settings, name=name, model=model, labels=labels, count=path_labels + 1)
         self.outside, self.none = path_labels, path_labels + 1
 
     def replaces_positions(self, stack: Stack) -> bool:

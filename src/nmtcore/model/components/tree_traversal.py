@@ -1,12 +1,11 @@
 """A label for the steps from one word to another through the source's dependency tree (pham2018, section 3.1)."""
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeTraversalSettings
 from nmtcore.config.model import TransformerSettings
+from nmtcore.model.components.base import Labels
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 SELF, FAR = "self", "far"
@@ -30,9 +29,11 @@ def traversals(maximum: int) -> tuple[str, ...]:
 class TreeTraversal(TreeLabels):
     """The labels of `traversals`, found by a path's steps up, its steps down, and the side of the sibling."""
 
-    def __init__(self, settings: TreeTraversalSettings, model: TransformerSettings, name: str) -> None:
+    def __init__(
+        self, settings: TreeTraversalSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+    ) -> None:
         names = traversals(settings.maximum)
-        super().__init__(settings, model, name, path_labels=len(names))
+        super().__init__(settings, name=name, model=model, labels=labels, path_labels=len(names))
         # One step up and `down` down is a step to a sibling and `down - 1` down: one less in all.
         most = settings.maximum + 1
         number = {label: i for i, label in enumerate(names)}
@@ -50,14 +51,3 @@ class TreeTraversal(TreeLabels):
         up_BWW, down_BWW = paths.up_BWW.clamp(0, self.most), paths.down_BWW.clamp(0, self.most)
         places_BWW = (paths.left_BWW * (self.most + 1) + up_BWW) * (self.most + 1) + down_BWW
         return self.label_of[places_BWW]
-
-
-def build(
-    settings: TreeTraversalSettings,
-    model: TransformerSettings,
-    labels: Mapping | None = None,
-    *,
-    name: str = "tree_traversal",
-) -> TreeTraversal:
-    """Make the component."""
-    return TreeTraversal(settings, model, name)
