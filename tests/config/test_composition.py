@@ -91,9 +91,9 @@ def test_what_a_system_sets_wins_over_what_an_ancestor_sets_on_a_data_set(sectio
 
 
 def test_the_description_is_a_systems_own_and_the_rest_is_inherited():
-    line = levels({"description": "old", "start_from": "x", "tasks": ["translation", "parsing"]}, {})
+    line = levels({"description": "old", "start_from": "x", "segmentation": {"also": "constituency"}}, {})
     assert compose(line).description == ""
-    assert (compose(line).start_from, compose(line).tasks) == ("x", ("translation", "parsing"))
+    assert (compose(line).start_from, compose(line).segmentation) == ("x", {"also": "constituency"})
 
 
 @pytest.mark.parametrize(

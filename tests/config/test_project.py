@@ -145,7 +145,7 @@ def test_components_read_back(project: Project):
         (SegmentationSettings(kind="words", size=50000), "words_50000"),
         (SegmentationSettings(kind="bpe", size=6000, joint=True), "bpe_joint_6000"),
         (SegmentationSettings(kind="bpe", size=32000), "bpe_32000"),
-        (SegmentationSettings(kind="bpe", size=16000, joint=True, parsing=True), "bpe_joint_16000_parsing"),
+        (SegmentationSettings(kind="bpe", size=16000, joint=True, also="constituency"), "bpe_joint_16000_constituency"),
     ],
 )
 def test_segmentation_names(settings, name):
@@ -354,7 +354,7 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
         ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
         ({"annotators": {"selection": {"tool": "existing"}}, "syntax": {}}, "no annotator can be called 'selection'"),
         ({"words": {"kind": "moses", "truecaes": True}}, "Did you mean truecase?"),
-        ({"segmentation": {"kind": "bpe", "size": 9, "parsing": True}}, "segmentation.parsing is for systems"),
+        ({"segmentation": {"kind": "bpe", "size": 9, "also": "tags"}}, "segmentation: also: 'tags' is not valid"),
         ({"splits": {"train": {"corpus": "train", "sample": 0}, "dev": "dev", "test": "test"}}, "sample must be"),
     ],
 )
@@ -466,38 +466,6 @@ def test_mistakes_in_systems_that_start_from_others(folder: Path, entry, words):
         Project.load(folder).run("demo_en2de", "mine", "smoke", 1)
     assert words in str(error.value)
     assert "mine" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ({"tasks": ["parsing"]}, "tasks: translation must be among them"),
-        ({"tasks": []}, "tasks: translation must be among them"),
-        ({"tasks": ["translation", "tagging"]}, "'tagging'"),
-        ({"components": {"sisa": {}}}, "the task parsing does not go with sisa"),
-        ({"components": {"diagonalparse": {"layer": 0}}}, "the task parsing does not go with diagonalparse"),
-    ],
-)
-def test_mistakes_in_systems_of_two_tasks(folder: Path, entry, words):
-    both = {"extends": "transformer_base", "tasks": ["translation", "parsing"]}
-    syntax, large = {"source": {"constituency": "existing"}}, {"kind": "bpe", "joint": True, "size": 9000}
-    child(folder, "bracketed", syntax=syntax, segmentation=large)  # which smoke cuts down
-    (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"mine": {**both, **entry}, "fine": both}))
-    message = fault(folder, dataset="bracketed", system="mine")
-    assert words in message
-    assert "mine" in message
-    run = Project.load(folder).run("bracketed", "fine", "smoke", 1)
-    assert run.segmentation.name == "bpe_joint_2000_parsing"
-    assert run.syntax == {}
-    assert run_from_json(run_to_json(run), where="test") == run
-
-
-def test_what_a_run_of_one_task_is_told_knows_of_no_other(project: Project):
-    """A key that is new to it would make everything again."""
-    one, both = (project.run("nc11_en2de", name, "paper", 1) for name in ("transformer_base", "currey_heafield"))
-    assert run_to_json(one)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True}
-    assert run_to_json(both)["segmentation"] == {"kind": "bpe", "size": 16000, "joint": True, "parsing": True}
-    assert (one.segmentation.name, both.segmentation.name) == ("bpe_joint_16000", "bpe_joint_16000_parsing")
 
 
 def test_a_data_set_without_treebank_is_said(folder: Path):

@@ -4,39 +4,68 @@ from pathlib import Path
 
 import pytest
 from factories import run_settings
+from inference.tiny import write_segmentation
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.datasets import SIDES
 from nmtcore.config.features import LABEL_COLUMNS
-from nmtcore.config.runs import SentencesSettings
-from nmtcore.experiment.data import load_split, run_labels
+from nmtcore.config.runs import RunSettings, SentencesSettings
+from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.errors import UserError
+from nmtcore.experiment.data import load_sources, load_training, run_labels
+from nmtcore.features.linearised import LINEARISED_SCHEMA
 from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.parquet import write_rows
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A development set of four pairs, two of which have parses."""
+    write_segmentation(tmp_path)
+    for side in SIDES:
+        rows = [{"id": i, "ids": [5, 6], "word_of_subword": [0, 0]} for i in (0, 4, 7, 9)]
+        write_rows(tmp_path / f"dev.{side}.parquet", TOKENS_SCHEMA, rows)
+    parses = [{"id": i, "ids": ids, "word_of_subword": ids} for i, ids in ((0, [0]), (4, None), (7, [0]), (9, None))]
+    write_rows(tmp_path / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, parses)
+    return tmp_path
+
+
+def two_tasks(limit: int | None) -> RunSettings:
+    return run_settings(
+        transforms={"parsing_task": ParsingTaskSettings()},
+        linearised_by="parser",
+        sentences=SentencesSettings(dev=limit),
+    )
+
+
 @pytest.mark.parametrize(
-    ("parsing", "limit", "expected"),
+    ("run", "expected"),
     [
-        (True, None, [0, -1, 4, 7, -8, 9]),
-        (True, 3, [0, -1, 4, 7, -8]),
-        (True, 1, [0, -1]),
-        (True, 9, [0, -1, 4, 7, -8, 9]),
-        (False, 3, [0, 4, 7]),
+        (two_tasks(None), [0, -1, 4, 7, -8, 9]),
+        (two_tasks(3), [0, -1, 4, 7, -8]),
+        (two_tasks(1), [0, -1]),
+        (two_tasks(9), [0, -1, 4, 7, -8, 9]),
+        (run_settings(sentences=SentencesSettings(dev=3)), [0, 4, 7]),
     ],
 )
-def test_a_scale_counts_pairs_also_where_they_stand_for_two_tasks(tmp_path: Path, parsing, limit, expected):
-    ids = [0, -1, 4, 7, -8, 9] if parsing else [0, 4, 7, 9]
-    rows = [{"id": i, "ids": [5, 6], "word_of_subword": [0, 0]} for i in ids]
-    for side in SIDES:
-        write_rows(tmp_path / f"dev.{side}.parquet", TOKENS_SCHEMA, rows)
-    segmentation = SegmentationSettings(kind="bpe", size=9, parsing=parsing)
-    run = run_settings(segmentation=segmentation, sentences=SentencesSettings(dev=limit))
-    for target in (True, False):
-        examples = load_split(run, tmp_path, "dev", target=target)
-        assert examples.id.tolist() == expected
-        assert len(examples.source) == len(expected)
-        assert (examples.target is not None) == target
+def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run, expected):
+    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    trained = load_training(run, transforms, folder, "dev")
+    assert trained.id.tolist() == expected
+    assert len(trained.source) == len(trained.target) == len(expected)
+    translated = load_sources(run, transforms, folder, "dev")
+    assert translated.id.tolist() == [i for i in expected if i >= 0]
+    assert translated.target is None
+    assert translated.source.ids.lengths.tolist() == [4 if run.transforms else 2] * len(translated)
+
+
+def test_parses_of_other_pairs_are_told(folder: Path):
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, [{"id": i} for i in (0, 4, 8, 9)])
+    run = two_tasks(None)
+    with pytest.raises(UserError, match=r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"):
+        load_training(run, Transforms.of(run, run_vocabularies(run, folder)), folder, "dev")
 
 
 def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):

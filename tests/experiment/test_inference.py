@@ -17,6 +17,7 @@ from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference
 from nmtcore.experiment.inference import translate_tests
 from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import read_json, read_lines
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -60,7 +61,8 @@ def test_translations_stand_beside_the_references_that_they_are_scored_against(t
 
 def test_gold_treebanks_are_parsed_as_many_sentences_at_once_as_the_settings_say(tmp_path: Path, monkeypatch):
     asked = []
-    for name, result in {"load_bundle": SimpleNamespace(model=None), "load_split": SimpleNamespace(id=[])}.items():
+    bundle = SimpleNamespace(model=None, transforms=Transforms())
+    for name, result in {"load_bundle": bundle, "load_sources": SimpleNamespace(id=[])}.items():
         monkeypatch.setattr(inference, name, lambda *_, result=result: result)
     monkeypatch.setattr(inference, "parse_examples", lambda *_, **options: asked.append(options) or [])
     run = run_settings(gold=("gold_a",), decoding=DecodingSettings(batch_sentences=3))

@@ -75,3 +75,31 @@ def test_rows_out_of_range_are_refused():
 def test_offsets_that_do_not_fit_the_values_are_refused(offsets):
     with pytest.raises(ValueError, match="offset"):
         Ragged(np.arange(3), np.array(offsets, dtype=np.int64))
+
+
+@given(LISTS, st.integers(-9, 9))
+def test_sequences_are_put_between_others(lists, after):
+    ragged = Ragged.from_lists(lists, np.int32)
+    between = ragged.between(np.arange(len(lists)), after)
+    assert lists_of(between) == [[i, *row, after] for i, row in enumerate(lists)]
+    assert between.values.dtype == np.int32
+    assert lists_of(ragged) == lists
+
+
+@given(LISTS, LISTS, st.randoms())
+def test_sequences_of_two_take_turns(first, second, random):
+    turns = [False] * len(first) + [True] * len(second)
+    random.shuffle(turns)
+    left, right = iter(first), iter(second)
+    a, b = (Ragged.from_lists(lists, np.int32) for lists in (first, second))
+    found = Ragged.by_turns(a, b, np.array(turns, dtype=bool))
+    assert lists_of(found) == [next(right if turn else left) for turn in turns]
+    assert found.values.dtype == np.int32
+    assert (lists_of(a), lists_of(b)) == (first, second)
+
+
+@given(LISTS, st.data())
+def test_some_sequences_are_selected(lists, data):
+    mask = data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists)))
+    found = Ragged.from_lists(lists, np.int32).select(np.array(mask, dtype=bool))
+    assert lists_of(found) == [row for row, kept in zip(lists, mask, strict=True) if kept]

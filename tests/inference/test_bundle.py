@@ -233,17 +233,17 @@ def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
     size = len(Vocabulary.of(PIECES))
     torch.manual_seed(2)
     model = build_model(run, source_size=size, target_size=size)
-    load_start(model, folder, segmentation=tmp_path / "segmentation")
+    load_start(model, folder, run=run, segmentation=tmp_path / "segmentation")
     expected = load_bundle(folder).model.state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in model.state_dict().items())
 
     other = write_segmentation(tmp_path / "other")
     Vocabulary.of([*PIECES[1:], PIECES[0]]).save(other / "source.vocab")
     with pytest.raises(UserError, match="trained with another source vocabulary than"):
-        load_start(model, folder, segmentation=other)
+        load_start(model, folder, run=run, segmentation=other)
     wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
     with pytest.raises(UserError, match="does not fit"):
-        load_start(wider, folder, segmentation=tmp_path / "segmentation")
+        load_start(wider, folder, run=run, segmentation=tmp_path / "segmentation")
     (folder / "weights.safetensors").write_bytes(b"")
     with pytest.raises(UserError, match="damaged or was changed"):
-        load_start(model, folder, segmentation=tmp_path / "segmentation")
+        load_start(model, folder, run=run, segmentation=tmp_path / "segmentation")

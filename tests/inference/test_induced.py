@@ -9,7 +9,7 @@ from factories import run_settings
 from inference.tiny import write_bundle
 
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import load_observed, write_attention
@@ -47,12 +47,11 @@ LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]
 
 @pytest.mark.parametrize("cells", [attention.CELLS, 1])
 @pytest.mark.parametrize("components", [[], [DepParseSettings(layer=1)]], ids=["plain", "prefix"])
-@pytest.mark.parametrize("parsing", [False, True])
-def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch, components, parsing, cells):
+@pytest.mark.parametrize("transforms", [{}, {"parsing_task": ParsingTaskSettings()}], ids=["plain", "wrapped"])
+def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch, components, transforms, cells):
     """Summed word by word in loops; tags around the text, `<ROOT>` and `</s>` take no part."""
     monkeypatch.setattr(attention, "CELLS", cells)
-    segmentation = SegmentationSettings(kind="bpe", size=6, joint=True, parsing=parsing)
-    bundle = load_observed(write_bundle(tmp_path / "model", run_settings(*components, segmentation=segmentation)))
+    bundle = load_observed(write_bundle(tmp_path / "model", run_settings(*components, transforms=transforms)))
     write_attention(tmp_path / "maps.parquet", bundle, LINES)
     maps = {(row["id"], row["layer"], row["head"]): row for row in pq.read_table(tmp_path / "maps.parquet").to_pylist()}
     parser = attention_parser(bundle, layer=1, head=0)

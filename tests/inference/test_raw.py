@@ -7,18 +7,20 @@ import pytest
 from factories import run_settings
 from hypothesis import given
 from hypothesis import strategies as st
-from inference.tiny import MERGES, PIECES, write_segmentation
+from inference.tiny import write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import LineError, UserError
+from nmtcore.features.transforms.chain import Transforms, run_vocabularies
+from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference import raw
 from nmtcore.inference.raw import Reader, clean_lines, cuts
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import TASKS, TRANSLATE, UNK, Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import UNK, Vocabulary, unsplit
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -70,7 +72,8 @@ def reader(tmp_path, *components, **values):
     folder = write_segmentation(tmp_path / "segmentation")
     run = run_settings(*components, **values)
     segmenter = Segmenter.load(folder, run.segmentation, "source")
-    return Reader(run, Vocabulary.load(folder / "source.vocab"), segmenter, labels=LABELS)
+    vocabularies = run_vocabularies(run, folder)
+    return Reader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
 
 
 def test_only_components_that_translate_with_trees_are_annotated_for():
@@ -102,11 +105,8 @@ def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
 def test_text_stands_between_the_tags_of_its_task(tmp_path, monkeypatch):
     """What a line itself says of tags is text; every part of a very long one is wrapped."""
     monkeypatch.setattr(raw, "LONGEST", 4)
-    folder = write_segmentation(tmp_path / "segmentation")
-    Vocabulary.of(PIECES).extended(TASKS).save(folder / "source.vocab")
-    run = run_settings(segmentation=SegmentationSettings(kind="bpe", size=len(MERGES), joint=True, parsing=True))
-    vocabulary = Vocabulary.load(folder / "source.vocab")
-    with Reader(run, vocabulary, Segmenter.load(folder, run.segmentation, "source")) as read:
+    with reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()}) as read:
+        vocabulary = read._vocabulary
         examples, lines = read.examples(["the cab", "", "<TR> the", " ", "the a the a the cab"])
         assert read.examples(["", ""])[1] == []
     tag = unsplit(TRANSLATE)
@@ -174,7 +174,7 @@ def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
 def test_the_annotator_settings_of_a_bundle_are_checked():
     broken = run_settings(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
-        Reader(broken, Vocabulary.of([]), Segmenter())
+        Reader(broken, Vocabulary.of([]), Segmenter(), Transforms())
 
 
 @pytest.mark.parametrize("text", ["Größe\n", "a\n\nb\ncat\n", "中\nthe cat sees the dog\n", "the cat\n" * 2000])

@@ -12,6 +12,7 @@ from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
+from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -30,14 +31,14 @@ def write_segmentation(folder: Path) -> Path:
 
 def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1) -> Path:
     run = run or run_settings()
-    size = len(Vocabulary.of(PIECES))
+    segmentation = write_segmentation(folder.parent / "segmentation")
+    size = len(run_vocabularies(run, segmentation)["source"])
     labels = {
         side: {column: [*LABEL_SPECIALS, "a"] for column in columns}
         for side, features in run.syntax.items()
         if (columns := labels_of(features))
     }
     model = model_of(run, vocabulary=size, seed=seed, labels=labels or None)
-    segmentation = write_segmentation(folder.parent / "segmentation")
     save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=labels)
     return folder
 

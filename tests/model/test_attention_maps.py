@@ -7,11 +7,11 @@ import torch
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components import attention_maps
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import AttentionHooks, Component
-from nmtcore.model.pooling import NO_WORD
 
 
 class Weights(Component):

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Component
-from nmtcore.model.pooling import NO_WORD, pool_words, word_of_column
+from nmtcore.model.pooling import pool_words, word_of_column
 
 
 def collapse(scores, start, stop):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nmtcore.annotation.brackets import BRACKETS_SCHEMA
 from nmtcore.config.datasets import SIDES, SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
@@ -132,3 +133,35 @@ def test_a_side_without_words_is_a_sentence(name, tmp_path):
 def test_a_missing_codes_file_is_a_sentence(tmp_path):
     with pytest.raises(UserError, match=r"source\.codes does not exist"):
         Segmenter.load(tmp_path, SegmentationSettings.parse("bpe_20"), "source")
+
+
+PARSES = [["(S", "(NP", ")", ")"], None, ["(NP", ")"]]
+
+
+def brackets(tmp_path, parses):
+    path = tmp_path / "brackets.parquet"
+    write_rows(path, BRACKETS_SCHEMA, [{"id": i, "brackets": parse} for i, parse in enumerate(parses)])
+    return path
+
+
+@pytest.mark.parametrize("name", ["words_40", "words_joint_60", "bpe_25", "bpe_joint_25"])
+def test_constituents_count_as_further_targets_of_their_sources(name, tmp_path):
+    """The same merges and entries as of a corpus in which they are written out."""
+    chosen = SegmentationSettings.parse(f"{name}_constituency")
+    assert chosen.name == f"{name}_constituency"
+    files = {"brackets": brackets(tmp_path, PARSES)}
+    report = learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "two", **files)
+    assert report["constituency"] == {"sources": 3, "parsed": 2, "without a parse": 1}
+    parsed = [(source, " ".join(parse)) for (source, _), parse in zip(PAIRS, PARSES, strict=True) if parse is not None]
+    learn_segmentation(corpus(tmp_path, [*PAIRS, *parsed]), SegmentationSettings.parse(name), tmp_path / "one")
+    for file in (tmp_path / "one").glob("*.*codes"):
+        assert (tmp_path / "two" / file.name).read_bytes() == file.read_bytes()
+    for side in SIDES:
+        file = f"{side}.vocab"
+        assert read_lines(tmp_path / "two" / file) == read_lines(tmp_path / "one" / file)
+
+
+def test_sources_without_any_parse_are_an_error(tmp_path):
+    chosen, none = SegmentationSettings.parse("words_9_constituency"), brackets(tmp_path, [None] * 3)
+    with pytest.raises(UserError, match="has no parse of a source that is used"):
+        learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "x", brackets=none)

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subword_nmt.apply_bpe import BPE
 
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.segmentation import segmenter
-from nmtcore.segmentation.bpe import Codes, joined
+from nmtcore.segmentation.bpe import Codes
 from nmtcore.segmentation.learn import learn_codes
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import MARK, SPECIALS, UNK, Vocabulary, unsplit
@@ -68,35 +67,6 @@ def test_batches_of_multi30k_are_subword_nmts_byte_for_byte(shared):
 def test_what_is_no_word_is_refused_in_batches_too(word):
     with pytest.raises(ValueError, match="is no word"):
         Segmenter().batch(pa.array([["fine"], [word]]))
-
-
-@given(st.lists(st.lists(st.sampled_from(["abc", "cab", "a", *map(unsplit, TAGS)]), max_size=8), max_size=5))
-def test_unsplit_entries_are_never_cut_nor_joined(sentences):
-    _, codes = codes_of(["abab", "caca"], merges=1)
-    for tool in (Segmenter(codes, unsplit=map(unsplit, TAGS)), Segmenter(unsplit=map(unsplit, TAGS))):
-        assert as_sentences(tool.batch(pa.array(sentences, pa.list_(pa.string())))) == tool.many(sentences)
-        for words, (pieces, owners) in zip(sentences, tool.many(sentences), strict=True):
-            assert tool.join(pieces) == words
-            for number, word in enumerate(words):
-                if word.startswith(MARK):
-                    assert [p for p, owner in zip(pieces, owners, strict=True) if owner == number] == [word]
-
-
-def test_only_marked_entries_can_be_unsplit():
-    for entry in ("N/N", "", MARK):
-        with pytest.raises(ValueError, match="no unsplit entry"):
-            Segmenter(unsplit=[entry])
-
-
-def test_a_tag_ends_a_word_that_was_broken_off():
-    assert joined(["a@@", unsplit("N/N"), "b@@", "c", unsplit("x@@"), "d"]) == ["a", " N/N", "bc", " x@@", "d"]
-
-
-def test_loaded_with_unsplit_entries(tmp_path):
-    text, _ = codes_of(["abab", "abab"])
-    (tmp_path / "codes").write_text(text)
-    tool = Segmenter.load(tmp_path, SegmentationSettings.parse("bpe_joint_5"), "target", unsplit=[unsplit("N/N")])
-    assert tool.segment([unsplit("N/N"), "abab"])[0] == [unsplit("N/N"), "abab"]
 
 
 def test_a_vocabulary_is_extended_and_survives_a_file(tmp_path):

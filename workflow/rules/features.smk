@@ -10,7 +10,6 @@ rule extract_tokens:
     input:
         corpus=LAYOUT.pattern("pairs"),
         selection=planned(selection_file),
-        brackets=planned(brackets_file),
         segmentation=planned(segmentation_folder),
     output:
         LAYOUT.pattern("tokens"),
@@ -27,6 +26,28 @@ rule extract_tokens:
         version=VERSIONS["features"],
     script:
         "../scripts/extract_tokens.py"
+
+
+rule extract_linearised:
+    input:
+        brackets=LAYOUT.pattern("brackets", side="source"),
+        selection=planned(selection_file),
+        segmentation=planned(segmentation_folder),
+    output:
+        LAYOUT.pattern("linearised"),
+    log:
+        LAYOUT.log("extract_linearised"),
+    benchmark:
+        LAYOUT.benchmark("extract_linearised")
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        version=VERSIONS["features"],
+    script:
+        "../scripts/extract_linearised.py"
 
 
 rule extract_syntax:

@@ -11,6 +11,5 @@ with job(snakemake):
         settings=SegmentationSettings.parse(snakemake.wildcards.segmentation),
         side=snakemake.wildcards.side,
         selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
-        brackets=Path(snakemake.input.brackets[0]) if snakemake.input.brackets else None,
         output=Path(snakemake.output[0]),
     )

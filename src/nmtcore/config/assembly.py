@@ -1,5 +1,6 @@
 """How a run is put together from its data set's recipe, the data set, the scale and the system."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +10,13 @@ from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, laid_over, overridden
 from nmtcore.config.model import TransformerSettings
-from nmtcore.config.needs import for_tasks, syntax_for, with_treebanks
+from nmtcore.config.needs import check_transforms, linearised_for, syntax_for, with_treebanks
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.typed import build, merge
+from nmtcore.config.transforms import transform_settings
+from nmtcore.config.typed import build, merge, plain
 
 
 def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: int, *, where: str) -> RunSettings:
@@ -31,6 +33,9 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
     components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
     check_composition(components, model, where=where)
     syntax = syntax_for(components.values(), data, where=where)
+    transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
+    check_transforms(transforms, components, where=where)
+    segmentation = cut_segmentation(data, size, parts.segmentation, where=where)
     used = sorted({annotator for annotators in syntax.values() for annotator in annotators.values()})
     run = RunSettings(
         dataset=dataset,
@@ -40,7 +45,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         source=data.source,
         target=data.target,
         words=data.words,
-        segmentation=for_tasks(cut_segmentation(data, size), parts.tasks, components, data, where=where),
+        segmentation=segmentation,
         syntax=syntax,
         annotators={name: ANNOTATORS.entry_of(data.annotators[name]) for name in used},
         base=parts.base,
@@ -52,6 +57,8 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         tests=data.tests,
         sentences=size.sentences,
         start_from=parts.start_from,
+        transforms=transforms,
+        linearised_by=linearised_for(transforms, segmentation, data, where=where),
     )
     return with_treebanks(run, parts.treebank, data, where=where)
 
@@ -63,10 +70,13 @@ def overridden_settings(catalogue: Catalogue, dataset: str, system: str, scale: 
     return [Overridden(system=system, scale=scale, setting=s, value=v, instead_of=o) for s, v, o in found]
 
 
-def cut_segmentation(dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
-    """Give the data set's segmentation, cut down to the scale's size."""
-    size = min(dataset.segmentation.size, scale.segmentation_size or dataset.segmentation.size)
-    return replace(dataset.segmentation, size=size)
+def cut_segmentation(
+    dataset: DatasetSettings, scale: ScaleSettings, changes: Mapping[str, Any] | None = None, *, where: str = ""
+) -> SegmentationSettings:
+    """Give the data set's segmentation, with a system's changes, cut down to the scale's size."""
+    values = merge(plain(dataset.segmentation), changes or {})
+    settings = build(SegmentationSettings, values, where=f"{where}: segmentation")
+    return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
 
 
 def _layer(settings: RecipeSettings | DatasetSettings | SystemSettings) -> dict[str, dict[str, Any]]:

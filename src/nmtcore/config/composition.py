@@ -11,6 +11,9 @@ from nmtcore.config.typed import build, choose, merge, nearest
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
+BY_NAME = ("components", "transforms")
+"""What a system has several of, each with its name."""
+
 
 def compose(levels: Iterable[Level], line: Sequence[str] = ()) -> SystemSettings:
     """Lay a system over its ancestors (the oldest comes first), each with what it changes on a data set.
@@ -23,27 +26,30 @@ def compose(levels: Iterable[Level], line: Sequence[str] = ()) -> SystemSettings
         own = {key: value for key, value in level.keys.items() if key != "per_dataset"}
         special = level.keys.get("per_dataset", {})
         values = merge(values, own, next((special[name] for name in line if name in special), {}))
-        components = values.get("components", {})
-        values["components"] = {name: entry for name, entry in components.items() if entry is not None}
+        for section in BY_NAME:
+            entries = values.get(section, {})
+            values[section] = {name: entry for name, entry in entries.items() if entry is not None}
         values["description"] = own.get("description", "")  # An ancestor's would be of another system.
     return build(SystemSettings, values, where=level.where)
 
 
 def check_levels(levels: Iterable[Level]) -> None:
     """Raise a sentence at a mistake in what a system or one of its ancestors says."""
-    present: set[str] = set()
+    present: dict[str, set[str]] = {section: set() for section in BY_NAME}
     for level in levels:
         _check_components(level.keys.get("components", {}), where=level.where)
         entry = build(SystemEntry, level.keys, where=level.where)
-        dropped = {name for name, settings in entry.components.items() if settings is None}
-        for name in dropped - present:
-            raise UserError(
-                f"{level.where}: components: {name}: null drops a component of a system that this one extends, but "
-                f"none has it. {nearest(name, present)}"
-            )
-        present = present - dropped | entry.components.keys() - dropped
+        for section, known in present.items():
+            entries = getattr(entry, section)
+            dropped = {name for name, settings in entries.items() if settings is None}
+            for name in dropped - known:
+                raise UserError(
+                    f"{level.where}: {section}: {name}: null drops a {section.removesuffix('s')} of a system that this "
+                    f"one extends, but none has it. {nearest(name, known)}"
+                )
+            present[section] = known - dropped | entries.keys() - dropped
         for dataset, special in entry.per_dataset.items():
-            _check_special(special, present, where=f"{level.where}: per_dataset: {dataset}")
+            _check_special(special, present["components"], where=f"{level.where}: per_dataset: {dataset}")
 
 
 def _check_components(components: Any, *, where: str) -> None:

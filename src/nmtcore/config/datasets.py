@@ -109,9 +109,8 @@ class SegmentationSettings:
     """words: the vocabulary's size; bpe: the number of merges."""
     joint: bool = False
     """One set of merges and one vocabulary for both sides."""
-    parsing: bool = field(default=False, repr=False)
-    """Learned for two tasks: sources are to be translated, and to be parsed (Currey and Heafield 2019). A system says
-    so, no data set: so the `repr` of one, by which Snakemake sees changes, need not."""
+    also: Literal["constituency"] | None = None
+    """What it is learned from beside the pairs: the sources' linearised constituents, as further targets of theirs."""
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -119,18 +118,18 @@ class SegmentationSettings:
 
     @property
     def name(self) -> str:
-        """Name it as paths do: words_50000, bpe_joint_6000, bpe_32000, bpe_joint_16000_parsing."""
-        joint, parsing = ["joint"] if self.joint else [], ["parsing"] if self.parsing else []
-        return "_".join([self.kind, *joint, str(self.size), *parsing])
+        """Name it as paths do: words_50000, bpe_joint_6000, bpe_32000, bpe_joint_16000_constituency."""
+        joint, also = ["joint"] if self.joint else [], [self.also] if self.also else []
+        return "_".join([self.kind, *joint, str(self.size), *also])
 
     @classmethod
     def parse(cls, name: str) -> "SegmentationSettings":
         """Read a name back; one that no segmentation has is a `ValueError`."""
-        found = re.fullmatch(r"(words|bpe)(_joint)?_(\d+)(_parsing)?", name)
+        found = re.fullmatch(r"(words|bpe)(_joint)?_(\d+)(?:_(constituency))?", name)
         if not found:
             raise ValueError(f"'{name}' is no segmentation; names are like words_50000, bpe_joint_6000, bpe_32000")
-        kind, joint, size, parsing = found.groups()
-        return cls(kind=kind, joint=bool(joint), size=int(size), parsing=bool(parsing))
+        kind, joint, size, also = found.groups()
+        return cls(kind=kind, joint=bool(joint), size=int(size), also=also)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,8 +245,6 @@ class DatasetSettings:
             for part in parts:
                 if part.corpus not in self.corpora:
                     raise ValueError(f"splits.{split}: there is no corpus '{part.corpus}' in corpora")
-        if self.segmentation.parsing:
-            raise ValueError("segmentation.parsing is for systems to say, by their `tasks`")
         self._check_syntax()
         self._check_selection()
 

@@ -1,6 +1,6 @@
-"""What a run needs of its data set: annotators for its components and tasks, and treebanks."""
+"""What a run needs of its data set: annotators for its components and transforms, and treebanks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from nmtcore.config.components import ComponentSettings
@@ -8,6 +8,7 @@ from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings, Segmentatio
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TreebankSettings
+from nmtcore.config.transforms import TransformSettings
 from nmtcore.errors import UserError
 
 
@@ -32,27 +33,37 @@ def syntax_for(
     return found
 
 
-def for_tasks(
+def linearised_for(
+    transforms: Mapping[str, TransformSettings],
     segmentation: SegmentationSettings,
-    tasks: Sequence[str],
-    components: Mapping[str, ComponentSettings],
     data: DatasetSettings,
     *,
     where: str,
-) -> SegmentationSettings:
-    """Give the segmentation that a system's tasks want."""
-    if "translation" not in tasks:
-        raise UserError(f"{where}: tasks: translation must be among them.")
-    if "parsing" not in tasks:
-        return segmentation
-    _annotator_of(data, "source", "constituency", where=where)
-    for name, settings in components.items():
-        if settings.needs or settings.parses:
-            raise UserError(
-                f"{where}: the task parsing does not go with {name}, which reads trees or tags or "
-                "gives every source word a head: sources stand between tags that have neither."
-            )
-    return replace(segmentation, parsing=True)
+) -> str | None:
+    """Find the annotator whose trees the first transform reads linearised; None where it reads none."""
+    annotator = None
+    for place, (name, settings) in enumerate(transforms.items()):
+        kind, at = settings.linearised, f"{where}: the transform {name}"
+        if kind and place:
+            raise UserError(f"{at} must be the first: the parses that it reads belong to the pairs as they are stored.")
+        if kind and segmentation.also != kind:
+            raise UserError(f"{at} needs subwords that are learned from {kind} too: `segmentation: {{also: {kind}}}`.")
+        if kind:
+            annotator = _annotator_of(data, "source", kind, where=where)
+    return annotator
+
+
+def check_transforms(
+    transforms: Mapping[str, TransformSettings], components: Mapping[str, ComponentSettings], *, where: str
+) -> None:
+    """Raise a sentence when a component needs syntax of words, and a transform puts words among them that have none."""
+    for name, transform in transforms.items():
+        for component, settings in components.items() if transform.without_syntax else ():
+            if settings.needs or settings.parses:
+                raise UserError(
+                    f"{where}: the transform {name} does not go with {component}, which reads trees or tags or gives "
+                    f"every source word a head: {transform.without_syntax}."
+                )
 
 
 def with_treebanks(

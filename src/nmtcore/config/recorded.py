@@ -13,7 +13,7 @@ LONGEST = 100
 ANOTHER_WAY = "the same settings, recorded in another way"
 """What is said of two records that differ although no setting does: one is an older version's."""
 
-ORDERED = ("components",)
+ORDERED = ("components", "transforms")
 """Paths of mappings whose order counts."""
 
 

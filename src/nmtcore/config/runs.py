@@ -9,6 +9,7 @@ from nmtcore.config.datasets import SIDES, TREEBANK, EvaluationSettings, Segment
 from nmtcore.config.features import FEATURES
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
 from nmtcore.config.typed import build, nearest, plain
 
 
@@ -63,6 +64,10 @@ class RunSettings:
     """The splits whose gold trees its own are compared with."""
     gold_annotator: str | None = None
     """The annotator that gives the trees of treebanks and gold splits."""
+    transforms: dict[str, TransformSettings] = field(default_factory=dict)
+    """The transforms of examples by name, in their order."""
+    linearised_by: str | None = None
+    """The annotator whose trees of the source they read linearised. None: they read none."""
 
     def __post_init__(self) -> None:
         for side, features in self.syntax.items():
@@ -106,7 +111,14 @@ class RunSettings:
         sides, syntax = self.sides_of(split), self.syntax_of(split)
         files = [f"{split}.{side}.parquet" for side in sides]
         files += [f"{split}.{side}.{name}.parquet" for side in sides for name in syntax.get(side, {}).values()]
-        return list(dict.fromkeys(files))
+        linearised = self.linearised_file(split)
+        return list(dict.fromkeys([*files, *([linearised] if linearised else [])]))
+
+    def linearised_file(self, split: str) -> str | None:
+        """Name the file of linearised parses that is read of a split, where transforms make pairs to train on of it."""
+        if self.linearised_by is None or split not in ("train", "dev"):
+            return None
+        return f"{split}.source.{self.linearised_by}.brackets.parquet"
 
     def _source_features(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
         features = [feature for c in self.components.values() if reads(c) for feature in c.needs.get("source", ())]
@@ -147,13 +159,12 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
     """Write a run as plain values; `run_from_json` reads them back."""
     values = plain(run)
     values["components"] = {name: COMPONENTS.entry_of(settings) for name, settings in run.components.items()}
-    # What came later is left out where it changes nothing, so that no run is made again for it.
-    if not run.segmentation.parsing:
-        del values["segmentation"]["parsing"]
+    values["transforms"] = {name: TRANSFORMS.entry_of(settings) for name, settings in run.transforms.items()}
     return values
 
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
     """Read a run back from plain values."""
     components = {name: component_settings(name, entry, where=where) for name, entry in values["components"].items()}
-    return build(RunSettings, {**values, "components": components}, where=where)
+    transforms = {name: transform_settings(name, entry, where=where) for name, entry in values["transforms"].items()}
+    return build(RunSettings, {**values, "components": components, "transforms": transforms}, where=where)

@@ -23,6 +23,8 @@ def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
     for what, shapes in (("model", _shape), ("components", _kinds)):
         if shapes(run) != shapes(start):
             raise UserError(f"{where}: start_from: {start.system} has other {what}, so its weights do not fit.")
+    if run.transforms != start.transforms:
+        raise UserError(f"{where}: start_from: {start.system} has other transforms, so its vocabularies do not fit.")
     if run.segmentation != start.segmentation:
         raise UserError(f"{where}: start_from: {start.system} cuts words otherwise ({start.segmentation.name}).")
 

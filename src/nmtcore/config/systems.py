@@ -20,8 +20,10 @@ class SystemSettings:
     """Another system: its model, on the same data set and scale and with the same seed, has the first weights."""
     treebank: TreebankSettings | None = None
     """It is trained on the data set's training treebanks."""
-    tasks: tuple[Literal["translation", "parsing"], ...] = ("translation",)
-    """With parsing, every source stands twice: to be translated, and to be parsed (Currey and Heafield 2019)."""
+    segmentation: dict[str, Any] = field(default_factory=dict)
+    """What it changes in the data set's segmentation."""
+    transforms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Transforms of examples by name, in the order in which they are made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +32,8 @@ class SystemEntry(SystemSettings):
 
     components: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     """Null drops a component of an ancestor."""
+    transforms: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    """Null drops a transform of an ancestor."""
     per_dataset: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Data set: what changes there, and on data sets that extend it: components, model, training, decoding. Of several
     such entries the nearest counts."""

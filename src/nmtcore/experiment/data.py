@@ -5,21 +5,35 @@ from pathlib import Path
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings
-from nmtcore.features.examples import Examples, by_annotator, load_examples
+from nmtcore.features.examples import Examples, by_annotator, check_ids, load_examples
+from nmtcore.features.linearised import load_linearised
 from nmtcore.features.schema import labels_of
-from nmtcore.features.tasks import ROWS_OF_A_PAIR, rows_of_first
+from nmtcore.features.transforms.chain import Transforms
 
 
 def load_split(run: RunSettings, folder: Path, split: str, *, target: bool = True) -> Examples:
-    """Load what a run reads of a split, the targets only where they are asked for and there.
+    """Load what a run reads of a split, before any transform; the targets only where they are asked for and there."""
+    target = target and "target" in run.sides_of(split)
+    limit = run.sentences.of(split)
+    return load_examples(folder, split, syntax=run.syntax_of(split), limit=limit, target=target)
 
-    A scale's limit counts pairs, also where they stand for two tasks: so systems share what they are compared on.
+
+def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
+    """Load what a run trains on, or validates with, of a split.
+
+    A scale's limit counts sentence pairs, even if each yields two examples.
     """
-    target, pairs = target and "target" in run.sides_of(split), run.sentences.of(split)
-    if pairs is None or not run.segmentation.parsing:
-        return load_examples(folder, split, syntax=run.syntax_of(split), limit=pairs, target=target)
-    examples = load_examples(folder, split, limit=ROWS_OF_A_PAIR * pairs, target=target)
-    return examples.head(rows_of_first(pairs, examples.id))
+    pairs, file = load_split(run, folder, split), run.linearised_file(split)
+    if file is None:
+        return transforms.training(pairs)
+    ids, linearised = load_linearised(folder / file, limit=run.sentences.of(split))
+    check_ids(pairs.id, ids, folder / f"{split}.source.parquet", folder / file)
+    return transforms.training(pairs, linearised)
+
+
+def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
+    """Load what a run translates or parses of a split: one example per pair, without targets."""
+    return transforms.translation(load_split(run, folder, split, target=False))
 
 
 def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:

@@ -8,9 +8,8 @@ import torch
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explained
 from nmtcore.evaluation.scores import split_files
-from nmtcore.experiment.data import load_split
+from nmtcore.experiment.data import load_sources
 from nmtcore.experiment.output import Output
-from nmtcore.features.tasks import translations
 from nmtcore.files import write_lines
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.parse import parse_examples
@@ -35,12 +34,11 @@ def translate_tests(
     """
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
-    output = Output(run, bundle.target_vocabulary, bundle.target_segmenter)
+    output = Output(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
     with explained(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split in run.tests:
-        examples = load_split(run, features, split, target=False)
-        examples = examples.take(translations(examples.id))
+        examples = load_sources(run, bundle.transforms, features, split)
         found, parses = translate_and_parse(bundle.model, examples, run.decoding)
         files = split_files(hypotheses, split)
         write_lines(files.translations, [output.text(best[0]) for best in found])
@@ -56,6 +54,6 @@ def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, d
     with explained(parses):
         parses.mkdir(parents=True, exist_ok=True)
     for split in run.gold:
-        examples = load_split(run, features, split)
+        examples = load_sources(run, bundle.transforms, features, split)
         found = parse_examples(bundle.model, examples, batch_sentences=run.decoding.batch_sentences)
         write_parses(split_files(parses, split).parses, examples.id, found)

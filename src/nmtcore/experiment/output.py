@@ -4,6 +4,7 @@ from pathlib import Path
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.words import Words
+from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.parquet import read_rows
 from nmtcore.segmentation.segmenter import Segmenter
@@ -13,13 +14,13 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 class Output:
     """From the ids of a hypothesis to the text that scores are computed on, and the references to match."""
 
-    def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter) -> None:
-        self._run, self._vocabulary, self._segmenter = run, vocabulary, segmenter
+    def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> None:
+        self._run, self._vocabulary, self._segmenter, self._transforms = run, vocabulary, segmenter, transforms
         self._words = Words(run.text_words("target"), run.target)
 
     def text(self, hypothesis: Hypothesis) -> str:
         """Detokenise, or join tokens by spaces, as the data set's evaluation asks for; either way detruecased."""
-        words = self._segmenter.words(self._vocabulary.tokens(hypothesis.tokens))
+        words = self._segmenter.join(self._transforms.strip(self._vocabulary.tokens(hypothesis.tokens)))
         detokenised = self._run.evaluation.text == "detokenised"
         return self._words.join(words) if detokenised else " ".join(self._words.restored(words))
 

@@ -1,7 +1,7 @@
 """Training a run: a job as plain values, and what it reads and writes."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -9,13 +9,12 @@ from typing import Any, TextIO
 import torch
 from torch import nn
 
-from nmtcore.config.datasets import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
-from nmtcore.experiment.data import load_split, run_labels
+from nmtcore.experiment.data import load_sources, load_training, run_labels
 from nmtcore.experiment.output import Output
 from nmtcore.features.examples import Examples, concatenated
-from nmtcore.features.tasks import translations
+from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.inference.bundle import load_start, save_bundle
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import build_model
@@ -53,10 +52,10 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     """Train one run from its features and write its bundle and log; goes on from its last checkpoint."""
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
-    examples, files = _training_data(run, Path(job.features))
+    vocabularies = run_vocabularies(run, segmentation)
+    examples, files = _training_data(run, Transforms.of(run, vocabularies), Path(job.features))
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
     files += [Path(job.start, "bundle.json")] if job.start else []
-    vocabularies = {side: Vocabulary.load(segmentation / f"{side}.vocab") for side in SIDES}
     labels = run_labels(run, job.labels)
     main = os.environ.get("RANK", "0") == "0"
     checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=print if main else _silent)
@@ -65,7 +64,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
     model = build_model(run, **sizes, labels=labels or None)
     if job.start:
-        load_start(model, Path(job.start), segmentation=segmentation)
+        load_start(model, Path(job.start), run=run, segmentation=segmentation)
     treebanks = [examples[split] for split in run.treebanks]
     train(
         run,
@@ -75,7 +74,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
         treebank=concatenated(treebanks) if treebanks else None,
         folder=Path(job.history).parent,
         checkpoints=checkpoints,
-        validate=_validator(run, examples["dev"], vocabularies["target"], segmentation, Path(job.dev_corpus)),
+        validate=_validator(run, vocabularies, job),
         device=choose_device(job.device),
         terminal=terminal,
     )
@@ -87,21 +86,23 @@ def _silent(_: str) -> None:
     """Say nothing: the first of several processes speaks."""
 
 
-def _training_data(run: RunSettings, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
+def _training_data(run: RunSettings, transforms: Transforms, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
     """Load what a run trains on and validates with, and name the files."""
-    examples = {split: load_split(run, folder, split) for split in run.training_splits}
+    examples = {split: load_training(run, transforms, folder, split) for split in run.training_splits}
     return examples, [folder / name for split in run.training_splits for name in run.feature_files(split)]
 
 
 def _validator(
-    run: RunSettings, dev: Examples, vocabulary: Vocabulary, segmentation: Path, corpus: Path
+    run: RunSettings, vocabularies: Mapping[str, Vocabulary], job: TrainingJob
 ) -> Callable[[nn.Module], dict[str, float]] | None:
     """Make the function that training calls to score the development set; None where perplexity is enough."""
     if run.training.validation.metric == "perplexity":
         return None
-    output = Output(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"))
-    dev = dev.take(translations(dev.id))
-    references = output.references(corpus, len(dev))
+    transforms = Transforms.of(run, vocabularies)
+    segmenter = Segmenter.load(job.segmentation, run.segmentation, "target")
+    output = Output(run, vocabularies["target"], segmenter, transforms)
+    dev = load_sources(run, transforms, Path(job.features), "dev")
+    references = output.references(Path(job.dev_corpus), len(dev))
     settings = replace(run.decoding, beam=run.training.validation.beam)
 
     def validate(model: nn.Module) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Sentence pairs as ids with their syntax, loaded from the feature files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,10 @@ from nmtcore.features.schema import columns_of
 from nmtcore.parquet import read_batches
 
 _ID_COLUMNS = {"ids": np.dtype(np.int32), "word_of_subword": np.dtype(np.int32)}
+
+
+NO_WORD = -1
+"""The word of a place that has none: padding, `</s>`, what stands before the sentence or a transform put in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +36,14 @@ class SideExamples:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def word_counts(self) -> np.ndarray:
+        """The number of words of every sentence (N,): the last subword's word, plus 1."""
+        counts = np.zeros(len(self), dtype=np.int64)
+        full = self.word_of_subword.lengths > 0
+        counts[full] = self.word_of_subword.values[self.word_of_subword.offsets[1:][full] - 1] + 1
+        return counts
 
     def take(self, rows: np.ndarray) -> "SideExamples":
         """Copy the rows `rows`."""
@@ -68,19 +80,21 @@ class Examples:
 
 def concatenated(several: Sequence[Examples]) -> Examples:
     """Put examples after one another; all have the same columns, and targets or none."""
-    sides = [[examples.source for examples in several]]
-    if all(examples.target is not None for examples in several):
-        sides.append([examples.target for examples in several])
-    joined = [
-        SideExamples(
-            ids=Ragged.concatenate([side.ids for side in parts]),
-            word_of_subword=Ragged.concatenate([side.word_of_subword for side in parts]),
-            syntax={name: Ragged.concatenate([side.syntax[name] for side in parts]) for name in parts[0].syntax},
-        )
-        for parts in sides
-    ]
-    ids = np.concatenate([examples.id for examples in several])
-    return Examples(id=ids, source=joined[0], target=joined[1] if len(joined) > 1 else None)
+    targets = [examples.target for examples in several]
+    return Examples(
+        id=np.concatenate([examples.id for examples in several]),
+        source=concatenated_sides([examples.source for examples in several]),
+        target=None if any(target is None for target in targets) else concatenated_sides(targets),
+    )
+
+
+def concatenated_sides(several: Sequence[SideExamples]) -> SideExamples:
+    """Put one side of some examples after that of others; all have the same columns."""
+    return SideExamples(
+        ids=Ragged.concatenate([side.ids for side in several]),
+        word_of_subword=Ragged.concatenate([side.word_of_subword for side in several]),
+        syntax={name: Ragged.concatenate([side.syntax[name] for side in several]) for name in several[0].syntax},
+    )
 
 
 def load_examples(
@@ -108,7 +122,7 @@ def load_examples(
     if not target:
         return Examples(id=ids, source=source)
     target_ids, target_side = _load_side(Path(folder), split, "target", syntax.get("target", {}), limit)
-    _check_ids(ids, target_ids, path, Path(folder) / f"{split}.target.parquet")
+    check_ids(ids, target_ids, path, Path(folder) / f"{split}.target.parquet")
     return Examples(id=ids, source=source, target=target_side)
 
 
@@ -119,16 +133,16 @@ def _load_side(
     ids, columns = _load_columns(path, _ID_COLUMNS, limit)
     words = columns["word_of_subword"]
     _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
-    syntax: dict[str, Ragged] = {}
+    tokens = SideExamples(ids=columns["ids"], word_of_subword=words)
+    counts, syntax = tokens.word_counts, {}
     for annotator, features in by_annotator(annotators).items():
         other = folder / f"{split}.{side}.{annotator}.parquet"
         other_ids, found = _load_columns(other, columns_of(features), limit)
-        _check_ids(ids, other_ids, path, other)
-        counts = _word_counts(words)
+        check_ids(ids, other_ids, path, other)
         for name, values in found.items():
             _check_lengths(other, ids, values.lengths, counts, name, "words")
         syntax |= found
-    return ids, SideExamples(ids=columns["ids"], word_of_subword=words, syntax=syntax)
+    return ids, replace(tokens, syntax=syntax)
 
 
 def by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
@@ -137,14 +151,6 @@ def by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
     for feature, annotator in annotators.items():
         grouped.setdefault(annotator, []).append(feature)
     return grouped
-
-
-def _word_counts(word_of_subword: Ragged) -> np.ndarray:
-    """Count the words of every sentence: the last subword's word, plus 1."""
-    counts = np.zeros(len(word_of_subword), dtype=np.int64)
-    full = word_of_subword.lengths > 0
-    counts[full] = word_of_subword.values[word_of_subword.offsets[1:][full] - 1] + 1
-    return counts
 
 
 def _load_columns(path: Path, types: Mapping[str, np.dtype], limit: int | None) -> tuple[np.ndarray, dict[str, Ragged]]:
@@ -160,9 +166,9 @@ def _load_columns(path: Path, types: Mapping[str, np.dtype], limit: int | None) 
 
 
 def ragged_column(column: pa.ListArray, dtype: np.dtype) -> Ragged:
-    """Read a column of lists, none of them null."""
+    """Read a column of lists; null counts as an empty one."""
     values = column.flatten().to_numpy(zero_copy_only=False)
-    return Ragged.from_lengths(values.astype(dtype), column.value_lengths().to_numpy(zero_copy_only=False))
+    return Ragged.from_lengths(values.astype(dtype), column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
 
 
 def _ragged(column: pa.ListArray, dtype: np.dtype, path: Path, name: str, ids: np.ndarray) -> Ragged:
@@ -174,7 +180,8 @@ def _ragged(column: pa.ListArray, dtype: np.dtype, path: Path, name: str, ids: n
     return ragged_column(column, dtype)
 
 
-def _check_ids(ids: np.ndarray, others: np.ndarray, path: Path, other: Path) -> None:
+def check_ids(ids: np.ndarray, others: np.ndarray, path: Path, other: Path) -> None:
+    """Raise a `UserError` where two files, with the ids `ids` and `others`, do not hold the same pairs."""
     if len(ids) != len(others):
         raise UserError(
             f"{path} has {len(ids)} rows, {other} {len(others)}: delete the older of them and run the workflow again."

@@ -1,6 +1,6 @@
 """From the files of words and annotations to the files of numbers that models read."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,6 @@ from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.schema import TOKENS_SCHEMA, features_of, syntax_schema
 from nmtcore.features.syntax import ANNOTATION_COLUMNS, syntax_batch
-from nmtcore.features.tasks import PARSED, both_tasks, to_translate
 from nmtcore.parquet import paired_streams, read_batches, row_writer
 from nmtcore.segmentation.segmenter import Cut, Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -26,41 +25,25 @@ def extract_tokens(
     side: str,
     output: Path,
     selection: Path | None = None,
-    brackets: Path | None = None,
 ) -> None:
     """Cut the words of one side of `corpus` and write `TOKENS_SCHEMA`; `segmentation` holds codes and vocabularies.
 
-    Only the rows that `selection` keeps are written, with their ids. Where `settings` are those of two tasks, sources
-    are wrapped in tags; with the sources' linearised parses, `brackets`, both tasks are written (`features.tasks`).
+    Only the rows that `selection` keeps are written, with their ids.
     """
     segmenter = Segmenter.load(segmentation, settings, side)
     vocabulary = Vocabulary.load(segmentation / f"{side}.vocab")
     with row_writer(output, TOKENS_SCHEMA) as writer:
-        for ids, words in _sentences(corpus, selection, brackets, side, wrap=settings.parsing):
-            writer.write_batch(_cut_batch(segmenter.batch(words), vocabulary, ids=ids))
+        for batch in selected_batches(corpus, selection, columns=["id", f"{side}_words"]):
+            lists = token_lists(segmenter.batch(batch.column(f"{side}_words")), vocabulary)
+            writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=TOKENS_SCHEMA))
 
 
-def _sentences(
-    corpus: Path, selection: Path | None, brackets: Path | None, side: str, *, wrap: bool
-) -> Iterator[tuple[pa.Array, pa.ListArray]]:
-    column = f"{side}_words"
-    pairs = selected_batches(corpus, selection, columns=["id", column])
-    if brackets is None:
-        for batch in pairs:
-            ids, words = batch.column("id"), batch.column(column)
-            yield to_translate(ids, words, side) if wrap else (ids, words)
-        return
-    parses = selected_batches(brackets, selection, columns=["id", PARSED])
-    for batch, parsed in paired_streams(pairs, parses, files=(corpus, brackets)):
-        yield both_tasks(batch.column("id"), batch.column(column), parsed.column(PARSED), side)
-
-
-def _cut_batch(cut: Cut, vocabulary: Vocabulary, *, ids: pa.Array) -> pa.RecordBatch:
+def token_lists(cut: Cut, vocabulary: Vocabulary, *, mask: pa.Array | None = None) -> list[pa.ListArray]:
+    """Give the subword ids of sentences and the word of each; null for the sentences of `mask`."""
     numbers = np.array(vocabulary.ids(cut.pieces), np.int32)
     offsets = pa.array(np.concatenate([[0], np.cumsum(cut.lengths)]), pa.int32())
     columns = (numbers[cut.places], cut.word_of_subword)
-    lists = [pa.ListArray.from_arrays(offsets, pa.array(column, pa.int32())) for column in columns]
-    return pa.RecordBatch.from_arrays([ids, *lists], schema=TOKENS_SCHEMA)
+    return [pa.ListArray.from_arrays(offsets, pa.array(column, pa.int32()), mask=mask) for column in columns]
 
 
 def token_batch(

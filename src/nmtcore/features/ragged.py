@@ -34,6 +34,17 @@ class Ragged:
         return cls.from_lengths(values, lengths)
 
     @classmethod
+    def by_turns(cls, first: "Ragged", second: "Ragged", from_second: np.ndarray) -> "Ragged":
+        """Put the sequences of two into one, each in their order: at place i one of `second` if `from_second[i]`."""
+        lengths = np.empty(len(from_second), dtype=np.int64)
+        lengths[~from_second], lengths[from_second] = first.lengths, second.lengths
+        turns = np.repeat(from_second, lengths)
+        values = np.empty(len(turns), dtype=first.values.dtype)
+        values[turns] = second.values
+        values[np.logical_not(turns, out=turns)] = first.values
+        return cls.from_lengths(values, lengths)
+
+    @classmethod
     def concatenate(cls, parts: Sequence["Ragged"]) -> "Ragged":
         """Put the sequences of several (at least one) behind one another."""
         values = np.concatenate([part.values for part in parts])
@@ -71,10 +82,25 @@ class Ragged:
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return Ragged(self.values[places], offsets)
 
+    def select(self, mask: np.ndarray) -> "Ragged":
+        """Copy the sequences where `mask` (n,) is True, in their order; this takes less memory than `take`."""
+        lengths = self.lengths
+        return Ragged.from_lengths(self.values[np.repeat(mask, lengths)], lengths[mask])
+
     def head(self, n: int) -> "Ragged":
         """Give the first `n` sequences (all, where there are fewer) as a view."""
         n = min(n, len(self))
         return Ragged(self.values[: self.offsets[n]], self.offsets[: n + 1])
+
+    def between(self, before: np.ndarray | int, after: np.ndarray | int) -> "Ragged":
+        """Copy the sequences with a value put before and after each: one for all, or (n,) of them."""
+        offsets = self.offsets + 2 * np.arange(len(self.offsets))
+        values = np.empty(offsets[-1], dtype=self.values.dtype)
+        inner = np.ones(len(values), dtype=bool)
+        for places, marks in ((offsets[:-1], before), (offsets[1:] - 1, after)):
+            values[places], inner[places] = marks, False
+        values[inner] = self.values
+        return Ragged(values, offsets)
 
     def padded(
         self, rows: np.ndarray | None = None, *, fill: float, width: int | None = None, offset: int = 0

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
+from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.batches import ON_CPU, device_of, over_batches
 from nmtcore.inference.beam import beam_search, length_limits
 from nmtcore.inference.bundle import CHUNK, Bundle, load_bundle
@@ -22,7 +23,6 @@ from nmtcore.inference.raw import chunks, clean_lines
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import Stack
-from nmtcore.model.pooling import NO_WORD
 from nmtcore.model.transformer import Encoded
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
@@ -116,6 +116,7 @@ class Observed:
     batch: Batch
     encoded: Encoded
     observer: AttentionMaps
+    transforms: Transforms
 
     @property
     def maps(self) -> dict[tuple[Stack, int], Tensor]:
@@ -123,9 +124,9 @@ class Observed:
         return self.observer.maps(self.encoded.context)
 
     @property
-    def words_BS(self) -> Tensor:
-        """The word (from 0) of every column, `NO_WORD` for none."""
-        return self.observer.words_BS(self.encoded.context)
+    def words_BS(self) -> np.ndarray:
+        """The word of the text (from 0) of every column, `NO_WORD` for none."""
+        return self.transforms.text_words(self.observer.words_BS(self.encoded.context).cpu().numpy())
 
 
 def observe(bundle: Bundle, examples: Examples) -> Observed:
@@ -133,15 +134,7 @@ def observe(bundle: Bundle, examples: Examples) -> Observed:
     model = bundle.model
     (observer,) = (c for c in model.components if isinstance(c, AttentionMaps))
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components), device_of(model))
-    return Observed(batch=batch, encoded=model.encode(batch), observer=observer)
-
-
-def text_words(words_BS: Tensor, bundle: Bundle) -> Tensor:
-    """Number the words of the text alone: the tags that name a sentence's task, around it, are none."""
-    if not bundle.run.segmentation.parsing:
-        return words_BS
-    last_B1 = words_BS.max(1, keepdim=True).values
-    return torch.where((words_BS > 0) & (words_BS < last_B1), words_BS - 1, NO_WORD)
+    return Observed(batch=batch, encoded=model.encode(batch), observer=observer, transforms=bundle.transforms)
 
 
 def _watch(bundle: Bundle, examples: Examples, parts: np.ndarray, *, cross: bool) -> pa.RecordBatch:
@@ -149,7 +142,7 @@ def _watch(bundle: Bundle, examples: Examples, parts: np.ndarray, *, cross: bool
     seen = observe(bundle, examples)
     batch = seen.batch
     written = _translate(bundle, examples, seen.encoded) if cross else [[]] * len(examples)
-    words = text_words(seen.words_BS, bundle).tolist()
+    words = seen.words_BS.tolist()
     maps = {place: weights.float().cpu().numpy() for place, weights in seen.maps.items()}
     rows = []
     for i, (source, real) in enumerate(zip(batch.source_BS, batch.source_mask, strict=True)):

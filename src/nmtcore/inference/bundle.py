@@ -2,7 +2,7 @@
 
 weights.safetensors   every parameter once, under its first name
 run.json              the run's settings: model, components, how words are made and cut, annotators, decoding
-source.vocab, target.vocab, and the codes files of the segmentation
+source.vocab, target.vocab: the run's own, with the tags of its transforms; and the codes files of the segmentation
 truecase.{side}.txt   truecasing models of the sides that have one
 {side}.labels.json    the label vocabularies of the features that components read
 bundle.json           written last: the format's version and the sha256 of every other file
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from nmtcore.corpus.truecase import Truecaser, truecase_name
 from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
 from nmtcore.features.schema import labels_of
+from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import Reader, chunks, clean_lines
@@ -61,6 +63,11 @@ class Bundle:
     """Of the source side, where its words are truecased."""
     labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
+    @cached_property
+    def transforms(self) -> Transforms:
+        """What changes the examples of the model, and is undone in its output."""
+        return Transforms.of(self.run, {"source": self.source_vocabulary, "target": self.target_vocabulary})
+
     def decoding(self, **changes: Any) -> DecodingSettings:
         """Give the run's way to decode with some settings changed; None leaves one as it is."""
         try:
@@ -70,7 +77,7 @@ class Bundle:
 
     def words(self, tokens: Sequence[int]) -> list[str]:
         """Put the words of a hypothesis together."""
-        return self.target_segmenter.words(self.target_vocabulary.tokens(tokens))
+        return self.target_segmenter.join(self.transforms.strip(self.target_vocabulary.tokens(tokens)))
 
     def text(self, tokens: Sequence[int]) -> str:
         """Make the text of a hypothesis, detokenised as the data set's words ask for."""
@@ -82,6 +89,7 @@ class Bundle:
             self.run,
             self.source_vocabulary,
             self.source_segmenter,
+            self.transforms,
             truecaser=self.truecaser,
             labels=self.labels,
             model_folders=model_folders,
@@ -152,6 +160,8 @@ def save_bundle(
         write_json(partial / "run.json", run_to_json(run))
         for name in _segmentation_files(run):
             shutil.copyfile(Path(segmentation) / name, partial / name)
+        for side, vocabulary in run_vocabularies(run, segmentation).items():
+            vocabulary.save(partial / f"{side}.vocab")
         for side, vocabularies in (labels or {}).items():
             write_json(partial / f"{side}.labels.json", {name: list(entries) for name, entries in vocabularies.items()})
         sums = {path.name: _sha256(path) for path in sorted(partial.iterdir())}
@@ -193,14 +203,14 @@ def load_bundle(
     )
 
 
-def load_start(model: Transformer, folder: Path, *, segmentation: Path) -> None:
+def load_start(model: Transformer, folder: Path, *, run: RunSettings, segmentation: Path) -> None:
     """Give a model the weights of a bundle; one of other shapes, or with other vocabularies, is a `UserError`.
 
-    `segmentation` is the folder with the vocabularies that the model is to be trained with.
+    `run` is what the model is to be trained for, `segmentation` the folder with the stored vocabularies.
     """
     _checked_files(folder)
-    for side in SIDES:
-        if Vocabulary.load(folder / f"{side}.vocab") != Vocabulary.load(segmentation / f"{side}.vocab"):
+    for side, vocabulary in run_vocabularies(run, segmentation).items():
+        if Vocabulary.load(folder / f"{side}.vocab") != vocabulary:
             raise UserError(f"{folder} was trained with another {side} vocabulary than {segmentation}: train it again.")
     _load_weights(model, folder / "weights.safetensors")
 
@@ -217,7 +227,7 @@ def to_device(model: Transformer, device: str | torch.device) -> Transformer:
 def _segmentation_files(run: RunSettings) -> list[str]:
     codes = {codes_name(run.segmentation, side) for side in SIDES} - {None}
     truecasers = {truecase_name(side) for side in SIDES if run.words[side].truecase}
-    return sorted({"source.vocab", "target.vocab"} | codes | truecasers)
+    return sorted(codes | truecasers)
 
 
 def _checked_files(folder: Path) -> set[str]:

@@ -6,10 +6,11 @@ W words.
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.attention import bounded_batches, observe, text_words
+from nmtcore.inference.attention import bounded_batches, observe
 from nmtcore.inference.batches import ON_CPU, over_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_of
@@ -38,9 +39,10 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
     def parse(examples: Examples, ways: Sequence[Way]) -> list[Parse]:
         def parsed(rows: np.ndarray) -> list[Parse]:
             seen = observe(bundle, examples.take(rows))
-            words_BS = text_words(seen.words_BS, bundle)
-            counts = (words_BS.max(1).values + 1).tolist()
-            scores_BWW = pool_words(seen.maps["encoder", layer][:, head], words_BS, count=max(counts)).cpu().numpy()
+            weights_BSS = seen.maps["encoder", layer][:, head]
+            counts = (seen.words_BS.max(axis=1) + 1).tolist()
+            words_BS = torch.from_numpy(seen.words_BS).to(weights_BSS.device)
+            scores_BWW = pool_words(weights_BSS, words_BS, count=max(counts)).cpu().numpy()
             cut_WW = [scores[:count, :count] for scores, count in zip(scores_BWW, counts, strict=True)]
             return [parse_of(_with_root(scores_WW), to_root=True, ways=ways) for scores_WW in cut_WW]
 

@@ -21,8 +21,9 @@ from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
 from nmtcore.features.syntax import syntax_batch
+from nmtcore.features.transforms.chain import Transforms
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import TRANSLATE, Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
@@ -90,19 +91,19 @@ class Reader:
         run: RunSettings,
         vocabulary: Vocabulary,
         segmenter: Segmenter,
+        transforms: Transforms,
         *,
         truecaser: Truecaser | None = None,
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
     ) -> None:
         self._words = Words(run.text_words("source"), run.source, truecaser)
-        self._vocabulary, self._segmenter = vocabulary, segmenter
+        self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
             (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in by_annotator(run.inference_syntax["source"]).items()
         ]
-        self._wrap = vocabulary.ids([unsplit(TRANSLATE)]) if run.segmentation.parsing else []
         self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
         self._stack = ExitStack()
@@ -131,13 +132,13 @@ class Reader:
         return [part for line, words in enumerate(lines) for part in self._parts(line, list(words))]
 
     def examples_of(self, parts: list[Part]) -> Examples:
-        """Make an example of every part."""
+        """Make an example of every part, as the model translates it."""
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
             syntax=self._syntax(parts),
         )
-        return Examples(id=np.arange(len(parts)), source=side)
+        return self._transforms.translation(Examples(id=np.arange(len(parts)), source=side))
 
     def _parts(self, line: int, words: list[str]) -> Iterator[Part]:
         pieces, word_of_subword = self._segmenter.segment(words)
@@ -145,10 +146,7 @@ class Reader:
         for start, stop in cuts(word_of_subword, longest=LONGEST):
             first, last = word_of_subword[start], word_of_subword[stop - 1]
             its_words = [word - first for word in word_of_subword[start:stop]]
-            its_ids = [*self._wrap, *ids[start:stop], *self._wrap]
-            if self._wrap:
-                its_words = [0, *(word + 1 for word in its_words), last - first + 2]
-            yield Part(line, first, words[first : last + 1], its_ids, its_words)
+            yield Part(line, first, words[first : last + 1], ids[start:stop], its_words)
 
     def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
         """Annotate, and make the features that translating needs."""

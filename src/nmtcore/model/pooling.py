@@ -6,10 +6,8 @@ B batch, S subwords (with what stands around them), W words.
 import numpy as np
 from torch import Tensor
 
+from nmtcore.features.examples import NO_WORD
 from nmtcore.model.arrays import Arrays
-
-NO_WORD = -1
-"""The word of a column that has none: padding, `</s>`, what stands before the sentence."""
 
 
 def word_of_column(arrays: Arrays) -> np.ndarray:

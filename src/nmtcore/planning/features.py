@@ -1,5 +1,6 @@
 """What segmentation and features read: segmentations, linearised parses, labels, kinds of annotation."""
 
+from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.planning.annotation import annotator_of
@@ -11,9 +12,9 @@ def segmentation_folder(project: Project, *, dataset: str, segmentation: str) ->
     return project.layout.path("segmentation", dataset=owner, segmentation=segmentation)
 
 
-def brackets_file(project: Project, *, dataset: str, segmentation: str, split: str = "train") -> list[str]:
-    """Give the linearised parses of a split's sources, where its sources are to be parsed as well as translated."""
-    if not segmentation.endswith("_parsing") or split not in ("train", "dev"):
+def brackets_file(project: Project, *, dataset: str, segmentation: str) -> list[str]:
+    """Give the linearised parses of the training sources, where a segmentation is learned from them too."""
+    if SegmentationSettings.parse(segmentation).also is None:
         return []
     annotator = project.dataset(dataset).syntax.get("source", {}).get("constituency")
     if annotator is None:
@@ -21,7 +22,7 @@ def brackets_file(project: Project, *, dataset: str, segmentation: str, split: s
             f"{dataset}: {segmentation} needs constituency on the source side: name its annotator in the data set's "
             "`syntax`."
         )
-    return [project.layout.path("brackets", dataset=dataset, annotator=annotator, split=split, side="source")]
+    return [project.layout.path("brackets", dataset=dataset, annotator=annotator, split="train", side="source")]
 
 
 def used_kinds(project: Project, *, dataset: str, annotator: str, side: str, split: str) -> list[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from nmtcore.errors import LineError
 from nmtcore.files import read_lines
-from nmtcore.segmentation.vocabulary import MARK
 
 VERSION = "#version: 0.2"
 END = "</w>"
@@ -70,16 +69,12 @@ def _merged(pieces: list[str], pair: tuple[str, str]) -> list[str]:
 def joined(pieces: list[str]) -> list[str]:
     """Undo `cut`: put pieces back together to words.
 
-    A last piece that ends in `@@`, as a translation that was broken off has it, ends its word; so does an unsplit
-    entry behind it. As with subword-nmt, a word that itself ends in `@@` cannot be told from a piece and is joined with
-    the next word.
+    A last piece that ends in `@@`, as a translation that was broken off has it, ends its word. As with subword-nmt, a
+    word that itself ends in `@@` cannot be told from a piece and is joined with the next word.
     """
     words, begun = [], ""
     for piece in pieces:
-        if piece.startswith(MARK):
-            words += [begun, piece] if begun else [piece]
-            begun = ""
-        elif piece.endswith(SEPARATOR):
+        if piece.endswith(SEPARATOR):
             begun += piece[: -len(SEPARATOR)]
         else:
             words.append(begun + piece)

@@ -17,7 +17,7 @@ from nmtcore.files import read_lines, write_json, write_lines, write_text
 from nmtcore.parquet import paired_streams
 from nmtcore.segmentation.bpe import VERSION
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
-from nmtcore.segmentation.vocabulary import SPECIALS, TASKS, Vocabulary
+from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
 
 
 def learn_segmentation(
@@ -38,17 +38,16 @@ def learn_segmentation(
     from here. Only the rows that `selection` keeps are counted. Memory grows with the number of different words, not
     with the corpus.
 
-    Where `settings` are those of two tasks, `brackets` holds the sources' linearised parses: sources with one count
-    twice, the parses count as targets, the tasks' tags are the last entries, and the report tells how many sources have
-    a parse.
+    Where it is also learned from constituents, `brackets` holds the sources' linearised parses: each counts as a second
+    target of its source, which therefore counts twice; the report tells how many sources have a parse.
     """
     report: dict[str, dict] = {}
     words = {side: count_words(corpus, side, selection) for side in SIDES}
-    if settings.parsing:
-        sources, parses, report["parsing"] = _count_parsing(corpus, brackets, selection)
+    if settings.also == "constituency":
+        sources, parses, report["constituency"] = _count_parsed(corpus, brackets, selection)
         if not parses:
             raise UserError(
-                f"{brackets} has no parse of a source that is used: there is nothing to learn to parse from."
+                f"{brackets} has no parse of a source that is used: there are no constituents to learn from."
             )
         words = {"source": words["source"] + sources, "target": words["target"] + parses}
     if settings.joint:
@@ -75,7 +74,7 @@ def count_words(corpus: Path, side: str, selection: Path | None = None) -> Count
     return counts
 
 
-def _count_parsing(
+def _count_parsed(
     corpus: Path, brackets: Path, selection: Path | None
 ) -> tuple[Counter[str], Counter[str], dict[str, int]]:
     """Count the words of the sources that have a parse, the entries of their parses, and sources with and without."""
@@ -122,8 +121,6 @@ def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Pat
         entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
         covered = words.total()
     vocabulary = Vocabulary.of(entries)
-    if settings.parsing and (settings.joint or side == "source"):
-        vocabulary = vocabulary.extended(TASKS)
     vocabulary.save(folder / f"{side}.vocab")
     return {"words": words.total(), "different": len(words), "entries": len(entries), "covered": covered}
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.segmentation.bpe import Codes, joined
-from nmtcore.segmentation.vocabulary import MARK, TASK_ENTRIES
 
 CACHED_WORDS = 1 << 19
 """The cache is emptied when it holds so many words (some 150 MB)."""
@@ -27,20 +26,16 @@ def codes_name(settings: SegmentationSettings, side: str) -> str | None:
 class _Cache(dict[str, tuple[str, ...]]):
     """The pieces of words, cut when they are first asked for."""
 
-    def __init__(self, cut: Callable[[str], tuple[str, ...]], whole: Iterable[str]) -> None:
+    def __init__(self, cut: Callable[[str], tuple[str, ...]]) -> None:
         super().__init__()
-        self._cut, self._whole = cut, frozenset(whole)
+        self._cut = cut
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) >= CACHED_WORDS:
             self.clear()
-        if word in self._whole:
-            cut = (word,)
-        elif not word or not _WHITE.isdisjoint(word):
+        if not word or not _WHITE.isdisjoint(word):
             raise ValueError(f"{word!r} is no word: words are not empty and hold no white space")
-        else:
-            cut = self._cut(word)
-        self[word] = cut
+        cut = self[word] = self._cut(word)
         return cut
 
 
@@ -60,27 +55,16 @@ class Cut(NamedTuple):
 class Segmenter:
     """Cuts words as one segmentation does on one side."""
 
-    def __init__(self, codes: Codes | None = None, *, unsplit: Iterable[str] = ()) -> None:
-        """Cut by `codes`; None leaves words whole.
-
-        The entries `unsplit` (see `vocabulary.unsplit`) may stand among the words, and are never cut; they begin with
-        `MARK`, else it is a `ValueError`.
-        """
-        whole = list(unsplit)
-        for entry in whole:
-            if not entry.startswith(MARK) or entry == MARK:
-                raise ValueError(f"{entry!r} is no unsplit entry: those begin with {MARK!r}")
+    def __init__(self, codes: Codes | None = None) -> None:
+        """Cut by `codes`; None leaves words whole."""
         self._codes = codes
-        self._cache = _Cache(codes.cut if codes else lambda word: (word,), whole)
+        self._cache = _Cache(codes.cut if codes else lambda word: (word,))
 
     @classmethod
-    def load(
-        cls, folder: str | Path, settings: SegmentationSettings, side: str, *, unsplit: Iterable[str] = ()
-    ) -> "Segmenter":
-        """Read what `learn_segmentation` wrote (or a bundle copied); the tags of tasks are never cut either."""
+    def load(cls, folder: str | Path, settings: SegmentationSettings, side: str) -> "Segmenter":
+        """Read what `learn_segmentation` wrote (or a bundle copied)."""
         name = codes_name(settings, side)
-        tasks = TASK_ENTRIES if settings.parsing else ()
-        return cls(Codes.load(Path(folder) / name) if name else None, unsplit=[*unsplit, *tasks])
+        return cls(Codes.load(Path(folder) / name) if name else None)
 
     def segment(self, words: Sequence[str]) -> tuple[list[str], list[int]]:
         """Cut the words of one sentence; give the pieces and, for each, the number (from 0) of its word."""
@@ -119,10 +103,6 @@ class Segmenter:
             lengths=upto[first_word + counts] - upto[first_word],
         )
 
-    def words(self, pieces: Sequence[str]) -> list[str]:
-        """Put pieces back together to the words of a text: unsplit entries, which are none, are left out first."""
-        return self.join([piece for piece in pieces if not piece.startswith(MARK)])
-
     def join(self, pieces: Sequence[str]) -> list[str]:
-        """Put pieces back together to words; unsplit entries stay what they are."""
+        """Put pieces back together to words."""
         return joined(list(pieces)) if self._codes else list(pieces)

@@ -17,14 +17,8 @@ made of words: so a tag can never be taken for a subword of text, whatever its n
 
 
 def unsplit(tag: str) -> str:
-    """Give the entry of a tag that stands among words, and is never cut: a supertag, `<TR>`."""
+    """Give the entry of a tag that a transform puts among subwords: a supertag, `<TR>`."""
     return MARK + tag
-
-
-TRANSLATE, PARSE = "<TR>", "<PA>"
-"""What a source is wrapped in that is to be translated, or to be parsed (Currey and Heafield 2019)."""
-TASKS = (TRANSLATE, PARSE)
-TASK_ENTRIES = tuple(map(unsplit, TASKS))
 
 
 class Vocabulary:

@@ -53,5 +53,5 @@ class AttentionMaps(Component):
         return context.notes[self.name]
 
     def words_BS(self, context: Context) -> Tensor:
-        """Give the word (from 0) of every column, `pooling.NO_WORD` for none."""
+        """Give the word (from 0) of every column, `examples.NO_WORD` for none."""
         return context.extra[self._words]

@@ -25,7 +25,7 @@ def place(tmp_path_factory, root, shared):
 def test_sources_stand_twice_and_only_translations_are_scored(place, shared):
     place.run("results/smoke/bracketed/currey_heafield.bleu", settings=[f'models=["{shared}"]'])
     results = place.folder / "results"
-    (features,) = (results / "bracketed/features").glob("*_parsing")
+    (features,) = (results / "bracketed/features").glob("*_constituency")
     parsed = [
         row["id"]
         for row in read_rows(results / "bracketed/annotation/parser/dev.source.brackets.parquet")
@@ -33,8 +33,10 @@ def test_sources_stand_twice_and_only_translations_are_scored(place, shared):
     ]
     ids = {split: [row["id"] for row in read_rows(features / f"{split}.source.parquet")] for split in ("dev", "test")}
     assert 0 < len(parsed) < 12, "two lengths of the development set have more words than are parsed"
-    assert sorted(ids["dev"]) == sorted([*range(12), *(-1 - i for i in parsed)])
-    assert ids["test"] == list(range(10))
+    assert ids == {"dev": list(range(12)), "test": list(range(10))}
+    linearised = list(read_rows(features / "dev.source.parser.brackets.parquet"))
+    assert [row["id"] for row in linearised if row["ids"] is not None] == parsed
+    assert not list(features.glob("test.*.brackets.parquet"))
     run = results / "smoke/bracketed/currey_heafield/seed1"
     assert list(json.loads((run / "scores.json").read_text())["bleu"]) == ["test", "dev"]
     for split, count in (("test", 10), ("dev", 12)):
@@ -59,6 +61,6 @@ def test_a_data_set_without_constituents_cannot_be_parsed(place):
     refused = place.call("-n", "results/smoke/little/currey_heafield.bleu")
     assert refused.code == 1
     assert "needs constituency on the source side, but the data set names no annotator for it" in refused.output
-    refused = place.call("-n", "results/little/features/words_joint_200_parsing/train.source.parquet")
+    refused = place.call("-n", "results/little/features/words_joint_200_constituency/train.source.parquet")
     assert refused.code == 1
-    assert "words_joint_200_parsing needs constituency on the source side" in refused.output
+    assert "words_joint_200_constituency needs constituency on the source side" in refused.output

@@ -1,0 +1,65 @@
+"""The sources' linearised parses, cut into subwords as if they were targets."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from nmtcore.annotation.selection import selected_batches
+from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.features.examples import SideExamples, ragged_column
+from nmtcore.features.extract import token_lists
+from nmtcore.features.ragged import Ragged
+from nmtcore.parquet import read_batches, row_writer
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+LINEARISED_SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int64(), nullable=False),
+        pa.field("ids", pa.list_(pa.int32())),
+        pa.field("word_of_subword", pa.list_(pa.int32())),
+    ]
+)
+"""`features/{segmentation}/{split}.source.{annotator}.brackets.parquet`: one row per pair, as `TOKENS_SCHEMA`, but null
+where the source has no parse."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linearised:
+    """The linearised parses of N sources."""
+
+    known: np.ndarray
+    """(N,) bool: whether the source has a parse."""
+    target: SideExamples
+    """N sequences of subwords of the target's vocabulary; empty for a source without a parse."""
+
+
+def extract_linearised(
+    *, brackets: Path, segmentation: Path, settings: SegmentationSettings, output: Path, selection: Path | None = None
+) -> None:
+    """Cut linearised parses, `brackets`, by the target side of the segmentation; write `LINEARISED_SCHEMA`.
+
+    Only the rows that `selection` keeps are written, with their ids.
+    """
+    segmenter = Segmenter.load(segmentation, settings, "target")
+    vocabulary = Vocabulary.load(segmentation / "target.vocab")
+    with row_writer(output, LINEARISED_SCHEMA) as writer:
+        for batch in selected_batches(brackets, selection, columns=["id", "brackets"]):
+            parses = batch.column("brackets")
+            lists = token_lists(segmenter.batch(parses), vocabulary, mask=parses.is_null())
+            writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=LINEARISED_SCHEMA))
+
+
+def load_linearised(path: Path, *, limit: int | None = None) -> tuple[np.ndarray, Linearised]:
+    """Load the ids (N,) and the linearised parses of the first `limit` pairs."""
+    ids, known = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=bool)]
+    columns = {name: [Ragged(np.zeros(0, dtype=np.int32), np.zeros(1))] for name in LINEARISED_SCHEMA.names[1:]}
+    for batch in read_batches(path, columns=LINEARISED_SCHEMA.names, stop=limit):
+        ids.append(batch.column("id").to_numpy(zero_copy_only=False))
+        known.append(batch.column("ids").is_valid().to_numpy(zero_copy_only=False))
+        for name, parts in columns.items():
+            parts.append(ragged_column(batch.column(name), np.dtype(np.int32)))
+    target = SideExamples(**{name: Ragged.concatenate(parts) for name, parts in columns.items()})
+    return np.concatenate(ids), Linearised(known=np.concatenate(known), target=target)

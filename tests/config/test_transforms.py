@@ -1,0 +1,104 @@
+"""Systems with transforms of examples: what they need, and what does not go together."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmtcore.config.depends import training_settings
+from nmtcore.config.project import Project
+from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.errors import UserError
+
+TWICE = {
+    "extends": "transformer_base",
+    "segmentation": {"also": "constituency"},
+    "transforms": {"parsing_task": {}},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, root: Path) -> Path:
+    """A configuration with a data set that has constituents, and larger merges than the smoke scale allows."""
+    for name in ("recipes/small", "scales/smoke", "datasets/demo_en2de", "systems/pham2018", "systems/bugliarello2020"):
+        path = tmp_path / f"{name}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text((root / "config" / f"{name}.yaml").read_text())
+    systems = yaml.safe_load((tmp_path / "systems/bugliarello2020.yaml").read_text())
+    for entry in systems.values():
+        entry.pop("per_dataset", None)  # the data sets are not here
+    (tmp_path / "systems/bugliarello2020.yaml").write_text(yaml.safe_dump(systems))
+    bracketed = {
+        "extends": "demo_en2de",
+        "syntax": {"source": {"constituency": "existing"}},
+        "segmentation": {"kind": "bpe", "joint": True, "size": 9000},
+    }
+    (tmp_path / "datasets/bracketed.yaml").write_text(yaml.safe_dump(bracketed))
+    (tmp_path / "config.yaml").write_text("scale: smoke\n")
+    return tmp_path
+
+
+def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict):
+    (folder / "systems/mine.yaml").write_text(yaml.safe_dump({"mine": entry, **others}))
+    return Project.load(folder).run(dataset, "mine", "smoke", 1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({**TWICE, "extends": "sisa"}, "the transform parsing_task does not go with sisa"),
+        ({**TWICE, "extends": "diagonalparse_l0"}, "the transform parsing_task does not go with diagonalparse"),
+        ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are learned from constituency too"),
+        (
+            {**TWICE, "segmentation": {"also": "tags"}},
+            "mine on bracketed at scale smoke: segmentation: also: 'tags' is not valid",
+        ),
+        ({**TWICE, "segmentation": {"sizes": 3}}, "Did you mean size?"),
+        ({**TWICE, "transforms": {"parsing": {}}}, "Did you mean parsing_task?"),
+        ({**TWICE, "transforms": {"parsing_task": {"a": 1}}}, "unknown key 'a'"),
+        (
+            {**TWICE, "transforms": {"one": {"kind": "parsing_task"}, "two": {"kind": "parsing_task"}}},
+            "two must be the",
+        ),
+        ({"extends": "transformer_base", "transforms": {"parsing_task": None}}, "null drops a transform of a system"),
+        ({**TWICE, "start_from": "transformer_base"}, "transformer_base has other transforms"),
+    ],
+)
+def test_mistakes_in_systems_with_transforms(folder: Path, entry: dict, words: str):
+    with pytest.raises(UserError) as error:
+        run(folder, entry)
+    assert words in str(error.value)
+    assert "mine" in str(error.value)
+
+
+def test_a_system_names_transforms_and_the_segmentation_that_they_need(folder: Path):
+    found = run(folder, {"extends": "currey_heafield", "segmentation": {"size": 500}})
+    assert found.segmentation.name == "bpe_joint_500_constituency"
+    assert run(folder, TWICE).segmentation.name == "bpe_joint_2000_constituency", "cut down to the scale's size"
+    assert found.transforms == {"parsing_task": ParsingTaskSettings()}
+    assert (found.syntax, found.linearised_by) == ({}, "existing")
+    assert run_from_json(run_to_json(found), where="test") == found
+    tokens = ["dev.source.parquet", "dev.target.parquet"]
+    assert found.feature_files("dev") == [*tokens, "dev.source.existing.brackets.parquet"]
+    assert found.feature_files("test") == ["test.source.parquet", "test.target.parquet"]
+
+
+def test_null_drops_a_transform_of_the_system_that_is_extended(folder: Path):
+    child = {"extends": "currey_heafield", "transforms": {"parsing_task": None}, "segmentation": {"also": None}}
+    found, plain = run(folder, child), run(folder, {"extends": "transformer_base"})
+    assert (found.transforms, found.linearised_by, found.segmentation) == ({}, None, plain.segmentation)
+
+
+def test_a_transform_may_have_another_name(folder: Path):
+    found = run(folder, {**TWICE, "transforms": {"second": {"kind": "parsing_task"}}})
+    assert found.transforms == {"second": ParsingTaskSettings()}
+    assert run_from_json(run_to_json(found), where="test") == found
+
+
+def test_training_without_transforms_depends_on_nothing_of_theirs(folder: Path):
+    """A key that is new to it would make everything again."""
+    plain, twice = (training_settings(run(folder, entry)) for entry in ({"extends": "transformer_base"}, TWICE))
+    assert not [key for key in plain if "transform" in key or "linearised" in key or "also" in key]
+    found = {key: twice[key] for key in ("transforms", "transforms.parsing_task.kind", "segmentation.also")}
+    assert list(found.values()) == ["parsing_task", "parsing_task", "constituency"]

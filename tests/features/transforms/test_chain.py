@@ -1,0 +1,69 @@
+"""Several transforms in a row, and the vocabularies of runs."""
+
+import numpy as np
+import pytest
+from inference.tiny import PIECES, random_examples, run_settings, write_segmentation
+
+from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.features.examples import Examples
+from nmtcore.features.transforms.base import Transform
+from nmtcore.features.transforms.chain import Transforms, run_vocabularies
+from nmtcore.features.transforms.parsing_task import ParsingTask
+from nmtcore.segmentation.vocabulary import Vocabulary, unsplit
+
+
+class Noting(Transform):
+    """Adds a letter to what it is given, and takes it off again."""
+
+    def __init__(self, letter, heard):
+        self.letter, self.heard = letter, heard
+
+    def _changed(self, examples):
+        return Examples(id=examples.id * 10 + self.letter, source=examples.source)
+
+    def training(self, pairs, linearised):
+        self.heard.append(linearised)
+        return self._changed(pairs)
+
+    def translation(self, examples):
+        return self._changed(examples)
+
+    def text_words(self, words_BS):
+        assert (words_BS % 10 == self.letter).all()
+        return words_BS // 10
+
+    def strip(self, entries):
+        assert entries[-1] == str(self.letter)
+        return entries[:-1]
+
+
+def test_one_after_the_other_and_back():
+    heard = []
+    chain = Transforms([Noting(1, heard), Noting(2, heard)])
+    examples = random_examples(3)
+    for changed in (chain.training(examples, "parses"), chain.translation(examples)):
+        assert changed.id.tolist() == [100 * i + 12 for i in examples.id.tolist()]
+    assert heard == ["parses", None], "parses belong to the stored pairs"
+    assert chain.text_words(np.array([[12, 312]])).tolist() == [[0, 3]]
+    assert chain.strip(["a", "1", "2"]) == ["a"]
+
+
+def test_without_transforms_all_stays():
+    examples, chain = random_examples(3), Transforms.of(run_settings(), {})
+    assert chain.training(examples) is chain.translation(examples) is examples
+    assert chain.strip(["a", unsplit("b")]) == ["a", unsplit("b")]
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_vocabularies_end_in_the_tags_of_the_transforms(tmp_path, joint):
+    folder, stored = write_segmentation(tmp_path), Vocabulary.of(PIECES)
+    segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
+    tagged = stored.extended(["<TR>", "<PA>"])
+    run = run_settings(segmentation=segmentation, transforms={"parsing_task": ParsingTaskSettings()})
+    assert run_vocabularies(run, folder) == {"source": tagged, "target": tagged if joint else stored}
+    assert run_vocabularies(run_settings(segmentation=segmentation), folder) == dict.fromkeys(
+        ("source", "target"), stored
+    )
+    (transform,) = Transforms.of(run, run_vocabularies(run, folder))._transforms
+    assert isinstance(transform, ParsingTask)
