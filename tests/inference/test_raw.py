@@ -1,5 +1,5 @@
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -52,6 +52,12 @@ class Tags(Annotator):
             yield Annotation(upos=["y"] * len(sentence.words))
 
 
+def run_of(*components, **values):
+    """A run with components of this file's own, which are in no registry."""
+    named = {f"component_{k}": component for k, component in enumerate(components)}
+    return replace(run_settings(**values), components=named)
+
+
 def needed(run):
     return run.inference_syntax["source"]
 
@@ -70,7 +76,7 @@ SYNTAX = {
 
 def reader(tmp_path, *components, **values):
     folder = write_segmentation(tmp_path / "segmentation")
-    run = run_settings(*components, **values)
+    run = run_of(*components, **values)
     segmenter = Segmenter.load(folder, run.segmentation, "source")
     vocabularies = run_vocabularies(run, folder)
     return Reader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
@@ -78,7 +84,7 @@ def reader(tmp_path, *components, **values):
 
 def test_only_components_that_translate_with_trees_are_annotated_for():
     assert needed(run_settings(DepParseSettings(layer=0), **SYNTAX)) == {}
-    wanted = needed(run_settings(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
+    wanted = needed(run_of(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
     assert wanted == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
 
 
@@ -172,7 +178,7 @@ def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
 
 
 def test_the_annotator_settings_of_a_bundle_are_checked():
-    broken = run_settings(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
+    broken = run_of(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
         Reader(broken, Vocabulary.of([]), Segmenter(), Transforms())
 
