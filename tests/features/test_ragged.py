@@ -52,14 +52,12 @@ def test_padding_surrounds_the_rows(lists, offset, more):
     array = ragged.padded(fill=77, width=width, offset=offset)
     assert array.shape == (len(lists), width)
     assert array.tolist() == expected
-    rows = np.arange(len(lists))[::-1]
-    assert ragged.padded(rows, fill=77, width=width, offset=offset).tolist() == expected[::-1]
 
 
 def test_the_width_is_just_enough_unless_given():
     ragged = Ragged.from_lists([[1, 2], [3]], np.float32)
     assert ragged.padded(fill=0.5, offset=1).tolist() == [[0.5, 1, 2], [0.5, 3, 0.5]]
-    assert ragged.padded(np.array([1]), fill=0).shape == (1, 1)
+    assert ragged.take(np.array([1])).padded(fill=0).shape == (1, 1)
     with pytest.raises(ValueError, match="a width of 2 is too small for sequences that need 3"):
         ragged.padded(fill=0, width=2, offset=1)
 

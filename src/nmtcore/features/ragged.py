@@ -102,21 +102,18 @@ class Ragged:
         values[inner] = self.values
         return Ragged(values, offsets)
 
-    def padded(
-        self, rows: np.ndarray | None = None, *, fill: float, width: int | None = None, offset: int = 0
-    ) -> np.ndarray:
+    def padded(self, *, fill: float, width: int | None = None, offset: int = 0) -> np.ndarray:
         """Lay sequences into a rectangle (R, W), `offset` columns from the left, with `fill` around them.
 
         W is `width`, or just wide enough; a width that cuts a sequence off is a `ValueError`.
         """
-        chosen = self if rows is None else self.take(rows)
-        needed = offset + int(chosen.lengths.max(initial=0))
+        needed = offset + int(self.lengths.max(initial=0))
         width = needed if width is None else width
         if width < needed:
             raise ValueError(f"a width of {width} is too small for sequences that need {needed}")
-        array = np.full((len(chosen), width), fill, dtype=self.values.dtype)
-        r, c = chosen.rows_and_columns()
-        array[r, c + offset] = chosen.values
+        array = np.full((len(self), width), fill, dtype=self.values.dtype)
+        r, c = self.rows_and_columns()
+        array[r, c + offset] = self.values
         return array
 
 

@@ -1,6 +1,5 @@
 """Translate examples in batches of similar length, the results in the examples' order."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +14,6 @@ from nmtcore.inference.parse_files import Parse
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Transformer
 
-Progress = Callable[[int], object]
-"""Called with the number of sentences just done."""
-
 
 def translate_examples(
     model: Transformer,
@@ -25,22 +21,18 @@ def translate_examples(
     settings: DecodingSettings,
     *,
     n_best: int = 1,
-    progress: Progress | None = None,
 ) -> list[list[Hypothesis]]:
     """Give the `n_best` best translations of every source sentence, in order, best first; targets are not looked at."""
-    return _run(model, examples, settings, n_best=n_best, progress=progress, parse=False)[0]
+    return _run(model, examples, settings, n_best=n_best, parse=False)[0]
 
 
 def translate_and_parse(
     model: Transformer,
     examples: Examples,
     settings: DecodingSettings,
-    *,
-    n_best: int = 1,
-    progress: Progress | None = None,
 ) -> tuple[list[list[Hypothesis]], list[Parse] | None]:
     """Translate, and parse where the model does (else None), with one pass of the encoder."""
-    translations, parses = _run(model, examples, settings, n_best=n_best, progress=progress, parse=model.parses)
+    translations, parses = _run(model, examples, settings, n_best=1, parse=model.parses)
     return translations, parses if model.parses else None
 
 
@@ -50,7 +42,6 @@ def _run(
     settings: DecodingSettings,
     *,
     n_best: int,
-    progress: Progress | None,
     parse: bool,
 ) -> tuple[list[list[Hypothesis]], list[Parse]]:
     lengths = examples.source.ids.lengths
@@ -68,6 +59,4 @@ def _run(
     for rows, results in zip(batches, over_batches(model, batches, translated), strict=True):
         for row, hypotheses, tree in zip(rows.tolist(), *results, strict=True):
             translations[row], parses[row] = hypotheses, tree
-        if progress is not None:
-            progress(len(rows))
     return translations, parses

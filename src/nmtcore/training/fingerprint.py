@@ -25,9 +25,9 @@ def hash_files(paths: Sequence[Path]) -> dict[str, str]:
     return sums
 
 
-def describe(run: RunSettings, *, data: Mapping[str, str], version: int = VERSION) -> dict[str, Any]:
+def describe(run: RunSettings, *, data: Mapping[str, str]) -> dict[str, Any]:
     """Collect what a fingerprint is made of: settings, the data's sums (`hash_files`), the stage's version."""
-    return {"version": version, "data": dict(data), "settings": training_settings(run)}
+    return {"version": VERSION, "data": dict(data), "settings": training_settings(run)}
 
 
 def fingerprint(description: Mapping[str, Any]) -> str:

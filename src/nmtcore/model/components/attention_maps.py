@@ -20,8 +20,8 @@ from nmtcore.model.pooling import word_of_column
 class AttentionMaps(Component):
     """Weights of whole sentences, as they come out of the softmax; the steps of a search are not looked at."""
 
-    def __init__(self, name: str = "attention_maps") -> None:
-        super().__init__(name=name)
+    def __init__(self) -> None:
+        super().__init__(name="attention_maps")
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Watch every layer whose keys are the source."""
