@@ -4,7 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.layout import FILES, JOBS, NAME, RESERVED, SCORES, STAGES, TEMPLATES, Layout, Place
+from nmtcore.layout import (
+    FILES,
+    INSIDE,
+    JOBS,
+    NAME,
+    RESERVED,
+    SCORES,
+    STAGES,
+    TEMPLATES,
+    Layout,
+    Place,
+    file_name,
+    model_of,
+)
 
 SCALES = ("smoke", "small")
 LAYOUTS = (
@@ -122,6 +135,44 @@ def test_names_that_are_missing_or_unknown():
         layout.pattern("pairs", side="source")
     with pytest.raises(ValueError, match="is no path of the kind pairs"):
         layout.names("results/demo/corpus/raw/train.parquet", "pairs")
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("tokens", {"split": "dev", "side": "source"}),
+        ("syntax", {"split": "dev", "side": "target", "annotator": "spacy"}),
+        ("linearised", {"split": "train", "annotator": "corenlp"}),
+        ("truecaser", {"side": "target"}),
+        ("history", {}),
+    ],
+)
+def test_a_file_name_is_the_end_of_the_path(kind, names):
+    folders = {"dataset": "demo", "segmentation": "bpe_2000", "system": "s", "seed": 1, "scale": "small"}
+    needed = {name: folders[name] for name in names_of(kind) if name not in names}
+    assert Layout().path(kind, **needed, **names).split("/")[-1] == file_name(kind, **names)
+
+
+def test_names_of_files_in_folders_that_jobs_make():
+    assert [file_name(kind, split="test") for kind in ("translations", "references", "parses")] == [
+        "test.txt",
+        "test.references.txt",
+        "test.parquet",
+    ]
+    assert [file_name(kind, side="source") for kind in ("codes", "vocabulary")] == ["source.codes", "source.vocab"]
+    assert not INSIDE.keys() & TEMPLATES.keys()
+
+
+def test_a_file_name_needs_its_own_names_and_no_others():
+    with pytest.raises(ValueError, match="of the kind syntax needs annotator"):
+        file_name("syntax", split="dev", side="source")
+    with pytest.raises(ValueError, match="of the kind tokens has no dataset"):
+        file_name("tokens", dataset="demo", split="dev", side="source")
+
+
+def test_a_download_tells_whose_model_it_is_of():
+    assert model_of("models/easyccg/easyccg.jar") == "easyccg"
+    assert model_of("europarl/models.gz") is model_of("models/notes.txt") is None
 
 
 def test_existing_files_of_a_kind(tmp_path):

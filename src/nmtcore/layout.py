@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 NAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
@@ -21,6 +21,9 @@ PAPER = "paper"
 
 STAGES = ("corpus", "annotation", "segmentation", "features")
 """Folders of a data set beside those of its systems, so no system may have such a name."""
+
+MODELS = "models"
+"""The folder of annotators' models: in the downloads, and in what a user fetches by hand."""
 
 SELECTION = "selection"
 """The folder beside those of annotators that says which training pairs are used."""
@@ -79,6 +82,18 @@ FILES = {
 }
 """Where each kind of file lies. A run's files lie below `{root}`, which is the results folder or one scale's in it."""
 
+INSIDE = {
+    # Of a segmentation, and of a model
+    "codes": "{side}.codes",
+    "joint_codes": "codes",
+    "vocabulary": "{side}.vocab",
+    # Of translations and parses
+    "translations": "{split}.txt",
+    "references": "{split}.references.txt",
+    "parses": "{split}.parquet",
+}
+"""What files are called in folders that a job makes as a whole."""
+
 JOBS = {
     "download": "{results}/{records}/download/{file}",
     "read_split": "{results}/{records}/{dataset}/corpus/raw.{split}",
@@ -118,6 +133,21 @@ TEMPLATES = {
 _WILDCARD = re.compile(r"\{(\w+)\}")
 
 
+def file_name(kind: str, **names: Any) -> str:
+    """Give the name that a kind of file (of `FILES` or `INSIDE`) has in its folder, for code that knows the folder.
+
+    All the names in it must be given, and no others.
+    """
+    template = {**FILES, **INSIDE}[kind].rpartition("/")[2]
+    return _whole(kind, _put(kind, template, names))
+
+
+def model_of(file: str) -> str | None:
+    """Tell from a download's name, models/MODEL/..., which annotator's model it belongs to; None: to a corpus."""
+    parts = PurePosixPath(file).parts
+    return parts[1] if parts[0] == MODELS and len(parts) > 2 else None
+
+
 @dataclass(frozen=True)
 class Place:
     """What a path says: the kind of file, a key of `TEMPLATES`, and the names in it; `scale` stands for the root."""
@@ -144,19 +174,13 @@ class Layout:
 
     def path(self, kind: str, **names: Any) -> str:
         """Give the path of a kind of file. All its names must be given: of a run or system also its `scale`."""
-        path = self.pattern(kind, **names)
-        if left := _WILDCARD.findall(path):
-            raise ValueError(f"a path of the kind {kind} needs {', '.join(left)}")
-        return path
+        return _whole(kind, self.pattern(kind, **names))
 
     def pattern(self, kind: str, **names: Any) -> str:
         """Give the path of a kind of file, with `{wildcards}` for the names that are not given."""
         if "scale" in names:
             names["root"] = self.root(names.pop("scale"))
-        if unknown := names.keys() - set(_WILDCARD.findall(TEMPLATES[kind])):
-            raise ValueError(f"a path of the kind {kind} has no {', '.join(sorted(unknown))}")
-        values = {"results": self.results, "downloads": self.downloads, **names}
-        return _WILDCARD.sub(lambda found: str(values.get(found[1], found[0])), TEMPLATES[kind])
+        return _put(kind, TEMPLATES[kind], names, results=self.results, downloads=self.downloads)
 
     def log(self, rule: str) -> str:
         """Give the pattern of a rule's logs."""
@@ -246,6 +270,21 @@ class Layout:
         return re.escape(pieces[0]) + "".join(
             name + re.escape(text) for name, text in zip(names, pieces[2::2], strict=True)
         )
+
+
+def _put(kind: str, template: str, names: Mapping[str, Any], **folders: str) -> str:
+    """Put names and folders into a template; the names that are not given stay `{wildcards}`."""
+    if unknown := names.keys() - set(_WILDCARD.findall(template)):
+        raise ValueError(f"a path of the kind {kind} has no {', '.join(sorted(unknown))}")
+    values = {**folders, **names}
+    return _WILDCARD.sub(lambda found: str(values.get(found[1], found[0])), template)
+
+
+def _whole(kind: str, path: str) -> str:
+    """Hand on a path in which no name is left open."""
+    if left := _WILDCARD.findall(path):
+        raise ValueError(f"a path of the kind {kind} needs {', '.join(left)}")
+    return path
 
 
 def _below(folder: str, path: str | Path) -> list[str]:

@@ -351,6 +351,7 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
         ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
         ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is no corpus of the training split"),
         ({"selection": {"copies": {"corpus": "train"}}}, "'train' is not of format copied"),
+        ({"corpora": {"train": {"format": "plane"}}}, "corpora.train: unknown format 'plane'. Did you mean plain?"),
         ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
         ({"annotators": {"selection": {"tool": "existing"}}, "syntax": {}}, "no annotator can be called 'selection'"),
         ({"words": {"kind": "moses", "truecaes": True}}, "Did you mean truecase?"),

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from pair_files import write_corpus
 
 from nmtcore.config.datasets import WordsSettings
-from nmtcore.corpus.truecase import Truecaser, detruecase, learn_truecaser, truecase_name
+from nmtcore.corpus.truecase import Truecaser, detruecase, learn_truecaser
 from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
+from nmtcore.layout import file_name
 from nmtcore.parquet import read_rows
 
 FORMS = "a A ab Ab AB aB c C ß SS İ i I ı čä Čä ... 漢"
@@ -83,7 +84,7 @@ def test_splits_are_truecased_as_they_are_written(bench, tmp_path):
     dataset = bench.dataset(bench.plain(source, "A b\nA b\n"), words=words)
     bench.read(dataset)
     raw = bench.raw("train").read_bytes()
-    model = tmp_path / truecase_name("source")
+    model = tmp_path / file_name("truecaser", side="source")
     learn_truecaser(bench.raw("train"), "source", model)
     rows, _ = bench.filter(dataset, truecasers={"source": model})
     assert bench.raw("train").read_bytes() == raw

@@ -12,6 +12,8 @@ from nmtcore.files import read_json
 from nmtcore.parquet import row_writer
 from nmtcore.syntax.annotation import Annotation, failed
 
+NAMES = ("parser", "treebank")
+
 
 def write(folder, name, annotations, *, group=10_000, ids=None):
     """Write an annotation in row groups of `group` sentences."""
@@ -28,10 +30,10 @@ def compare(folder, words, first, second, *, groups=(10_000, 10_000)):
     corpus = write_corpus(Path(folder) / "corpus.parquet", words)
     paths = [
         write(folder, name, annotations, group=group)
-        for name, annotations, group in zip(("parser", "treebank"), (first, second), groups, strict=True)
+        for name, annotations, group in zip(NAMES, (first, second), groups, strict=True)
     ]
     output = Path(folder) / "against.json"
-    result = compare_annotations(*paths, corpus=corpus, side="source", output=output)
+    result = compare_annotations(*paths, annotators=NAMES, corpus=corpus, side="source", output=output)
     assert read_json(output) == result
     return result
 
@@ -131,10 +133,10 @@ def test_annotations_of_other_pairs_are_an_error(tmp_path):
     third = write(tmp_path, "other", [failed("x")] * 2, ids=[0, 5])
     short = write(tmp_path, "short", [failed("x")])
     output = tmp_path / "out.json"
-    compare_annotations(first, second, corpus=corpus, side="source", output=output)
+    compare_annotations(first, second, annotators=NAMES, corpus=corpus, side="source", output=output)
     output.unlink()
     for wrong, fault in ((third, "holds pair 5 where"), (short, "ends before row 1")):
         for paths in ((first, wrong), (wrong, second)):
             with pytest.raises(UserError, match=fault):
-                compare_annotations(*paths, corpus=corpus, side="source", output=output)
+                compare_annotations(*paths, annotators=NAMES, corpus=corpus, side="source", output=output)
     assert not output.exists()

@@ -9,12 +9,12 @@ from pair_files import write_corpus
 
 from nmtcore.config.datasets import EvaluationSettings, WordsSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
-from nmtcore.corpus.truecase import truecase_name
 from nmtcore.errors import UserError
 from nmtcore.experiment.output import Output
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
+from nmtcore.layout import file_name
 from nmtcore.model.build import build_model
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.learn import learn_segmentation
@@ -31,7 +31,7 @@ def truecased_run(kind: str = "spaces", **values):
 
 def write_models(folder: Path) -> dict[str, Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {side: folder / truecase_name(side) for side in SIDES}
+    paths = {side: folder / file_name("truecaser", side=side) for side in SIDES}
     for side, path in paths.items():
         path.write_text(MODELS[side])
     return paths
@@ -43,13 +43,13 @@ def test_models_go_from_the_corpus_to_the_bundle(tmp_path):
     models = write_models(tmp_path / "corpus")
     segmentation = tmp_path / "segmentation"
     learn_segmentation(corpus, run.segmentation, segmentation, truecasers=models)
-    assert all((segmentation / truecase_name(side)).read_text() == MODELS[side] for side in SIDES)
+    assert all((segmentation / file_name("truecaser", side=side)).read_text() == MODELS[side] for side in SIDES)
 
     size = len((segmentation / "source.vocab").read_text().splitlines())
     model = build_model(run, source_size=size, target_size=size)
     save_bundle(tmp_path / "model", run=run, model=model, segmentation=segmentation)
     bundle = load_bundle(tmp_path / "model")
-    assert all((tmp_path / "model" / truecase_name(side)).read_text() == MODELS[side] for side in SIDES)
+    assert all((tmp_path / "model" / file_name("truecaser", side=side)).read_text() == MODELS[side] for side in SIDES)
     same = list(bundle.translate(["the cat", "the DOG"]))
     assert list(bundle.translate(["The cat", "THE dog"])) == same
     assert all(text == text[:1].upper() + text[1:] for text in same)

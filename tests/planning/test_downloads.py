@@ -6,7 +6,6 @@ from nmtcore.planning.downloads import (
     file_settings,
     files_and_licences,
     files_by_hand,
-    is_of_model,
     tracked_download,
 )
 
@@ -64,8 +63,3 @@ def test_files_to_fetch_by_hand(project, tmp_path):
     (tmp_path / "manual/text").mkdir(parents=True)
     (tmp_path / "manual/text/en.txt").touch()
     assert files_by_hand(made, [file]) == {}
-
-
-def test_files_of_models():
-    assert is_of_model("models/easyccg/easyccg.jar")
-    assert not is_of_model("europarl/models.gz")

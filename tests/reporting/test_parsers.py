@@ -22,7 +22,8 @@ def compared(tmp_path):
     first = write(folder / "spacy/gold_pdt.source.parquet", parsed)
     second = write(folder / "existing/gold_pdt.source.parquet", gold)
     output = folder / "spacy/gold_pdt.source.against.existing.json"
-    compare_annotations(first, second, corpus=corpus, side="source", output=output)
+    names = ("spacy", "existing")
+    compare_annotations(first, second, annotators=names, corpus=corpus, side="source", output=output)
     return output
 
 

@@ -7,12 +7,9 @@ from snakemake.logging import logger
 
 from nmtcore.corpus.download import planned_downloads
 from nmtcore.errors import UserError
+from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
-from nmtcore.planning.downloads import (
-    files_and_licences,
-    files_by_hand,
-    is_of_model,
-)
+from nmtcore.planning.downloads import files_and_licences, files_by_hand
 from nmtcore.unfinished import forget_plan, note_plan, unfinished
 
 
@@ -41,7 +38,7 @@ def check_plan(jobs):
     by_hand = files_by_hand(PROJECT, [file for file, _ in files.values()])
     missing = annotators_without_models(PROJECT, planned_annotators(jobs))
     if not workflow.dryrun:
-        missing += [line for name, line in by_hand.items() if is_of_model(name)]
+        missing += [line for name, line in by_hand.items() if model_of(name)]
     if missing:
         raise UserError("\nError: ".join(missing))  # each begins as one alone would
     announce(files)

@@ -5,11 +5,13 @@ from nmtcore.experiment.inference import parse_gold
 from nmtcore.job import job, project_settings
 
 with job(snakemake):
+    settings = project_settings(snakemake)
+    run = run_from_json(snakemake.params.run[0], where="the workflow")
     parse_gold(
-        run_from_json(snakemake.params.run[0], where="the workflow"),
+        run,
         model=Path(snakemake.input.model),
-        features=Path(snakemake.input.features[0]).parent,
+        features=Path(run.feature_folder(settings.layout)),
         parses=Path(snakemake.output.parses),
-        device=project_settings(snakemake).device,
+        device=settings.device,
         threads=snakemake.threads,
     )

@@ -1,15 +1,15 @@
-from pathlib import Path
-
+from nmtcore.config.runs import run_from_json
 from nmtcore.experiment.launch import launch
 from nmtcore.experiment.training import TrainingJob
 from nmtcore.job import job, project_settings
 
 with job(snakemake) as terminal:
     settings = project_settings(snakemake)
+    run = run_from_json(snakemake.params.run[0], where="the workflow")
     launch(
         TrainingJob(
             run=snakemake.params.run[0],
-            features=str(Path(snakemake.input.features[0]).parent),
+            features=run.feature_folder(settings.layout),
             segmentation=str(snakemake.input.segmentation),
             labels=snakemake.params.labels,
             dev_corpus=str(snakemake.input.dev),

@@ -5,13 +5,14 @@ from nmtcore.experiment.inference import translate_tests
 from nmtcore.job import job, project_settings
 
 with job(snakemake):
+    settings = project_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
     translate_tests(
         run,
         model=Path(snakemake.input.model),
-        features=Path(snakemake.input.features[0]).parent,
+        features=Path(run.feature_folder(settings.layout)),
         corpora=dict(zip(run.tests, map(Path, snakemake.input.corpus), strict=True)),
         hypotheses=Path(snakemake.output.hypotheses),
-        device=project_settings(snakemake).device,
+        device=settings.device,
         threads=snakemake.threads,
     )

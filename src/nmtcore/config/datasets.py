@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from nmtcore.config.annotators import ANNOTATION_KINDS, AnnotatorSettings, ExistingSettings
 from nmtcore.config.filters import FilterSettings
+from nmtcore.config.formats import FORMATS
 from nmtcore.config.typed import nearest
 
 SIDES = ("source", "target")
@@ -64,22 +65,27 @@ class FileSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSettings:
-    """A corpus: its format and its files by role (plain, sgm, conllu: source, target; tsv, tmx, czeng: pairs)."""
+    """A corpus: its format, and its files by the roles that the format has for them (`config.formats`)."""
 
-    format: Literal["plain", "sgm", "tsv", "tmx", "czeng", "conllu", "copied", "demo"]
+    format: str
+    """A name in `FORMATS`."""
     files: dict[str, tuple[FileSettings, ...]] = field(default_factory=dict)
     """Several files of one role are read one after the other."""
     options: dict[str, Any] = field(default_factory=dict)
-    """For the format's reader: tsv source_column, target_column; czeng source_block, target_block; demo split, swap."""
+    """The format's own, for its reader."""
     licence: str = ""
     """Where it is not the data set's."""
     citation: str = ""
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise ValueError(f"unknown format '{self.format}'. {nearest(self.format, FORMATS)}")
 
     @property
     def sides(self) -> tuple[str, ...]:
         """The sides that it has text on: a gold treebank may be on one alone."""
         named = tuple(side for side in SIDES if side in self.files)
-        return named if self.format == "conllu" and named else SIDES
+        return named if FORMATS[self.format].one_side_suffices and named else SIDES
 
 
 @dataclass(frozen=True, kw_only=True)

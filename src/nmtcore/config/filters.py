@@ -10,12 +10,17 @@ from nmtcore.config.registry import Registry
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmptySettings:
+class FilterSettings:
+    """What all filters share."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmptySettings(FilterSettings):
     """Drop pairs with a side that has no word."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LengthSettings:
+class LengthSettings(FilterSettings):
     """Drop pairs with a side of fewer than `least` or more than `most` words."""
 
     least: int = 1
@@ -23,24 +28,24 @@ class LengthSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatioSettings:
+class RatioSettings(FilterSettings):
     """Drop pairs whose longer side has more than `most` times the words of the shorter."""
 
     most: float = 9.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuplicatesSettings:
+class DuplicatesSettings(FilterSettings):
     """Keep the first of several equal pairs (both sides equal, as words)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldOutSettings:
+class HeldOutSettings(FilterSettings):
     """Drop training pairs that occur in another split of the data set (both sides equal, as words)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LangDetectSettings:
+class LangDetectSettings(FilterSettings):
     """Drop pairs of which a side is not in its language, as the package langdetect (a port of Google's) sees it."""
 
     sides: tuple[Literal["source", "target"], ...] = ("source", "target")
@@ -52,7 +57,7 @@ class LangDetectSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinguaSettings:
+class LinguaSettings(FilterSettings):
     """Drop pairs of which a side is not in its language, as lingua sees it: faster than langdetect, and better."""
 
     sides: tuple[Literal["source", "target"], ...] = ("source", "target")
@@ -61,16 +66,6 @@ class LinguaSettings:
     least_confidence: float = 0.0
     """A sentence stays where its own language has at least this confidence even if another one has more; 0: off."""
 
-
-FilterSettings = (
-    EmptySettings
-    | LengthSettings
-    | RatioSettings
-    | DuplicatesSettings
-    | HeldOutSettings
-    | LangDetectSettings
-    | LinguaSettings
-)
 
 FILTERS = Registry[FilterSettings](
     {

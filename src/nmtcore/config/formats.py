@@ -1,7 +1,6 @@
 """The options of every corpus format.
 
-To add one: its options here, a line in `FORMATS` (and in `CorpusSettings.format`), its reader in
-`corpus/formats/{name}.py`.
+To add one: its options here, a line in `FORMATS`, its reader in `corpus/formats/{name}.py`.
 """
 
 from collections.abc import Mapping
@@ -19,6 +18,8 @@ class FormatOptions:
 
     roles: ClassVar[tuple[str, ...]] = ("source", "target")
     """The keys of a corpus's `files`."""
+    one_side_suffices: ClassVar[bool] = False
+    """Whether a corpus may have files of one side alone."""
 
     def __post_init__(self) -> None:
         for name in ("source_column", "target_column", "source_block", "target_block"):
@@ -92,6 +93,8 @@ class ConlluOptions(FormatOptions):
     A treebank (a split called gold_... or treebank_...) may have one side alone; the other is empty then.
     """
 
+    one_side_suffices: ClassVar[bool] = True
+
     source_format: Literal["conllu", "plain"] = "conllu"
     target_format: Literal["conllu", "plain"] = "conllu"
 
@@ -137,7 +140,7 @@ def _check_roles(options: FormatOptions, files: Mapping[str, Any], *, where: str
     for role in files:
         if role not in options.roles:
             raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, options.roles)}")
-    if isinstance(options, ConlluOptions) and any(files.get(role) for role in options.roles):
+    if options.one_side_suffices and any(files.get(role) for role in options.roles):
         return
     for role in options.roles:
         if not files.get(role):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nmtcore.config.annotators import ANNOTATORS, check_model_name
 from nmtcore.config.datasets import FileSettings
+from nmtcore.layout import MODELS, model_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,8 @@ class ModelSettings:
                 raise ValueError(
                     "`path` is for corpora: put a model of your own into a folder of config.yaml's `models`"
                 )
-            if not file.name.startswith(f"models/{self.name}/"):
-                raise ValueError(f"the file {file.name} must be called models/{self.name}/...")
+            if model_of(file.name) != self.name:
+                raise ValueError(f"the file {file.name} must be called {MODELS}/{self.name}/...")
 
 
 HOMES = {"corenlp": "CORENLP_HOME"}

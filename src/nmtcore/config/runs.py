@@ -11,6 +11,7 @@ from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
 from nmtcore.config.typed import build, nearest, plain
+from nmtcore.layout import Layout, file_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +107,16 @@ class RunSettings:
         """The sides that are read of a split."""
         return ("source",) if split in (*self.treebanks, *self.gold) else SIDES
 
+    def feature_folder(self, layout: Layout) -> str:
+        """Give the folder of the features that it reads."""
+        return layout.path("features", dataset=self.dataset, segmentation=self.segmentation.name)
+
     def feature_files(self, split: str) -> list[str]:
         """Name the files of features that are read of a split."""
         sides, syntax = self.sides_of(split), self.syntax_of(split)
-        files = [f"{split}.{side}.parquet" for side in sides]
-        files += [f"{split}.{side}.{name}.parquet" for side in sides for name in syntax.get(side, {}).values()]
+        files = [file_name("tokens", split=split, side=side) for side in sides]
+        annotators = ((side, annotator) for side in sides for annotator in syntax.get(side, {}).values())
+        files += [file_name("syntax", split=split, side=side, annotator=annotator) for side, annotator in annotators]
         linearised = self.linearised_file(split)
         return list(dict.fromkeys([*files, *([linearised] if linearised else [])]))
 
@@ -118,7 +124,7 @@ class RunSettings:
         """Name the file of linearised parses that is read of a split, where transforms make pairs to train on of it."""
         if self.linearised_by is None or split not in ("train", "dev"):
             return None
-        return f"{split}.source.{self.linearised_by}.brackets.parquet"
+        return file_name("linearised", split=split, annotator=self.linearised_by)
 
     def _source_features(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
         features = [feature for c in self.components.values() if reads(c) for feature in c.needs.get("source", ())]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from nmtcore.config.command_line import as_typed
 from nmtcore.config.typed import build
-from nmtcore.layout import Layout
+from nmtcore.layout import MODELS, Layout
 
 
 def check_folders(folders: Iterable[str], *, what: str = "") -> None:
@@ -72,12 +72,12 @@ class ProjectSettings:
     @property
     def own_model_folders(self) -> tuple[Path, ...]:
         """Where the user keeps annotators' models: folders of hers, and what she fetched by hand."""
-        return (*map(Path, self.models), Path(self.paths.manual) / "models")
+        return (*map(Path, self.models), Path(self.paths.manual) / MODELS)
 
     @property
     def model_folders(self) -> tuple[Path, ...]:
         """Where annotators' models are looked for: the user's folders, then the workflow's own downloads."""
-        return (*self.own_model_folders, Path(self.paths.downloads) / "models")
+        return (*self.own_model_folders, Path(self.paths.downloads) / MODELS)
 
 
 def project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:

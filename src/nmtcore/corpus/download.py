@@ -17,6 +17,7 @@ from nmtcore.config.datasets import FileSettings, MirrorSettings
 from nmtcore.corpus.partial import CHUNK, Partial, PlaceFailed, open_partial, partial_path
 from nmtcore.errors import UserError, explained
 from nmtcore.files import read_json, write_json
+from nmtcore.layout import file_name, model_of
 
 UNITS = {"length": " bytes", "sha256": "", "md5": ""}
 """What of a file is compared, and in which unit."""
@@ -49,7 +50,7 @@ class Candidate:
 
 def sidecar_path(target: Path) -> Path:
     """Say where the facts about a downloaded file stand: {source, mirror, sha256, length, passed_over}."""
-    return target.with_name(target.name + ".json")
+    return target.with_name(file_name("download_record", file=target.name))
 
 
 def known_path(target: Path) -> Path:
@@ -234,10 +235,10 @@ def _recorded(known: dict, candidate: Candidate, places: Sequence[Candidate]) ->
 
 
 def _offline(settings: FileSettings) -> str:
-    if not settings.name.startswith("models/"):
+    model = model_of(settings.name)
+    if model is None:
         return "set `mirrors` in config/config.yaml to a folder that holds it"
-    folder = Path(settings.name).parts[1]
-    return f"add the folder that holds this model, as a folder or file {folder}, to `models` in config/config.yaml"
+    return f"add the folder that holds this model, as a folder or file {model}, to `models` in config/config.yaml"
 
 
 def _fetch(

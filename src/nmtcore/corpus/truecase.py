@@ -29,11 +29,6 @@ DELAYS = frozenset(["(", "[", '"', "'", "&apos;", "&quot;", "&#91;", "&#93;"])
 _COUNT = re.compile(r"\((\d+(?:\.\d+)?)(?:/\d+(?:\.\d+)?)?\)")
 
 
-def truecase_name(side: str) -> str:
-    """Name the model of a side, in the corpus folder, beside a segmentation and in a bundle."""
-    return f"truecase.{side}.txt"
-
-
 class Truecaser:
     """A truecasing model: the most frequent form of every word, by its small letters, and all forms that are known."""
 

@@ -16,8 +16,12 @@ _COLUMNS = ["upos", "head", "deprel", "ccg", "reason"]
 MEASURES = ("uas", "las", "las_subtypes", "upos", "ccg")
 
 
-def compare_annotations(first: Path, second: Path, *, corpus: Path, side: str, output: Path) -> dict[str, Any]:
+def compare_annotations(
+    first: Path, second: Path, *, annotators: tuple[str, str], corpus: Path, side: str, output: Path
+) -> dict[str, Any]:
     """Compare two annotations of one side of the same split, and write what was counted as JSON to `output`.
+
+    `annotators` are the names of the two, which the result tells.
 
     Percentages of the words that both have: `uas` (same head), `las` (same head and label, subtypes after the colon
     ignored), `las_subtypes` (kept), `upos`, `ccg`; each with `_without_punctuation`; None where there is nothing to
@@ -33,7 +37,7 @@ def compare_annotations(first: Path, second: Path, *, corpus: Path, side: str, o
             _check_lengths(values, (first, second), row)
             comparison.add(*values)
             row += 1
-    result = {"first": first.parent.name, "second": second.parent.name, "side": side, **comparison.result()}
+    result = {"first": annotators[0], "second": annotators[1], "side": side, **comparison.result()}
     write_json(output, result)
     return result
 

@@ -11,6 +11,7 @@ from nmtcore.evaluation.bleu import score_translations
 from nmtcore.evaluation.lines import run_lines
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.parse_files import WAYS
+from nmtcore.layout import file_name
 from nmtcore.parquet import read_rows
 
 
@@ -28,9 +29,9 @@ class SplitFiles:
 def split_files(folder: Path, split: str) -> SplitFiles:
     """Give the files of a split in the folder `hypotheses`; in `gold` there are parses alone."""
     return SplitFiles(
-        translations=folder / f"{split}.txt",
-        references=folder / f"{split}.references.txt",
-        parses=folder / f"{split}.parquet",
+        translations=folder / file_name("translations", split=split),
+        references=folder / file_name("references", split=split),
+        parses=folder / file_name("parses", split=split),
     )
 
 

@@ -9,6 +9,7 @@ from nmtcore.features.examples import Examples, by_annotator, check_ids, load_ex
 from nmtcore.features.linearised import load_linearised
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
+from nmtcore.layout import file_name
 
 
 def load_split(run: RunSettings, folder: Path, split: str, *, target: bool = True) -> Examples:
@@ -27,7 +28,7 @@ def load_training(run: RunSettings, transforms: Transforms, folder: Path, split:
     if file is None:
         return transforms.training(pairs)
     ids, linearised = load_linearised(folder / file, limit=run.sentences.of(split))
-    check_ids(pairs.id, ids, folder / f"{split}.source.parquet", folder / file)
+    check_ids(pairs.id, ids, folder / file_name("tokens", split=split, side="source"), folder / file)
     return transforms.training(pairs, linearised)
 
 

@@ -15,7 +15,7 @@ from nmtcore.experiment.data import load_sources, load_training, run_labels
 from nmtcore.experiment.output import Output
 from nmtcore.features.examples import Examples, concatenated
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.inference.bundle import load_start, save_bundle
+from nmtcore.inference.bundle import LIST, load_start, save_bundle
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
@@ -55,7 +55,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     vocabularies = run_vocabularies(run, segmentation)
     examples, files = _training_data(run, Transforms.of(run, vocabularies), Path(job.features))
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
-    files += [Path(job.start, "bundle.json")] if job.start else []
+    files += [Path(job.start, LIST)] if job.start else []
     labels = run_labels(run, job.labels)
     main = os.environ.get("RANK", "0") == "0"
     checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=print if main else _silent)

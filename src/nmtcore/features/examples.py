@@ -11,6 +11,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
+from nmtcore.layout import file_name
 from nmtcore.parquet import read_batches
 
 _ID_COLUMNS = {"ids": np.dtype(np.int32), "word_of_subword": np.dtype(np.int32)}
@@ -117,26 +118,26 @@ def load_examples(
         raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
     if unknown := {feature for features in syntax.values() for feature in features} - set(FEATURES):
         raise ValueError(f"unknown feature {sorted(unknown)[0]}: features are {', '.join(FEATURES)}")
-    path = Path(folder) / f"{split}.source.parquet"
     ids, source = _load_side(Path(folder), split, "source", syntax.get("source", {}), limit)
     if not target:
         return Examples(id=ids, source=source)
     target_ids, target_side = _load_side(Path(folder), split, "target", syntax.get("target", {}), limit)
-    check_ids(ids, target_ids, path, Path(folder) / f"{split}.target.parquet")
+    path, other = (Path(folder) / file_name("tokens", split=split, side=side) for side in ("source", "target"))
+    check_ids(ids, target_ids, path, other)
     return Examples(id=ids, source=source, target=target_side)
 
 
 def _load_side(
     folder: Path, split: str, side: str, annotators: Mapping[str, str], limit: int | None
 ) -> tuple[np.ndarray, SideExamples]:
-    path = folder / f"{split}.{side}.parquet"
+    path = folder / file_name("tokens", split=split, side=side)
     ids, columns = _load_columns(path, _ID_COLUMNS, limit)
     words = columns["word_of_subword"]
     _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
     tokens = SideExamples(ids=columns["ids"], word_of_subword=words)
     counts, syntax = tokens.word_counts, {}
     for annotator, features in by_annotator(annotators).items():
-        other = folder / f"{split}.{side}.{annotator}.parquet"
+        other = folder / file_name("syntax", split=split, side=side, annotator=annotator)
         other_ids, found = _load_columns(other, columns_of(features), limit)
         check_ids(ids, other_ids, path, other)
         for name, values in found.items():

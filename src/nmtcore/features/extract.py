@@ -12,6 +12,7 @@ from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.schema import TOKENS_SCHEMA, features_of, syntax_schema
 from nmtcore.features.syntax import ANNOTATION_COLUMNS, syntax_batch
+from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams, read_batches, row_writer
 from nmtcore.segmentation.segmenter import Cut, Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -31,7 +32,7 @@ def extract_tokens(
     Only the rows that `selection` keeps are written, with their ids.
     """
     segmenter = Segmenter.load(segmentation, settings, side)
-    vocabulary = Vocabulary.load(segmentation / f"{side}.vocab")
+    vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))
     with row_writer(output, TOKENS_SCHEMA) as writer:
         for batch in selected_batches(corpus, selection, columns=["id", f"{side}_words"]):
             lists = token_lists(segmenter.batch(batch.column(f"{side}_words")), vocabulary)

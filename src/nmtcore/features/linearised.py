@@ -11,6 +11,7 @@ from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.features.examples import SideExamples, ragged_column
 from nmtcore.features.extract import token_lists
 from nmtcore.features.ragged import Ragged
+from nmtcore.layout import file_name
 from nmtcore.parquet import read_batches, row_writer
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -44,7 +45,7 @@ def extract_linearised(
     Only the rows that `selection` keeps are written, with their ids.
     """
     segmenter = Segmenter.load(segmentation, settings, "target")
-    vocabulary = Vocabulary.load(segmentation / "target.vocab")
+    vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side="target"))
     with row_writer(output, LINEARISED_SCHEMA) as writer:
         for batch in selected_batches(brackets, selection, columns=["id", "brackets"]):
             parses = batch.column("brackets")

@@ -27,7 +27,7 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
-from nmtcore.corpus.truecase import Truecaser, truecase_name
+from nmtcore.corpus.truecase import Truecaser
 from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
 from nmtcore.features.schema import labels_of
@@ -36,6 +36,7 @@ from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import Reader, chunks, clean_lines
 from nmtcore.inference.translate import translate_examples
+from nmtcore.layout import file_name
 from nmtcore.model.build import build_model
 from nmtcore.model.components.base import Component, Labels
 from nmtcore.model.device import prepare_device
@@ -45,6 +46,8 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import weights
 
 FORMAT = 2
+LIST = "bundle.json"
+"""The file that lists all others."""
 CHUNK = 2000
 """Lines of raw text that are read, sorted and translated together."""
 
@@ -161,11 +164,12 @@ def save_bundle(
         for name in _segmentation_files(run):
             shutil.copyfile(Path(segmentation) / name, partial / name)
         for side, vocabulary in run_vocabularies(run, segmentation).items():
-            vocabulary.save(partial / f"{side}.vocab")
+            vocabulary.save(partial / file_name("vocabulary", side=side))
         for side, vocabularies in (labels or {}).items():
-            write_json(partial / f"{side}.labels.json", {name: list(entries) for name, entries in vocabularies.items()})
+            listed = {name: list(entries) for name, entries in vocabularies.items()}
+            write_json(partial / file_name("labels", side=side), listed)
         sums = {path.name: _sha256(path) for path in sorted(partial.iterdir())}
-        write_json(partial / "bundle.json", {"format": FORMAT, "files": sums})
+        write_json(partial / LIST, {"format": FORMAT, "files": sums})
 
 
 def load_bundle(
@@ -178,19 +182,21 @@ def load_bundle(
     folder = Path(folder)
     files = _checked_files(folder)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
-    source, target = (Vocabulary.load(folder / f"{side}.vocab") for side in SIDES)
-    for name in (f"{side}.labels.json" for side in SIDES if labels_of(run.syntax.get(side, {}))):
-        if name not in files:
+    source, target = (Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES)
+    label_files = {side: file_name("labels", side=side) for side in SIDES}
+    for side, name in label_files.items():
+        if labels_of(run.syntax.get(side, {})) and name not in files:
             raise _incomplete(folder, name)
     labels = {
-        side: read_labels(folder / f"{side}.labels.json", columns=labels_of(run.syntax.get(side, {})))
-        for side in SIDES
-        if f"{side}.labels.json" in files
+        side: read_labels(folder / name, columns=labels_of(run.syntax.get(side, {})))
+        for side, name in label_files.items()
+        if name in files
     }
     with torch.random.fork_rng(devices=[]):
         sizes = {"source_size": len(source), "target_size": len(target)}
         model = build_model(run, **sizes, labels=labels or None, observers=observers)
     _load_weights(model, folder / "weights.safetensors")
+    truecaser = folder / file_name("truecaser", side="source")
     return Bundle(
         run=run,
         model=to_device(model, device).eval(),
@@ -198,7 +204,7 @@ def load_bundle(
         target_vocabulary=target,
         source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
         target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
-        truecaser=Truecaser.load(folder / truecase_name("source")) if run.words["source"].truecase else None,
+        truecaser=Truecaser.load(truecaser) if run.words["source"].truecase else None,
         labels=labels,
     )
 
@@ -210,7 +216,7 @@ def load_start(model: Transformer, folder: Path, *, run: RunSettings, segmentati
     """
     _checked_files(folder)
     for side, vocabulary in run_vocabularies(run, segmentation).items():
-        if Vocabulary.load(folder / f"{side}.vocab") != vocabulary:
+        if Vocabulary.load(folder / file_name("vocabulary", side=side)) != vocabulary:
             raise UserError(f"{folder} was trained with another {side} vocabulary than {segmentation}: train it again.")
     _load_weights(model, folder / "weights.safetensors")
 
@@ -226,7 +232,7 @@ def to_device(model: Transformer, device: str | torch.device) -> Transformer:
 
 def _segmentation_files(run: RunSettings) -> list[str]:
     codes = {codes_name(run.segmentation, side) for side in SIDES} - {None}
-    truecasers = {truecase_name(side) for side in SIDES if run.words[side].truecase}
+    truecasers = {file_name("truecaser", side=side) for side in SIDES if run.words[side].truecase}
     return sorted(codes | truecasers)
 
 
@@ -235,22 +241,20 @@ def _checked_files(folder: Path) -> set[str]:
     if not folder.is_dir():
         is_not = "it is a file, and a model is a folder" if folder.exists() else "there is no such folder"
         raise UserError(f"{folder} is no model: {is_not}.")
-    if not (folder / "bundle.json").is_file():
-        inside = sorted(
-            path.parent for path in [*folder.glob("model/bundle.json"), *folder.glob("*/model/bundle.json")]
-        )
+    if not (folder / LIST).is_file():
+        inside = sorted(path.parent for path in [*folder.glob(f"model/{LIST}"), *folder.glob(f"*/model/{LIST}")])
         if inside:
             raise UserError(f"{folder} is no model, but holds one: {inside[0]}.")
-        raise _incomplete(folder, "bundle.json")
-    listed = read_json(folder / "bundle.json")
+        raise _incomplete(folder, LIST)
+    listed = read_json(folder / LIST)
     if not isinstance(listed, dict) or listed.get("format") != FORMAT or not isinstance(listed.get("files"), dict):
-        raise UserError(f"{folder / 'bundle.json'} is not of format {FORMAT}: this version of nmtcore cannot read it.")
+        raise UserError(f"{folder / LIST} is not of format {FORMAT}: this version of nmtcore cannot read it.")
     for name, expected in listed["files"].items():
         if not (folder / name).is_file():
             raise _incomplete(folder, name)
         with explained(folder / name):
             if _sha256(folder / name) != expected:
-                raise UserError(f"{folder / name} is damaged or was changed: its sha256 is not that of bundle.json.")
+                raise UserError(f"{folder / name} is damaged or was changed: its sha256 is not that of {LIST}.")
     return set(listed["files"])
 
 

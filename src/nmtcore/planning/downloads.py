@@ -13,6 +13,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.typed import nearest, plain
 from nmtcore.corpus.download import missing_manual, without_member
 from nmtcore.errors import UserError
+from nmtcore.layout import model_of
 
 
 def file_settings(project: Project, *, file: str) -> FileSettings:
@@ -49,15 +50,10 @@ def files_and_licences(
         for file in files_of_role
     }
     names = sorted(files)
-    models = {Path(name).parts[1] for name in names if is_of_model(name)}
+    models = set(map(model_of, names))
     for model in map(project.annotator_model, models & set(project.model_files)):
         licences |= {file.name: model.licence for file in model.files}
     return {name: (file_settings(project, file=name), licences.get(name, "")) for name in names}
-
-
-def is_of_model(file: str) -> bool:
-    """Say whether a file belongs to an annotator's model; its name is then models/MODEL/..."""
-    return file.startswith("models/")
 
 
 def files_by_hand(project: Project, files: Iterable[FileSettings]) -> dict[str, str]:

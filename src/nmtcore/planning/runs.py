@@ -7,7 +7,7 @@ from nmtcore.planning.features import segmentation_folder
 
 def feature_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
     """Give the features that a run reads; `splits` is the property of the run that names their splits ("tests")."""
-    folder = project.layout.path("features", dataset=run.dataset, segmentation=run.segmentation.name)
+    folder = run.feature_folder(project.layout)
     return [f"{folder}/{name}" for split in getattr(run, splits) for name in run.feature_files(split)]
 
 

@@ -13,8 +13,11 @@ from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
-TABLES = ("systems", "data", "annotation", "parsers")
-"""What results/tables/{TABLE}.md and results/tables/{NAME}/{TABLE}.md are about; NAME is the user's."""
+TABLES = {"systems": "system", "data": "data", "annotation": "annotation", "parsers": "parser"}
+"""What tables are about: their names, and what begins the names of their kinds of files (`nmtcore.layout`).
+
+results/tables/{TABLE}.md holds one, results/tables/{NAME}/{TABLE}.md another; NAME is the user's.
+"""
 
 
 def check_table(project: Project, parts: Sequence[str], target: str) -> None:
@@ -29,12 +32,15 @@ def check_table(project: Project, parts: Sequence[str], target: str) -> None:
             f"{target}: a table is tables/{name}.md or tables/NAME/{name}.md, with a NAME of small letters, digits and "
             "single underscores."
         )
-    made = Path(project.layout.results, "tables", *parts[:-1], f"{name}.json")
+    if name not in TABLES:
+        return
+    path, kind = project.layout.path, TABLES[name]
+    made = Path(path(f"{kind}_json", table="".join(f"{part}/" for part in parts[:-1])))
     rows, asked = _read(name, made) if made.exists() else [], _asked(name, project.settings)
     if lost := [row for row in rows if row not in asked]:
         raise UserError(
             f"{target} holds {_told(lost)}, which this configuration does not ask for and would remove. Give the new "
-            f"table a name of its own, {project.layout.results}/tables/NAME/{name}.md, or delete this one "
+            f"table a name of its own, {path(f'{kind}_table', table='NAME/')}, or delete this one "
             f"together with {made}."
         )
 

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.datasets import SIDES, SegmentationSettings
-from nmtcore.corpus.truecase import truecase_name
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines, write_json, write_lines, write_text
+from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams
 from nmtcore.segmentation.bpe import VERSION
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
@@ -59,9 +59,10 @@ def learn_segmentation(
     for side in SIDES[:1] if settings.joint else SIDES:
         report[side] = _learn_side(words[side], settings, Path(folder), side)
     if settings.joint:
-        Vocabulary.load(Path(folder) / "source.vocab").save(Path(folder) / "target.vocab")
+        source, target = (Path(folder) / file_name("vocabulary", side=side) for side in SIDES)
+        Vocabulary.load(source).save(target)
     for side, path in (truecasers or {}).items():
-        write_lines(Path(folder) / truecase_name(side), read_lines(path))
+        write_lines(Path(folder) / file_name("truecaser", side=side), read_lines(path))
     write_json(Path(folder) / "report.json", report)
     return report
 
@@ -121,7 +122,7 @@ def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Pat
         entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
         covered = words.total()
     vocabulary = Vocabulary.of(entries)
-    vocabulary.save(folder / f"{side}.vocab")
+    vocabulary.save(folder / file_name("vocabulary", side=side))
     return {"words": words.total(), "different": len(words), "entries": len(entries), "covered": covered}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.layout import file_name
 from nmtcore.segmentation.bpe import Codes, joined
 
 CACHED_WORDS = 1 << 19
@@ -20,7 +21,7 @@ def codes_name(settings: SegmentationSettings, side: str) -> str | None:
     """Name the codes file of a side; None where words stay whole."""
     if settings.kind == "words":
         return None
-    return "codes" if settings.joint else f"{side}.codes"
+    return file_name("joint_codes") if settings.joint else file_name("codes", side=side)
 
 
 class _Cache(dict[str, tuple[str, ...]]):

@@ -8,8 +8,7 @@ from typing import Any
 
 from nmtcore.errors import explained
 from nmtcore.files import read_lines, write_lines
-
-NAME = "training.jsonl"
+from nmtcore.layout import file_name
 
 TRANSLATION_LOSS = "loss/translation"
 """The field of a line of training by which systems are compared: objectives differ by what components add."""
@@ -27,7 +26,7 @@ class History:
     """
 
     def __init__(self, folder: Path, *, update: int) -> None:
-        self.path = folder / NAME
+        self.path = folder / file_name("history")
         kept = []
         if self.path.exists():
             kept = [line for line in read_lines(self.path) if _belongs(line, update)]
@@ -56,7 +55,7 @@ class History:
 
     def publish(self, folder: Path) -> None:
         """Copy the log to `folder` (where a workflow may delete it before an attempt)."""
-        write_lines(folder / NAME, read_lines(self.path))
+        write_lines(folder / file_name("history"), read_lines(self.path))
 
     def close(self) -> None:
         """Close the files."""

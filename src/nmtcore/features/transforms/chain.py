@@ -11,6 +11,7 @@ from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.linearised import Linearised
 from nmtcore.features.transforms.base import Transform
+from nmtcore.layout import file_name
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
@@ -55,7 +56,7 @@ def run_vocabularies(run: RunSettings, segmentation: Path) -> dict[str, Vocabula
 
     Both sides have the tags of either where they share a vocabulary.
     """
-    vocabularies = {side: Vocabulary.load(Path(segmentation) / f"{side}.vocab") for side in SIDES}
+    vocabularies = {side: Vocabulary.load(Path(segmentation) / file_name("vocabulary", side=side)) for side in SIDES}
     for settings in run.transforms.values():
         for side, tags in _class_of(settings).tags.items():
             for shared in SIDES if run.segmentation.joint else (side,):
