@@ -1,6 +1,7 @@
 """What a run reads: a split's examples and label vocabularies."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from factories import run_settings
@@ -61,7 +62,47 @@ def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run
     assert translated.source.ids.lengths.tolist() == [4 if run.transforms else 2] * len(translated)
 
 
-def test_parses_of_other_pairs_are_told(folder: Path):
+@pytest.mark.parametrize("limit", [None, 0, 1, 2, 3, 9])
+def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
+    run = two_tasks(limit)
+    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    whole = load_training(run, transforms, folder, "dev")
+    counts = []
+
+    def training(pairs, linearised):
+        counts.append(len(pairs))
+        return transforms.training(pairs, linearised)
+
+    for name, value in {"ROWS_PER_GROUP": 1, "BLOCKS": 2}.items():
+        monkeypatch.setattr(f"nmtcore.experiment.data.{name}", value)
+    found = load_training(run, SimpleNamespace(training=training), folder, "dev")
+    assert counts == {None: [2, 2], 0: [0], 1: [1], 2: [1, 1], 3: [2, 1], 9: [2, 2]}[limit]
+    assert found.id.tolist() == whole.id.tolist()
+    for ours, theirs in ((found.source, whole.source), (found.target, whole.target)):
+        assert [row.tolist() for row in ours.ids] == [row.tolist() for row in theirs.ids]
+        assert [row.tolist() for row in ours.word_of_subword] == [row.tolist() for row in theirs.word_of_subword]
+
+
+@pytest.mark.parametrize("rows_per_group", [10_000, 1])
+@pytest.mark.parametrize(
+    ("count", "limit", "enough"), [(2, None, False), (3, 4, False), (5, None, False), (2, 2, True)]
+)
+def test_more_or_fewer_parses_than_pairs_are_told(folder: Path, monkeypatch, count, limit, rows_per_group):
+    monkeypatch.setattr("nmtcore.experiment.data.ROWS_PER_GROUP", rows_per_group)
+    rows = [{"id": i} for i in (0, 4, 7, 9, 11)[:count]]
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, rows)
+    run = two_tasks(limit)
+    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    if count == limit:
+        assert load_training(run, transforms, folder, "dev").id.tolist() == [0, 4]
+        return
+    with pytest.raises(UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet {count}: delete the"):
+        load_training(run, transforms, folder, "dev")
+
+
+@pytest.mark.parametrize("rows_per_group", [10_000, 1])
+def test_parses_of_other_pairs_are_told(folder: Path, monkeypatch, rows_per_group):
+    monkeypatch.setattr("nmtcore.experiment.data.ROWS_PER_GROUP", rows_per_group)
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, [{"id": i} for i in (0, 4, 8, 9)])
     run = two_tasks(None)
     with pytest.raises(UserError, match=r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"):

@@ -1,5 +1,7 @@
 """Feature files, whole and broken, as they are loaded."""
 
+import weakref
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -88,7 +90,7 @@ def test_a_feature_that_the_file_lacks_is_named(folder):
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 9, None])
 def test_a_limit_takes_the_first_rows(folder, limit):
-    examples = load_examples(folder, "dev", syntax=BOTH, limit=limit)
+    examples = load_examples(folder, "dev", syntax=BOTH, stop=limit)
     assert examples.id.tolist() == [0, 4, 5][:limit]
     assert len(examples) == len(examples.source) == len(examples.target) == len(examples.source.syntax["governor"])
     whole = load_examples(folder, "dev", syntax=BOTH)
@@ -119,11 +121,34 @@ def test_examples_are_put_after_one_another(folder, target):
     assert (joined.target is None) == (not target)
 
 
+def test_what_has_been_put_together_is_dropped(folder):
+    whole, made = load_examples(folder, "dev", syntax=BOTH), []
+
+    def parts():
+        for _ in range(4):
+            assert all(part() is None for part in made[:-1])
+            part = whole.take(np.array([0, 2]))
+            made.append(weakref.ref(part))
+            yield part
+            del part
+
+    assert concatenated(parts()).id.tolist() == [0, 5] * 4
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 2), (1, 3), (2, 9), (1, None), (1, 1), (3, 5)])
+def test_some_rows_are_loaded(folder, start, stop):
+    found, rows = load_examples(folder, "dev", syntax=BOTH, start=start, stop=stop), SOURCE[start:stop]
+    assert found.id.tolist() == [row["id"] for row in rows]
+    assert lists_of(found.source.ids) == [row["ids"] for row in rows]
+    assert lists_of(found.source.syntax["governor"]) == GOVERNORS[start:stop]
+    assert lists_of(found.target.word_of_subword) == [row["word_of_subword"] for row in rows]
+
+
 def test_many_rows_come_in_several_batches(tmp_path, monkeypatch):
     monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", 10)
     rows = [{"id": i, "ids": [i % 50] * (i % 4), "word_of_subword": list(range(i % 4))} for i in range(95)]
     write_rows(tmp_path / "dev.source.parquet", SIDE, rows)
-    examples = load_examples(tmp_path, "dev", target=False, limit=83)
+    examples = load_examples(tmp_path, "dev", target=False, stop=83)
     assert lists_of(examples.source.ids) == [row["ids"] for row in rows[:83]]
 
 
@@ -145,6 +170,12 @@ def test_files_of_different_lengths_are_refused(folder):
     message = broken(folder, "dev.target.parquet", TARGET[:2])
     assert "dev.source.parquet has 3 rows" in message
     assert "dev.target.parquet 2" in message
+
+
+def test_rows_are_counted_from_the_first_of_the_file(folder):
+    write_rows(folder / "dev.target.parquet", SIDE, [*TARGET[:2], {**TARGET[2], "id": 6}])
+    with pytest.raises(UserError, match=r"Row 2 is pair 5 in .*, but pair 6 in"):
+        load_examples(folder, "dev", start=1)
 
 
 def test_syntax_of_other_rows_is_refused(folder):

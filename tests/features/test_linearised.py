@@ -35,7 +35,7 @@ def test_parses_are_cut_and_what_has_none_is_known(tmp_path, segmentation, monke
     extract_linearised(
         brackets=tmp_path / "brackets", segmentation=segmentation, settings=settings, output=output, selection=selection
     )
-    ids, found = load_linearised(output, limit=limit)
+    ids, found = load_linearised(output, stop=limit)
     expected = [(3 * i, p) for i, p in enumerate(PARSES) if kept is None or kept[i]][:limit]
     assert ids.tolist() == [i for i, _ in expected]
     assert found.known.tolist() == [parse is not None for _, parse in expected]

@@ -38,12 +38,6 @@ def test_the_head_is_the_first_rows(lists, n):
     assert lists_of(Ragged.from_lists(lists, np.int64).head(n)) == lists[:n]
 
 
-@given(st.lists(LISTS, min_size=1, max_size=4))
-def test_parts_are_concatenated(parts):
-    whole = Ragged.concatenate([Ragged.from_lists(lists, np.int64) for lists in parts])
-    assert lists_of(whole) == [row for lists in parts for row in lists]
-
-
 @given(LISTS, st.integers(0, 3), st.integers(0, 4))
 def test_padding_surrounds_the_rows(lists, offset, more):
     ragged = Ragged.from_lists(lists, np.int64)

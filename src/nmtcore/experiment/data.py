@@ -1,22 +1,38 @@
 """What a run reads: the examples of a split, and the label vocabularies of its trees."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings
-from nmtcore.features.examples import Examples, by_annotator, check_ids, load_examples
-from nmtcore.features.linearised import load_linearised
+from nmtcore.features.examples import (
+    Examples,
+    by_annotator,
+    check_counts,
+    check_ids,
+    concatenated,
+    load_examples,
+)
+from nmtcore.features.linearised import Linearised, load_linearised
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
+from nmtcore.parquet import ROWS_PER_GROUP, row_count
+
+BLOCKS = 50
+"""In how many blocks pairs are transformed at most: fewer hold more beside the result, more open the files again."""
 
 
-def load_split(run: RunSettings, folder: Path, split: str, *, target: bool = True) -> Examples:
-    """Load what a run reads of a split, before any transform; the targets only where they are asked for and there."""
+def load_split(
+    run: RunSettings, folder: Path, split: str, *, start: int = 0, stop: int | None = None, target: bool = True
+) -> Examples:
+    """Load the pairs start..stop-1 of what a run reads of a split, before any transform.
+
+    The targets are read only where they are asked for and there.
+    """
     target = target and "target" in run.sides_of(split)
-    limit = run.sentences.of(split)
-    return load_examples(folder, split, syntax=run.syntax_of(split), limit=limit, target=target)
+    return load_examples(folder, split, syntax=run.syntax_of(split), start=start, stop=stop, target=target)
 
 
 def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
@@ -24,17 +40,42 @@ def load_training(run: RunSettings, transforms: Transforms, folder: Path, split:
 
     A scale's limit counts sentence pairs, even if each yields two examples.
     """
-    pairs, file = load_split(run, folder, split), run.linearised_file(split)
+    if not run.transforms:
+        return load_split(run, folder, split, stop=run.sentences.of(split))
+    blocks = _blocks(_count_pairs(run, folder, split))
+    return concatenated(transforms.training(*_load_block(run, folder, split, *block)) for block in blocks)
+
+
+def _blocks(pairs: int) -> list[tuple[int, int]]:
+    """Divide pairs into blocks of whole row groups, each (start, stop); no pairs are one empty block."""
+    size = ROWS_PER_GROUP * max(1, math.ceil(pairs / BLOCKS / ROWS_PER_GROUP))
+    return [(start, min(start + size, pairs)) for start in range(0, max(pairs, 1), size)]
+
+
+def _count_pairs(run: RunSettings, folder: Path, split: str) -> int:
+    """Count the pairs that a run reads of a split, which all its files must have."""
+    limit, (first, *others) = run.sentences.of(split), (folder / name for name in run.feature_files(split))
+    counts = {path: row_count(path) if limit is None else min(limit, row_count(path)) for path in (first, *others)}
+    for path in others:
+        check_counts(counts[first], counts[path], first, path)
+    return counts[first]
+
+
+def _load_block(
+    run: RunSettings, folder: Path, split: str, start: int, stop: int
+) -> tuple[Examples, Linearised | None]:
+    """Load the pairs start..stop-1, with the parses of their sources where a transform asks for them."""
+    pairs, file = load_split(run, folder, split, start=start, stop=stop), run.linearised_file(split)
     if file is None:
-        return transforms.training(pairs)
-    ids, linearised = load_linearised(folder / file, limit=run.sentences.of(split))
-    check_ids(pairs.id, ids, folder / file_name("tokens", split=split, side="source"), folder / file)
-    return transforms.training(pairs, linearised)
+        return pairs, None
+    ids, linearised = load_linearised(folder / file, start=start, stop=stop)
+    check_ids(pairs.id, ids, folder / file_name("tokens", split=split, side="source"), folder / file, start)
+    return pairs, linearised
 
 
 def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
     """Load what a run translates or parses of a split: one example per pair, without targets."""
-    return transforms.translation(load_split(run, folder, split, target=False))
+    return transforms.translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
 
 
 def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:

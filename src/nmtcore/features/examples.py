@@ -1,6 +1,6 @@
 """Sentence pairs as ids with their syntax, loaded from the feature files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
+from nmtcore.features.growing import GrowingArray, GrowingRagged
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
 from nmtcore.layout import file_name
@@ -79,23 +80,33 @@ class Examples:
         return Examples(id=self.id[:n], source=self.source.head(n), target=target)
 
 
-def concatenated(several: Sequence[Examples]) -> Examples:
-    """Put examples after one another; all have the same columns, and targets or none."""
-    targets = [examples.target for examples in several]
-    return Examples(
-        id=np.concatenate([examples.id for examples in several]),
-        source=concatenated_sides([examples.source for examples in several]),
-        target=None if any(target is None for target in targets) else concatenated_sides(targets),
-    )
+def concatenated(several: Iterable[Examples]) -> Examples:
+    """Put examples (at least one) after one another as they come; all have the same columns, and targets or none.
+
+    Where `several` are made one by one, no more than one is held beside what has been put together.
+    """
+    ids, sides = GrowingArray(np.int64), {}
+    for examples in several:
+        ids.append(examples.id)
+        for name, side in {"source": examples.source, "target": examples.target}.items():
+            if side is not None:
+                sides.setdefault(name, _GrowingSide()).append(side)
+    return Examples(id=ids.finish(), **{name: side.finish() for name, side in sides.items()})
 
 
-def concatenated_sides(several: Sequence[SideExamples]) -> SideExamples:
-    """Put one side of some examples after that of others; all have the same columns."""
-    return SideExamples(
-        ids=Ragged.concatenate([side.ids for side in several]),
-        word_of_subword=Ragged.concatenate([side.word_of_subword for side in several]),
-        syntax={name: Ragged.concatenate([side.syntax[name] for side in several]) for name in several[0].syntax},
-    )
+class _GrowingSide:
+    """One side of examples, to which others are appended."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, GrowingRagged] = {}
+
+    def append(self, side: SideExamples) -> None:
+        for name, column in {"ids": side.ids, "word_of_subword": side.word_of_subword, **side.syntax}.items():
+            self._columns.setdefault(name, GrowingRagged(column.values.dtype)).append(column)
+
+    def finish(self) -> SideExamples:
+        columns = {name: column.finish() for name, column in self._columns.items()}
+        return SideExamples(ids=columns.pop("ids"), word_of_subword=columns.pop("word_of_subword"), syntax=columns)
 
 
 def load_examples(
@@ -103,10 +114,11 @@ def load_examples(
     split: str,
     *,
     syntax: Mapping[str, Mapping[str, str]] | None = None,
-    limit: int | None = None,
+    start: int = 0,
+    stop: int | None = None,
     target: bool = True,
 ) -> Examples:
-    """Load a split from `folder` (a data set's features under one segmentation), its first `limit` pairs.
+    """Load the rows start..stop-1 of a split from `folder` (a data set's features under one segmentation).
 
     `syntax` names the annotator of each feature wanted of a side, {"source": {"trees": "stanza"}}; no other column of
     its file is read. `target=False` reads the source alone.
@@ -118,28 +130,29 @@ def load_examples(
         raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
     if unknown := {feature for features in syntax.values() for feature in features} - set(FEATURES):
         raise ValueError(f"unknown feature {sorted(unknown)[0]}: features are {', '.join(FEATURES)}")
-    ids, source = _load_side(Path(folder), split, "source", syntax.get("source", {}), limit)
+    rows = (start, stop)
+    ids, source = _load_side(Path(folder), split, "source", syntax.get("source", {}), rows)
     if not target:
         return Examples(id=ids, source=source)
-    target_ids, target_side = _load_side(Path(folder), split, "target", syntax.get("target", {}), limit)
+    target_ids, target_side = _load_side(Path(folder), split, "target", syntax.get("target", {}), rows)
     path, other = (Path(folder) / file_name("tokens", split=split, side=side) for side in ("source", "target"))
-    check_ids(ids, target_ids, path, other)
+    check_ids(ids, target_ids, path, other, start)
     return Examples(id=ids, source=source, target=target_side)
 
 
 def _load_side(
-    folder: Path, split: str, side: str, annotators: Mapping[str, str], limit: int | None
+    folder: Path, split: str, side: str, annotators: Mapping[str, str], rows: tuple[int, int | None]
 ) -> tuple[np.ndarray, SideExamples]:
     path = folder / file_name("tokens", split=split, side=side)
-    ids, columns = _load_columns(path, _ID_COLUMNS, limit)
+    ids, columns = _load_columns(path, _ID_COLUMNS, rows)
     words = columns["word_of_subword"]
     _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
     tokens = SideExamples(ids=columns["ids"], word_of_subword=words)
     counts, syntax = tokens.word_counts, {}
     for annotator, features in by_annotator(annotators).items():
         other = folder / file_name("syntax", split=split, side=side, annotator=annotator)
-        other_ids, found = _load_columns(other, columns_of(features), limit)
-        check_ids(ids, other_ids, path, other)
+        other_ids, found = _load_columns(other, columns_of(features), rows)
+        check_ids(ids, other_ids, path, other, rows[0])
         for name, values in found.items():
             _check_lengths(other, ids, values.lengths, counts, name, "words")
         syntax |= found
@@ -154,16 +167,19 @@ def by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
     return grouped
 
 
-def _load_columns(path: Path, types: Mapping[str, np.dtype], limit: int | None) -> tuple[np.ndarray, dict[str, Ragged]]:
-    ids: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
-    parts = {name: [Ragged(np.zeros(0, dtype=dtype), np.zeros(1))] for name, dtype in types.items()}
-    for batch in read_batches(path, columns=["id", *types], stop=limit):
+def _load_columns(
+    path: Path, types: Mapping[str, np.dtype], rows: tuple[int, int | None]
+) -> tuple[np.ndarray, dict[str, Ragged]]:
+    ids, columns = GrowingArray(np.int64), {name: GrowingRagged(dtype) for name, dtype in types.items()}
+    start, stop = rows
+    for batch in read_batches(path, columns=["id", *types], start=start, stop=stop):
         if missing := [name for name in ("id", *types) if name not in batch.schema.names]:
             raise UserError(f"{path} has no column {missing[0]}: delete it and run the workflow again.")
-        ids.append(batch.column("id").to_numpy(zero_copy_only=False))
+        batch_ids = batch.column("id").to_numpy(zero_copy_only=False)
+        ids.append(batch_ids)
         for name, dtype in types.items():
-            parts[name].append(_ragged(batch.column(name), dtype, path, name, ids[-1]))
-    return np.concatenate(ids), {name: Ragged.concatenate(pieces) for name, pieces in parts.items()}
+            columns[name].append(_ragged(batch.column(name), dtype, path, name, batch_ids))
+    return ids.finish(), {name: column.finish() for name, column in columns.items()}
 
 
 def ragged_column(column: pa.ListArray, dtype: np.dtype) -> Ragged:
@@ -181,17 +197,22 @@ def _ragged(column: pa.ListArray, dtype: np.dtype, path: Path, name: str, ids: n
     return ragged_column(column, dtype)
 
 
-def check_ids(ids: np.ndarray, others: np.ndarray, path: Path, other: Path) -> None:
-    """Raise a `UserError` where two files, with the ids `ids` and `others`, do not hold the same pairs."""
-    if len(ids) != len(others):
-        raise UserError(
-            f"{path} has {len(ids)} rows, {other} {len(others)}: delete the older of them and run the workflow again."
-        )
+def check_ids(ids: np.ndarray, others: np.ndarray, path: Path, other: Path, start: int = 0) -> None:
+    """Raise a `UserError` where two files, with the ids `ids` and `others` from row `start`, hold other pairs."""
+    check_counts(start + len(ids), start + len(others), path, other)
     if (ids != others).any():
         row = int(np.flatnonzero(ids != others)[0])
         raise UserError(
-            f"Row {row} is pair {ids[row]} in {path}, but pair {others[row]} in {other}: "
+            f"Row {start + row} is pair {ids[row]} in {path}, but pair {others[row]} in {other}: "
             "delete the older of them and run the workflow again."
+        )
+
+
+def check_counts(count: int, others: int, path: Path, other: Path) -> None:
+    """Raise a `UserError` where two files have not equally many rows, `count` and `others`."""
+    if count != others:
+        raise UserError(
+            f"{path} has {count} rows, {other} {others}: delete the older of them and run the workflow again."
         )
 
 

@@ -10,7 +10,7 @@ from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.features.examples import SideExamples, ragged_column
 from nmtcore.features.extract import token_lists
-from nmtcore.features.ragged import Ragged
+from nmtcore.features.growing import GrowingArray, GrowingRagged
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_batches, row_writer
 from nmtcore.segmentation.segmenter import Segmenter
@@ -53,14 +53,14 @@ def extract_linearised(
             writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=LINEARISED_SCHEMA))
 
 
-def load_linearised(path: Path, *, limit: int | None = None) -> tuple[np.ndarray, Linearised]:
-    """Load the ids (N,) and the linearised parses of the first `limit` pairs."""
-    ids, known = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=bool)]
-    columns = {name: [Ragged(np.zeros(0, dtype=np.int32), np.zeros(1))] for name in LINEARISED_SCHEMA.names[1:]}
-    for batch in read_batches(path, columns=LINEARISED_SCHEMA.names, stop=limit):
+def load_linearised(path: Path, *, start: int = 0, stop: int | None = None) -> tuple[np.ndarray, Linearised]:
+    """Load the ids (N,) and the linearised parses of the rows start..stop-1."""
+    ids, known = GrowingArray(np.int64), GrowingArray(bool)
+    columns = {name: GrowingRagged(np.int32) for name in LINEARISED_SCHEMA.names[1:]}
+    for batch in read_batches(path, columns=LINEARISED_SCHEMA.names, start=start, stop=stop):
         ids.append(batch.column("id").to_numpy(zero_copy_only=False))
         known.append(batch.column("ids").is_valid().to_numpy(zero_copy_only=False))
-        for name, parts in columns.items():
-            parts.append(ragged_column(batch.column(name), np.dtype(np.int32)))
-    target = SideExamples(**{name: Ragged.concatenate(parts) for name, parts in columns.items()})
-    return np.concatenate(ids), Linearised(known=np.concatenate(known), target=target)
+        for name, column in columns.items():
+            column.append(ragged_column(batch.column(name), np.dtype(np.int32)))
+    target = SideExamples(**{name: column.finish() for name, column in columns.items()})
+    return ids.finish(), Linearised(known=known.finish(), target=target)

@@ -44,12 +44,6 @@ class Ragged:
         values[np.logical_not(turns, out=turns)] = first.values
         return cls.from_lengths(values, lengths)
 
-    @classmethod
-    def concatenate(cls, parts: Sequence["Ragged"]) -> "Ragged":
-        """Put the sequences of several (at least one) behind one another."""
-        values = np.concatenate([part.values for part in parts])
-        return cls.from_lengths(values, np.concatenate([part.lengths for part in parts]))
-
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -21,8 +21,9 @@ class Transform(ABC):
 
     @abstractmethod
     def training(self, pairs: Examples, linearised: Linearised | None) -> Examples:
-        """Give what is trained on (and validated with) instead of `pairs`.
+        """Give what is trained on (and validated with) instead of `pairs`, some of a split's.
 
+        What a pair becomes depends on no other pair: a split is transformed block by block.
         `linearised` holds the parses of the pairs' sources, where the settings ask for them.
         """
 
