@@ -1,13 +1,16 @@
 """Settings by name: from an entry and back, and the module that implements them."""
 
 from dataclasses import dataclass
+from typing import get_type_hints
 
 import pytest
 
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.filters import FILTERS
-from nmtcore.config.formats import FORMATS
+from nmtcore.config.datasets import CorpusSettings, DatasetSettings
+from nmtcore.config.filters import FILTERS, FilterSettings
+from nmtcore.config.formats import FORMATS, PlainOptions
 from nmtcore.config.registry import Registry
+from nmtcore.config.typed import convert
 from nmtcore.errors import UserError
 
 
@@ -57,6 +60,23 @@ def test_a_mistake_is_a_sentence(entry, sentence):
 
 def test_the_module_of_a_name_lies_in_the_package():
     assert Registry({"abc": Apple}, what="fruit", package="collections").module("abc").Mapping
+
+
+def test_a_corpus_may_have_any_format_of_the_registry(monkeypatch):
+    with pytest.raises(ValueError, match=r"unknown format 'reversed'[.] Valid are: conllu, copied"):
+        CorpusSettings(format="reversed")
+    monkeypatch.setitem(FORMATS._classes, "reversed", PlainOptions)
+    assert CorpusSettings(format="reversed", files={"source": ()}).sides == ("source", "target")
+    assert CorpusSettings(format="conllu", files={"source": ()}).sides == ("source",)
+
+
+def test_a_data_set_may_have_any_filter_of_the_registry():
+    @dataclass(frozen=True, kw_only=True)
+    class NewSettings(FilterSettings):
+        least: int = 3
+
+    hint = get_type_hints(DatasetSettings)["filters"]
+    assert convert((NewSettings(),), hint, where="filters") == (NewSettings(),)
 
 
 @pytest.mark.parametrize(
