@@ -16,8 +16,8 @@ TREE_NUMBER = re.compile(r"_?(heads?|governors?|parents?|parent_positions?)(_[A-
 SENTINEL = re.compile(r"_?(NO_|NONE|.*ROOT|UNKNOWN)")
 ELSEWHERE = {
     "annotation/labels.py": {"NO_LABEL", "UNKNOWN_LABEL"},
+    "features/examples.py": {"NO_WORD"},
     "model/components/depparse.py": {"ROOT_COLUMN"},
-    "model/pooling.py": {"NO_WORD"},
     "segmentation/vocabulary.py": {"ROOT_ID"},
 }
 """Numbers for what is no tree: entries of vocabularies, the word of a column, where `<ROOT>` stands."""
