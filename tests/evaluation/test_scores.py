@@ -11,7 +11,9 @@ from pair_files import write_corpus
 
 from nmtcore.config.components.parser_head import DiagonalParseSettings
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.stages import ScoringSettings
+from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import score_gold, score_parses, score_tests
 from nmtcore.files import read_json, write_json, write_lines
@@ -61,7 +63,7 @@ def test_gold_parses_are_compared_with_the_treebanks_trees(tmp_path: Path):
     files["parses"].rename(tmp_path / "gold_a.parquet")
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
     places = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
-    lines = score_gold(run, parses=tmp_path, **places, scores=tmp_path / "gold.json")
+    lines = score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **places, scores=tmp_path / "gold.json")
     assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
     found = read_json(tmp_path / "gold.json")
     assert list(found) == ["dataset", "system", "scale", "seed", "gold.uas"]
@@ -83,7 +85,7 @@ def write_hypotheses(folder: Path, run: RunSettings) -> dict:
 def test_tests_are_scored_in_their_order_and_as_their_settings_say(tmp_path: Path):
     def scores(*components, **evaluation):
         run = run_settings(*components, tests=("test", "dev"), evaluation=EvaluationSettings(**evaluation))
-        lines = score_tests(run, **write_hypotheses(tmp_path, run))
+        lines = score_tests(ScoringSettings.of_tests(run), **write_hypotheses(tmp_path, run))
         found = read_json(tmp_path / "scores.json")
         assert all(list(found[kind]) == ["test", "dev"] for kind in found.keys() & {"bleu", "uas"})
         return found, lines
@@ -107,20 +109,21 @@ def test_a_file_of_a_translation_that_is_missing_is_named(tmp_path: Path):
     places = write_hypotheses(tmp_path, run)
     (tmp_path / "hypotheses/test.references.txt").unlink()
     with pytest.raises(UserError, match=r"test\.references\.txt does not exist"):
-        score_tests(run, **places)
+        score_tests(ScoringSettings.of_tests(run), **places)
 
 
 SCORING = """
 import sys
 from pathlib import Path
-from nmtcore.config.runs import run_from_json
+from nmtcore.config.stages import ScoringSettings
+from nmtcore.config.typed import build
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.files import read_json
 from nmtcore.job import job
 folder = Path(sys.argv[1])
 corpora = {"test": folder / "test.parquet"}
-run = run_from_json(read_json(folder / "run.json"), where="test")
-score_tests(run, hypotheses=folder / "hypotheses", corpora=corpora, trees={}, scores=folder / "scores.json")
+settings = build(ScoringSettings, read_json(folder / "settings.json"), where="test")
+score_tests(settings, hypotheses=folder / "hypotheses", corpora=corpora, trees={}, scores=folder / "scores.json")
 sys.exit("torch" in sys.modules)
 """
 
@@ -128,6 +131,6 @@ sys.exit("torch" in sys.modules)
 def test_scoring_loads_no_torch(tmp_path: Path):
     run = run_settings(DiagonalParseSettings(layer=0))
     write_hypotheses(tmp_path, run)
-    write_json(tmp_path / "run.json", run_to_json(run))
+    write_json(tmp_path / "settings.json", plain(ScoringSettings.of_tests(run)))
     assert subprocess.run([sys.executable, "-c", SCORING, str(tmp_path)], check=False).returncode == 0
     assert read_json(tmp_path / "scores.json")["uas"]["test"]["argmax"]["uas"] == 100

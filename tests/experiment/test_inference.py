@@ -11,6 +11,7 @@ from pair_files import write_corpus
 from nmtcore.config.components.parser_head import DiagonalParseSettings
 from nmtcore.config.datasets import SIDES, EvaluationSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.evaluation.bleu import score_text
 from nmtcore.evaluation.scores import score_tests
@@ -52,7 +53,7 @@ def test_translations_stand_beside_the_references_that_they_are_scored_against(t
     assert [row["id"] for row in read_rows(tmp_path / "hypotheses/test.parquet")] == [0, 1, 2]
 
     places = {"corpora": {"test": tmp_path / "test.parquet"}, "trees": {}, "scores": tmp_path / "scores.json"}
-    score_tests(run, hypotheses=tmp_path / "hypotheses", **places)
+    score_tests(ScoringSettings.of_tests(run), hypotheses=tmp_path / "hypotheses", **places)
     translations = read_lines(tmp_path / "hypotheses/test.txt")
     found = read_json(tmp_path / "scores.json")
     assert found["bleu"] == {"test": score_text(translations, references, text=text)}

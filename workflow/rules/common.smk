@@ -114,10 +114,10 @@ def runs_to_make():
     return runs
 
 
-def run_param(settings):
-    """A params function: a whole run; the job runs again when what `settings` gives of it changes."""
+def run_param(settings, give=run_to_json):
+    """A params function: what `give` takes of a run; the job runs again when what `settings` takes of it changes."""
     return lambda wildcards: Tracked(
-        run_to_json(run_of(wildcards)), settings(run_of(wildcards))
+        give(run_of(wildcards)), settings(run_of(wildcards))
     )
 
 

@@ -1,4 +1,5 @@
 # Scores of one run, of a system over its seeds, and the table of the demo.
+from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.runs import corpus_files, seed_scores, tree_files
 
 DEMO = LAYOUT.pattern("summary", scale="demo", dataset="demo_en2de")
@@ -27,7 +28,7 @@ rule score_tests:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        run=run_param(scoring_settings),
+        settings=run_param(scoring_settings, ScoringSettings.of_tests),
     script:
         "../scripts/score_tests.py"
 
@@ -47,7 +48,7 @@ rule score_gold:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        run=run_param(gold_scoring_settings),
+        settings=run_param(gold_scoring_settings, ScoringSettings.of_gold),
     script:
         "../scripts/score_gold.py"
 

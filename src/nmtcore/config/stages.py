@@ -1,9 +1,18 @@
-"""What jobs of the corpus stage are told of a data set: the values that they depend on, and nothing else."""
+"""What jobs of the corpus stage and of scoring are told: the values that they depend on, and nothing else."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from nmtcore.config.datasets import SIDES, CorpusSettings, DatasetSettings, PartSettings, WordsSettings
+from nmtcore.config.datasets import (
+    SIDES,
+    CorpusSettings,
+    DatasetSettings,
+    EvaluationSettings,
+    PartSettings,
+    WordsSettings,
+)
 from nmtcore.config.filters import FilterSettings
+from nmtcore.config.runs import RunSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +61,35 @@ class FilteringSettings:
             languages={side: dataset.language(side) for side in SIDES},
             filters=dataset.filters if split == "train" else (),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringSettings:
+    """What decides how the translations and parses of a run are scored, and whose scores they are."""
+
+    dataset: str
+    system: str
+    scale: str
+    seed: int
+    splits: tuple[str, ...]
+    """The splits that are scored, in this order."""
+    parsed: tuple[str, ...]
+    """Those of them that have parses."""
+    evaluation: EvaluationSettings
+
+    @classmethod
+    def of_tests(cls, run: RunSettings) -> "ScoringSettings":
+        """Take what scoring the tests of a run depends on."""
+        return cls(**_named(run), splits=run.tests, parsed=run.parsed_tests, evaluation=run.evaluation)
+
+    @classmethod
+    def of_gold(cls, run: RunSettings) -> "ScoringSettings":
+        """Take what scoring the parses of a run's gold treebanks depends on."""
+        return cls(**_named(run), splits=run.gold, parsed=run.gold, evaluation=run.evaluation)
+
+
+def _named(run: RunSettings) -> dict[str, Any]:
+    return {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
 
 
 def _what_is_read(corpus: CorpusSettings) -> CorpusSettings:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nmtcore.config.runs import RunSettings
+from nmtcore.config.stages import ScoringSettings
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.evaluation.lines import run_lines
@@ -36,43 +36,55 @@ def split_files(folder: Path, split: str) -> SplitFiles:
 
 
 def score_tests(
-    run: RunSettings, *, hypotheses: Path, corpora: Mapping[str, Path], trees: Mapping[str, Path], scores: Path
+    settings: ScoringSettings,
+    *,
+    hypotheses: Path,
+    corpora: Mapping[str, Path],
+    trees: Mapping[str, Path],
+    scores: Path,
 ) -> list[str]:
     """Score the translations and, where the system parses, the parses of every test split; return scores as lines.
 
     Writes bleu, and uas where the system parses, by split into `scores` (JSON). `corpora` and `trees` (empty for
     `diagonalparse`) are what parses are compared with, by split.
     """
-    files = {split: split_files(hypotheses, split) for split in run.tests}
+    files = {split: split_files(hypotheses, split) for split in settings.splits}
     found: dict[str, Any] = {"bleu": {}}
     for split, its in files.items():
         lines = [read_lines(path) for path in (its.translations, its.references)]
-        found["bleu"][split] = score_translations(*lines, run.evaluation)
-    if run.parses:
+        found["bleu"][split] = score_translations(*lines, settings.evaluation)
+    if settings.parsed:
+        roots = settings.evaluation.roots
         found["uas"] = {
-            split: score_parses(its.parses, corpora[split], trees.get(split), roots=run.evaluation.roots)
-            for split, its in files.items()
+            split: score_parses(files[split].parses, corpora[split], trees.get(split), roots=roots)
+            for split in settings.parsed
         }
-    return _write(run, found, scores)
+    return _write(settings, found, scores)
 
 
 def score_gold(
-    run: RunSettings, *, parses: Path, corpora: Mapping[str, Path], trees: Mapping[str, Path], scores: Path
+    settings: ScoringSettings,
+    *,
+    parses: Path,
+    corpora: Mapping[str, Path],
+    trees: Mapping[str, Path],
+    scores: Path,
 ) -> list[str]:
     """Compare the parses of every gold treebank of a run with the treebank's `trees`; return the scores as lines.
 
     Writes gold.uas by split into `scores` (JSON).
     """
+    roots = settings.evaluation.roots
     found = {
-        split: score_parses(split_files(parses, split).parses, corpora[split], trees[split], roots=run.evaluation.roots)
-        for split in run.gold
+        split: score_parses(split_files(parses, split).parses, corpora[split], trees[split], roots=roots)
+        for split in settings.parsed
     }
-    return _write(run, {"gold.uas": found}, scores)
+    return _write(settings, {"gold.uas": found}, scores)
 
 
-def _write(run: RunSettings, found: Mapping[str, Any], scores: Path) -> list[str]:
+def _write(settings: ScoringSettings, found: Mapping[str, Any], scores: Path) -> list[str]:
     """Write scores with the run's name, and give them as lines."""
-    named = {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
+    named = {key: getattr(settings, key) for key in ("dataset", "system", "scale", "seed")}
     write_json(scores, {**named, **found})
     return run_lines(found, scores.parent)
 
