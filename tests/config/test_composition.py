@@ -144,7 +144,7 @@ def test_a_second_component_of_a_kind_has_a_name_of_its_own(mine):
         project.run("demo_en2de", "clash", "smoke", 1)
     with pytest.raises(UserError, match=r"x: components: unknown component 'pascall'\. Did you mean pascal\?$"):
         component_settings("upper", {"kind": "pascall"}, where="x")
-    with pytest.raises(UserError, match=r"x: upper: the key 'heads' is missing"):
+    with pytest.raises(UserError, match=r"x: components: upper: the key 'heads' is missing"):
         component_settings("upper", {"kind": "pascal"}, where="x")
 
 

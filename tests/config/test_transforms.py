@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from nmtcore.config.depends import training_settings
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.transforms import ParsingTaskSettings
@@ -55,7 +56,14 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
             "mine on bracketed at scale smoke: segmentation: also: 'tags' is not valid",
         ),
         ({**TWICE, "segmentation": {"sizes": 3}}, "Did you mean size?"),
-        ({**TWICE, "transforms": {"parsing": {}}}, "Did you mean parsing_task?"),
+        (
+            {**TWICE, "transforms": {"parsing": {}}},
+            "unknown transform 'parsing'. Did you mean parsing_task? One with a",
+        ),
+        ({**TWICE, "transforms": {"A b.c": {"kind": "parsing_task"}}}, "a transform cannot be called 'A b.c'"),
+        ({**TWICE, "transforms": {3: {"kind": "parsing_task"}}}, "a transform cannot be called '3'"),
+        ({**TWICE, "transforms": ["parsing_task"]}, "transforms must be a mapping, not ['parsing_task']."),
+        ({**TWICE, "transforms": {"parsing_task": 3}}, "parsing_task must be a mapping of its settings, not 3."),
         ({**TWICE, "transforms": {"parsing_task": {"a": 1}}}, "unknown key 'a'"),
         (
             {**TWICE, "transforms": {"one": {"kind": "parsing_task"}, "two": {"kind": "parsing_task"}}},
@@ -70,6 +78,28 @@ def test_mistakes_in_systems_with_transforms(folder: Path, entry: dict, words: s
         run(folder, entry)
     assert words in str(error.value)
     assert "mine" in str(error.value)
+
+
+def test_a_segmentation_alone_needs_what_it_is_learned_from(folder: Path):
+    (folder / "datasets/plain.yaml").write_text("extends: demo_en2de\nsyntax: {source: {constituency: null}}\n")
+    alone = {"extends": "transformer_base", "segmentation": {"also": "constituency"}}
+    assert run(folder, alone).segmentation.also == "constituency"
+    with pytest.raises(MissingAnnotation, match=r"scale smoke: segmentation: needs constituency on the source side"):
+        run(folder, alone, dataset="plain")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"components": [{"name": "sisa"}]}, "components must be a mapping of names to settings, not [{"),
+        ({"components": {"sisa": 3}}, "components must be a mapping of names to settings, not {'sisa': 3}."),
+        ({"transforms": None}, "transforms must be a mapping of names to settings, not None."),
+    ],
+)
+def test_a_stored_run_of_another_shape_is_a_sentence(folder: Path, change: dict, words: str):
+    with pytest.raises(UserError) as error:
+        run_from_json(run_to_json(run(folder, TWICE)) | change, where="run.json")
+    assert str(error.value).startswith(f"run.json: {words}")
 
 
 def test_a_system_names_transforms_and_the_segmentation_that_they_need(folder: Path):

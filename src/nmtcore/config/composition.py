@@ -37,7 +37,8 @@ def check_levels(levels: Iterable[Level]) -> None:
     """Raise a sentence at a mistake in what a system or one of its ancestors says."""
     present: dict[str, set[str]] = {section: set() for section in BY_NAME}
     for level in levels:
-        _check_components(level.keys.get("components", {}), where=level.where)
+        for section in BY_NAME:
+            _check_by_name(section, level.keys.get(section, {}), where=level.where)
         entry = build(SystemEntry, level.keys, where=level.where)
         for section, known in present.items():
             entries = getattr(entry, section)
@@ -52,19 +53,20 @@ def check_levels(levels: Iterable[Level]) -> None:
             _check_special(special, present["components"], where=f"{level.where}: per_dataset: {dataset}")
 
 
-def _check_components(components: Any, *, where: str) -> None:
-    """Check that components are a mapping by name, of settings or null."""
-    if not isinstance(components, dict):
-        hint = " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]." if isinstance(components, list) else ""
-        raise UserError(f"{where}: components must be a mapping, not {components!r}.{hint}")
-    for name, settings in components.items():
-        if not re.fullmatch(NAME, name) or name in TAKEN:
+def _check_by_name(section: str, entries: Any, *, where: str) -> None:
+    """Check that components or transforms are a mapping by name, of settings or null."""
+    if not isinstance(entries, dict):
+        listed = section == "components" and isinstance(entries, list)
+        hint = " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]." if listed else ""
+        raise UserError(f"{where}: {section} must be a mapping, not {entries!r}.{hint}")
+    for name, settings in entries.items():
+        if not re.fullmatch(NAME, str(name)) or name in TAKEN:
             raise UserError(
-                f"{where}: components: a component cannot be called '{name}': it has small letters, digits and single "
-                f"underscores, begins with a letter, and is none of {', '.join(TAKEN)}."
+                f"{where}: {section}: a {section.removesuffix('s')} cannot be called '{name}': it has small letters, "
+                f"digits and single underscores, begins with a letter, and is none of {', '.join(TAKEN)}."
             )
         if not isinstance(settings, dict | None):
-            raise UserError(f"{where}: components: {name} must be a mapping of its settings, not {settings!r}.")
+            raise UserError(f"{where}: {section}: {name} must be a mapping of its settings, not {settings!r}.")
 
 
 def _check_special(special: dict[str, Any], components: Collection[str], *, where: str) -> None:
@@ -72,7 +74,7 @@ def _check_special(special: dict[str, Any], components: Collection[str], *, wher
     for section, values in special.items():
         choose(section, ("components", "model", "training", "decoding"), what="key", where=where)
         if section == "components":
-            _check_components(values, where=where)
+            _check_by_name(section, values, where=where)
         elif not isinstance(values, dict):
             raise UserError(f"{where}: {section} must be a mapping, not {values!r}.")
     for name, settings in special.get("components", {}).items():

@@ -40,7 +40,12 @@ def linearised_for(
     *,
     where: str,
 ) -> str | None:
-    """Find the annotator whose trees the first transform reads linearised; None where it reads none."""
+    """Find the annotator whose trees the first transform reads linearised; None where it reads none.
+
+    An annotation that the segmentation is learned from must be there even if no transform reads it.
+    """
+    if segmentation.also and not data.segmentation_from:
+        _annotator_of(data, "source", segmentation.also, where=f"{where}: segmentation")
     annotator = None
     for place, (name, settings) in enumerate(transforms.items()):
         kind, at = settings.linearised, f"{where}: the transform {name}"

@@ -1,11 +1,11 @@
-"""What a configuration chooses by name: components, annotators, filters, formats."""
+"""What a configuration chooses by name: components, transforms, annotators, filters, formats."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
-from nmtcore.config.typed import build, choose, plain
+from nmtcore.config.typed import build, choose, nearest, plain
 from nmtcore.errors import UserError
 
 T = TypeVar("T")
@@ -44,6 +44,14 @@ class Registry(Mapping[str, type[T]]):
         name = str(entry[self.key])
         values = {key: value for key, value in entry.items() if key != self.key}
         return build(self.find(name, where=where), values, where=f"{where}: {name}")
+
+    def build_named(self, name: str, entry: Mapping[str, Any], *, where: str) -> T:
+        """Make the settings of an entry `name: {kind: ..., key: value...}`; without its `key`, the kind is the name."""
+        kind = str(entry.get(self.key, name))
+        if kind not in self:
+            hint = "" if self.key in entry else f" One with a name of its own says its `{self.key}`."
+            raise UserError(f"{where}: unknown {self.what} '{kind}'. {nearest(kind, self)}{hint}")
+        return build(self[kind], {k: v for k, v in entry.items() if k != self.key}, where=f"{where}: {name}")
 
     def name_of(self, settings: T) -> str:
         """Give the name under which the class of `settings` is registered."""

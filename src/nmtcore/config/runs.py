@@ -1,6 +1,6 @@
 """A run: one system on one data set at one scale with one seed; all that training and decoding need to know."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
 from nmtcore.config.typed import build, nearest, plain
+from nmtcore.errors import UserError
 from nmtcore.layout import Layout, file_name
 
 
@@ -171,6 +172,10 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
     """Read a run back from plain values."""
-    components = {name: component_settings(name, entry, where=where) for name, entry in values["components"].items()}
-    transforms = {name: transform_settings(name, entry, where=where) for name, entry in values["transforms"].items()}
-    return build(RunSettings, {**values, "components": components, "transforms": transforms}, where=where)
+    made: dict[str, Any] = {}
+    for section, settings_of in (("components", component_settings), ("transforms", transform_settings)):
+        entries = values.get(section)
+        if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
+            raise UserError(f"{where}: {section} must be a mapping of names to settings, not {entries!r}.")
+        made[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
+    return build(RunSettings, {**values, **made}, where=where)

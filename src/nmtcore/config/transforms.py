@@ -37,4 +37,4 @@ TRANSFORMS = Registry[TransformSettings](
 
 def transform_settings(name: str, entry: Mapping[str, Any], *, where: str) -> TransformSettings:
     """Build the settings of a system's transform `name: {kind: ..., key: value...}`; without a kind, it is the name."""
-    return TRANSFORMS.build({"kind": name, **entry}, where=f"{where}: transforms")
+    return TRANSFORMS.build_named(name, entry, where=f"{where}: transforms")

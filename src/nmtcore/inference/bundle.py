@@ -248,7 +248,10 @@ def _checked_files(folder: Path) -> set[str]:
         raise _incomplete(folder, LIST)
     listed = read_json(folder / LIST)
     if not isinstance(listed, dict) or listed.get("format") != FORMAT or not isinstance(listed.get("files"), dict):
-        raise UserError(f"{folder / LIST} is not of format {FORMAT}: this version of nmtcore cannot read it.")
+        raise UserError(
+            f"{folder / LIST} is not of format {FORMAT}: this version of nmtcore cannot read it. "
+            "Train it again, or use the version that made it."
+        )
     for name, expected in listed["files"].items():
         if not (folder / name).is_file():
             raise _incomplete(folder, name)

@@ -16,7 +16,6 @@ from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.model import TransformerSettings
 from nmtcore.config.registry import Registry
-from nmtcore.config.typed import build, nearest
 from nmtcore.errors import UserError
 
 COMPONENTS = Registry[ComponentSettings](
@@ -43,11 +42,7 @@ TAKEN = ("translation", "attention_maps")
 
 def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
     """Build the settings of a system's component `name: {kind: ..., key: value...}`; without a kind, it is the name."""
-    kind = str(entry.get("kind", name))
-    if kind not in COMPONENTS:
-        hint = "" if "kind" in entry else " One with a name of its own says its `kind`."
-        raise UserError(f"{where}: components: unknown component '{kind}'. {nearest(kind, COMPONENTS)}{hint}")
-    return build(COMPONENTS[kind], {k: v for k, v in entry.items() if k != "kind"}, where=f"{where}: {name}")
+    return COMPONENTS.build_named(name, entry, where=f"{where}: components")
 
 
 def check_composition(components: Mapping[str, ComponentSettings], model: TransformerSettings, *, where: str) -> None:
