@@ -84,7 +84,7 @@ def test_a_segmentation_alone_needs_what_it_is_learned_from(folder: Path):
     (folder / "datasets/plain.yaml").write_text("extends: demo_en2de\nsyntax: {source: {constituency: null}}\n")
     alone = {"extends": "transformer_base", "segmentation": {"also": "constituency"}}
     assert run(folder, alone).segmentation.also == "constituency"
-    with pytest.raises(MissingAnnotation, match=r"scale smoke: segmentation: needs constituency on the source side"):
+    with pytest.raises(MissingAnnotation, match=r"scale smoke: needs constituency on the source side"):
         run(folder, alone, dataset="plain")
 
 

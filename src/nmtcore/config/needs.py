@@ -45,7 +45,7 @@ def linearised_for(
     An annotation that the segmentation is learned from must be there even if no transform reads it.
     """
     if segmentation.also and not data.segmentation_from:
-        _annotator_of(data, "source", segmentation.also, where=f"{where}: segmentation")
+        _annotator_of(data, "source", segmentation.also, where=where)
     annotator = None
     for place, (name, settings) in enumerate(transforms.items()):
         kind, at = settings.linearised, f"{where}: the transform {name}"
