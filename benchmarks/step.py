@@ -41,6 +41,7 @@ from nmtcore.model.build import build_components, initialise
 from nmtcore.model.device import prepare_device
 from nmtcore.model.positions import sinusoids
 from nmtcore.model.transformer import Transformer
+from nmtcore.segmentation.vocabulary import PAD
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
 
 SMOOTHING = 0.1
@@ -89,7 +90,7 @@ class Reference(nn.Module):
             self.embed(batch.target_input_BT),
             tgt_mask=torch.ones(length, length, dtype=torch.bool, device=batch.source_BS.device).triu(1),
             src_key_padding_mask=~batch.source_mask,
-            tgt_key_padding_mask=~batch.target_mask_BT,
+            tgt_key_padding_mask=batch.target_output_BT == PAD,
             memory_key_padding_mask=~batch.source_mask,
             tgt_is_causal=True,
         )

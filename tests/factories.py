@@ -23,6 +23,13 @@ from nmtcore.model.transformer import Transformer
 MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 
 
+def target_mask(batch: Batch) -> Tensor:
+    """Mark the real places of a batch's targets (B, T), as `target_places_N` tells them."""
+    mask_BT = torch.zeros_like(batch.target_output_BT, dtype=torch.bool)
+    mask_BT.view(-1)[batch.target_places_N] = True
+    return mask_BT
+
+
 def run_settings(
     *components: ComponentSettings, words: str | dict[str, WordsSettings] = "spaces", **values: Any
 ) -> RunSettings:

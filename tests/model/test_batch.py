@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from factories import target_mask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,8 +22,8 @@ def test_a_batch_is_its_rows_padded_on_the_right(make, draw, seed, rows, prefixe
     targets = [examples.target.ids[r].tolist() for r in rows]
     assert len(batch) == len(rows)
     _check(batch.source_BS, batch.source_mask, sources)
-    _check(batch.target_input_BT, batch.target_mask_BT, [[2, *t] for t in targets])
-    _check(batch.target_output_BT, batch.target_mask_BT, [[*t, 3] for t in targets])
+    _check(batch.target_input_BT, target_mask(batch), [[2, *t] for t in targets])
+    _check(batch.target_output_BT, target_mask(batch), [[*t, 3] for t in targets])
     assert batch.tokens == batch.counts["translation"] == sum(len(t) + 1 for t in targets)
     real = batch.target_output_BT.flatten()[batch.target_places_N]
     assert real.tolist() == [i for t in targets for i in [*t, 3]]

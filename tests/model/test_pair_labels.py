@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits
+from factories import forced_logits, target_mask
 from oracles import Transformer as Oracle
 from oracles import softmax, tree_pairs
 
@@ -120,7 +120,7 @@ def test_logits_are_those_of_loops(name, norm, make, draw):
         for t in range(found.size(1)):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), found[:, t])
     for row in range(4):
-        target = batch.target_input_BT[row][batch.target_mask_BT[row]].tolist()
+        target = batch.target_input_BT[row][target_mask(batch)[row]].tolist()
         source = batch.source_BS[row][batch.source_mask[row]].tolist()
         expected = oracle_of(model, SYSTEMS[name], examples, row).logits(source, target)
         np.testing.assert_allclose(found[row, : len(target)].detach().numpy(), expected, rtol=1e-9, atol=1e-10)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits
+from factories import forced_logits, target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import Transformer as Oracle
 from oracles import softmax
@@ -117,7 +117,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
         weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
         oracle = ScaledOracle(model, settings, weights)
         source = batch.source_BS[i][batch.source_mask[i]].tolist()
-        target = batch.target_input_BT[i][batch.target_mask_BT[i]].tolist()
+        target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
 
 

@@ -7,7 +7,7 @@ none, must guess. That holds of every component through which a tree can say whi
 import numpy as np
 import pytest
 import torch
-from factories import examples_of, forced_logits, side
+from factories import examples_of, forced_logits, side, target_mask
 
 from nmtcore.config.components.pair_labels import TreeTraversalSettings
 from nmtcore.config.components.pascal import PascalSettings
@@ -53,7 +53,7 @@ def accuracy(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
         found = forced_logits(model.eval(), batch).argmax(-1)
-    words = batch.target_mask_BT & (batch.target_output_BT >= FIRST)
+    words = target_mask(batch) & (batch.target_output_BT >= FIRST)
     return float((found == batch.target_output_BT)[words].float().mean())
 
 

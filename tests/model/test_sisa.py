@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from factories import target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import Transformer as Oracle
 from oracles import pointing_loss, softmax
@@ -110,7 +111,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
     for i in range(8):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
         source = batch.source_BS[i][batch.source_mask[i]].tolist()
-        target = batch.target_input_BT[i][batch.target_mask_BT[i]].tolist()
+        target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
         # Neither `</s>` nor `<ROOT>` may be anybody's governor.
         scores = oracle.scores[offset:, offset : offset + len(words)]

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
-from factories import forced_logits
+from factories import forced_logits, target_mask
 from oracles import Transformer as Oracle
 
 from nmtcore.model.batch import make_batch
@@ -23,7 +23,7 @@ def test_logits_are_those_of_plain_loops(make, draw, norm, positions, joint):
     oracle = Oracle(model)
     for i in range(3):
         source = batch.source_BS[i][batch.source_mask[i]].tolist()
-        target = batch.target_input_BT[i][batch.target_mask_BT[i]].tolist()
+        target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), **CLOSE)
 
 
@@ -85,10 +85,10 @@ def test_losses_are_sums_over_real_tokens(make, draw):
         log[b, t, batch.target_output_BT[b, t]]
         for b in range(5)
         for t in range(batch.target_output_BT.size(1))
-        if batch.target_mask_BT[b, t]
+        if target_mask(batch)[b, t]
     )
     torch.testing.assert_close(losses.parts[0].sum, expected)
     torch.testing.assert_close(losses.nll_sum, expected.detach())
-    assert losses.tokens == losses.parts[0].count == int(batch.target_mask_BT.sum())
+    assert losses.tokens == losses.parts[0].count == int(target_mask(batch).sum())
     torch.testing.assert_close(losses.objective(), expected / losses.tokens)
     torch.testing.assert_close(losses.objective({"translation": 7}), expected / 7)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from factories import forced_logits, side
+from factories import forced_logits, side, target_mask
 from training import tiny
 
 from nmtcore.errors import UserError
@@ -42,7 +42,7 @@ def greedy(model, data):
     batch = make_batch(data, range(len(data)), model.components)
     with torch.no_grad():
         guess = forced_logits(model, batch).argmax(-1)
-    return ((guess == batch.target_output_BT) | ~batch.target_mask_BT).all(1).float().mean().item()
+    return ((guess == batch.target_output_BT) | ~target_mask(batch)).all(1).float().mean().item()
 
 
 def test_a_tiny_model_learns_to_reverse_and_to_parse(tmp_path):

@@ -1,13 +1,13 @@
 # Trees and tags, a shard a job; and the labels that they use.
 from nmtcore.planning.annotation import (
-    tracked_annotator,
     annotator_memory,
     annotator_models,
     language,
     selection_annotations,
     selection_file,
-    tracked_selection,
     shard_files,
+    tracked_annotator,
+    tracked_selection,
 )
 
 

@@ -20,7 +20,7 @@ class Output:
 
     def text(self, hypothesis: Hypothesis) -> str:
         """Detokenise, or join tokens by spaces, as the data set's evaluation asks for; either way detruecased."""
-        words = self._segmenter.join(self._transforms.strip(self._vocabulary.tokens(hypothesis.tokens)))
+        words = self._transforms.words(hypothesis.tokens, self._vocabulary, self._segmenter)
         detokenised = self._run.evaluation.text == "detokenised"
         return self._words.join(words) if detokenised else " ".join(self._words.restored(words))
 

@@ -21,6 +21,7 @@ from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.training.distributed import silent
 from nmtcore.training.fingerprint import checkpoint_folder, hash_files
 from nmtcore.training.train import train
 
@@ -58,7 +59,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     files += [Path(job.start, LIST)] if job.start else []
     labels = run_labels(run, job.labels)
     main = os.environ.get("RANK", "0") == "0"
-    checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=print if main else _silent)
+    checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=print if main else silent)
 
     torch.manual_seed(run.seed)
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
@@ -80,10 +81,6 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     )
     if main:
         save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
-
-
-def _silent(_: str) -> None:
-    """Say nothing: the first of several processes speaks."""
 
 
 def _training_data(run: RunSettings, transforms: Transforms, folder: Path) -> tuple[dict[str, Examples], list[Path]]:

@@ -80,7 +80,7 @@ class Bundle:
 
     def words(self, tokens: Sequence[int]) -> list[str]:
         """Put the words of a hypothesis together."""
-        return self.target_segmenter.join(self.transforms.strip(self.target_vocabulary.tokens(tokens)))
+        return self.transforms.words(tokens, self.target_vocabulary, self.target_segmenter)
 
     def text(self, tokens: Sequence[int]) -> str:
         """Make the text of a hypothesis, detokenised as the data set's words ask for."""

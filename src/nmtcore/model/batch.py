@@ -29,7 +29,6 @@ class Batch:
     """`<s>`, subwords."""
     target_output_BT: Tensor | None = None
     """Subwords, `</s>`."""
-    target_mask_BT: Tensor | None = None
     target_places_N: Tensor | None = None
     """The real positions of `target_output_BT`, flattened: known beforehand, so that no device has to count."""
     extra: dict[str, Tensor] = field(default_factory=dict)
@@ -106,6 +105,5 @@ def _to_device(arrays: Arrays, target_lengths: np.ndarray | None, device: torch.
     if target_lengths is not None:
         mask_BT = _mask(arrays.target_output_BT, target_lengths)
         batch.target_input_BT, batch.target_output_BT = move(arrays.target_input_BT), move(arrays.target_output_BT)
-        batch.target_mask_BT = move(mask_BT)
         batch.target_places_N = move(np.flatnonzero(mask_BT))
     return batch

@@ -124,3 +124,7 @@ def _own_device(device: torch.device, size: int) -> torch.device:
     device = prepare_device(torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))))
     torch.cuda.set_device(device)
     return device
+
+
+def silent(_: str) -> None:
+    """Log nothing: the first process speaks for all."""

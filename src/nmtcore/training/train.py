@@ -15,7 +15,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.device import memory_explained
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.data import TrainingData, training_data
-from nmtcore.training.distributed import World, world
+from nmtcore.training.distributed import World, silent, world
 from nmtcore.training.lock import Lock, locked
 from nmtcore.training.loop import Trainer
 from nmtcore.training.reporter import Reporter
@@ -77,7 +77,7 @@ def train(
         raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")
     signals, memory = Signals(), memory_explained(_less_at_once(run.training.batch))
     with memory, world(device) as team, _alone(team, checkpoints, log) as lock, signals.catching():
-        log = log if team.main else _silent
+        log = log if team.main else silent
         if run.training.precision == "bf16" and team.device.type != "cuda":
             log("This device trains in fp32: bf16 is for GPUs.")
         data = training_data(run, model, train, dev, log, treebank=treebank)
@@ -136,7 +136,3 @@ def _alone(team: World, folder: Path, log: Callable[[str], None]) -> Iterator[Lo
     with locked(folder / "lock", log=log) as lock:
         team.wait()
         yield lock
-
-
-def _silent(line: str) -> None:
-    """Say nothing: the first process speaks for all."""

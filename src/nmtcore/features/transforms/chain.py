@@ -12,6 +12,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.linearised import Linearised
 from nmtcore.features.transforms.base import Transform
 from nmtcore.layout import file_name
+from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
@@ -49,6 +50,10 @@ class Transforms:
         for transform in reversed(self._transforms):
             entries = transform.strip(entries)
         return list(entries)
+
+    def words(self, tokens: Sequence[int], vocabulary: Vocabulary, segmenter: Segmenter) -> list[str]:
+        """Put the words of an output's text together from its ids."""
+        return segmenter.join(self.strip(vocabulary.tokens(tokens)))
 
 
 def run_vocabularies(run: RunSettings, segmentation: Path) -> dict[str, Vocabulary]:
