@@ -2,6 +2,8 @@
 
 import math
 from collections import deque
+from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -212,3 +214,32 @@ def tree_pairs(governors: list[int]) -> dict[tuple[int, int], tuple[int, str]]:
         for i in range(len(governors))
         for j, path in tree_steps(i, governors).items()
     }
+
+
+def every_tree(words: int, *, roots: str) -> Iterator[tuple[int, ...]]:
+    """Every non-projective dependency tree: the governor of each word, -1 for the root."""
+    for governors in product(range(-1, words), repeat=words):
+        if roots == "one" and governors.count(-1) != 1:
+            continue
+        if all(reaches_root(word, governors) for word in range(words)):
+            yield governors
+
+
+def reaches_root(word: int, governors: tuple[int, ...]) -> bool:
+    for _ in governors:
+        word = governors[word]
+        if word == -1:
+            return True
+    return False
+
+
+def tree_distribution(scores: np.ndarray, *, roots: str) -> tuple[np.ndarray, float]:
+    """Marginals of all edges, the root's on the diagonal, and the log of the sum over all trees, tree by tree."""
+    trees = list(every_tree(len(scores), roots=roots))
+    logs = [sum(scores[word if head == -1 else head, word] for word, head in enumerate(tree)) for tree in trees]
+    total = sum(math.exp(log - max(logs)) for log in logs)
+    marginals = np.zeros_like(scores)
+    for tree, log in zip(trees, logs, strict=True):
+        for word, head in enumerate(tree):
+            marginals[word if head == -1 else head, word] += math.exp(log - max(logs)) / total
+    return marginals, max(logs) + math.log(total)
