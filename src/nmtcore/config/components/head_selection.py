@@ -1,0 +1,25 @@
+"""Settings of head selection (tran2018)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nmtcore.config.components.base import ComponentSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadSelectionSettings(ComponentSettings):
+    """A distribution over the heads of every source token, learned from translation alone."""
+
+    weights: Literal["tree", "flat"] = "tree"
+    """tree: marginals over all dependency trees. flat: a softmax over the heads of each token."""
+    annotations: Literal["shared", "separate", "one_set"] = "shared"
+    """How the decoder reads the heads. shared: by its attention over the source. separate: by an attention of their own.
+    one_set: the encoder adds them to its annotations."""
+    hard: bool = False
+    """Use the likeliest head alone, with straight-through gradients."""
+    scale: bool = False
+    """Divide the scores by the square root of the model's width."""
+    root: Literal["own", "learned"] = "own"
+    """What scores a token as the root: its own query, or a learned query of the root."""
+    roots: Literal["one", "many"] = "one"
+    """Whether trees have one root or any number of roots."""

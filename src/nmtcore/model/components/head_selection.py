@@ -1,0 +1,109 @@
+"""Head selection (tran2018, section 3): a distribution over the heads of every source token, which translation learns.
+
+Scores phi of pairs of tokens become weights beta, by column: of a tree (the marginals of the matrix-tree theorem) or flat
+(a softmax over heads). `M = S_v beta` holds the expected head of every token; the decoder adds it to what it puts out,
+through a gate, or the encoder adds it to its annotations. A token of the root stands on the diagonal, for itself.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.model.components.base import Component, Context, Labels
+from nmtcore.model.matrix_tree import tree_marginals
+
+
+class HeadSelection(Component):
+    """Computes phi, beta and M once per sentence, and at each step of the decoder what M adds."""
+
+    def __init__(
+        self,
+        settings: HeadSelectionSettings,
+        *,
+        name: str,
+        model: RecurrentSettings,
+        labels: Labels | None = None,
+    ) -> None:
+        super().__init__(settings, name=name, model=model, labels=labels)
+        width = model.width
+        self.queries, self.keys, self.values = (nn.Linear(width, width, bias=False) for _ in range(3))
+        """W_q, W_k and W_v (equation 6)."""
+        self.root = nn.Parameter(torch.zeros(width)) if settings.root == "learned" else None
+        """Query of the artificial root; without it, a token's own query scores it as the root."""
+        self.gate = nn.Linear(width, width)
+        """W_g (equations 17 and 22)."""
+        in_decoder = settings.annotations != "one_set"
+        self.into_output = nn.Linear(width, width, bias=False) if in_decoder else None
+        self.attention = nn.Linear(width, width, bias=False) if settings.annotations == "separate" else None
+        """W_m (equation 19)."""
+
+    def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
+        """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
+        words_BS = word_positions(context.mask_BS)
+        scores_BSS = self.head_scores(memory_BSD)
+        weights_BSS = self.head_weights(scores_BSS, words_BS)
+        heads_BSD = weights_BSS.mT.to(memory_BSD.dtype) @ self.values(memory_BSD)
+        context.notes[self.name] = {"scores_BSS": scores_BSS, "weights_BSS": weights_BSS, "heads_BSD": heads_BSD}
+        if self.into_output is not None:
+            return memory_BSD
+        return memory_BSD + self.gate(memory_BSD).sigmoid() * heads_BSD
+
+    def head_scores(self, memory_BSD: Tensor) -> Tensor:
+        """Compute phi: `q_i . k_j` for token i as the head of token j, the root's score on the diagonal (equation 9)."""
+        queries_BSD, keys_BSD = self.queries(memory_BSD), self.keys(memory_BSD)
+        scores_BSS = queries_BSD @ keys_BSD.mT
+        if self.root is not None:
+            scores_BSS = torch.diagonal_scatter(scores_BSS, keys_BSD @ self.root, dim1=1, dim2=2)
+        return scores_BSS * keys_BSD.size(-1) ** -0.5 if self.settings.scale else scores_BSS
+
+    def head_weights(self, scores_BSS: Tensor, words_BS: Tensor) -> Tensor:
+        """Compute beta, at least fp32: every word's column sums to one, those of other positions are 0."""
+        if self.settings.weights == "tree":
+            weights_BSS, _ = tree_marginals(scores_BSS, words_BS, roots=self.settings.roots)
+        else:
+            exact_BSS = scores_BSS.float() if scores_BSS.dtype.itemsize < 4 else scores_BSS
+            exact_BSS = exact_BSS.masked_fill(~words_BS.unsqueeze(2), torch.finfo(exact_BSS.dtype).min)
+            weights_BSS = exact_BSS.softmax(dim=1) * words_BS.unsqueeze(1)
+        return straight_through(weights_BSS, words_BS) if self.settings.hard else weights_BSS
+
+    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor]:
+        """Give the expected heads M, and for an attention of their own the keys and the padding."""
+        heads_BSD = context.notes[self.name]["heads_BSD"]
+        if self.into_output is None:
+            return {}
+        if self.attention is None:
+            return {"heads_BSD": heads_BSD}
+        return {"heads_BSD": heads_BSD, "keys_BDS": self.attention(heads_BSD).mT, "mask_B1S": context.mask_BS[:, None]}
+
+    def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor | float:
+        """Compute `W_d (d * sigmoid(W_g h))`, d being the mean of the heads under the attention (equations 16 to 20)."""
+        if self.into_output is None:
+            return 0.0
+        if self.attention is not None:
+            scores_BMS = hidden_BMD @ memory[f"{self.name}.keys_BDS"]
+            weights_BMS = scores_BMS.masked_fill(~memory[f"{self.name}.mask_B1S"], float("-inf")).softmax(dim=-1)
+        selected_BMD = weights_BMS @ memory[f"{self.name}.heads_BSD"]
+        return self.into_output(selected_BMD * self.gate(hidden_BMD).sigmoid())
+
+    def gate_norms(self, hidden: Tensor) -> Tensor:
+        """Compute the L2 norm of the gate at decoder states (..., D): (...)."""
+        return self.gate(hidden).sigmoid().norm(dim=-1)
+
+
+def word_positions(mask_BS: Tensor) -> Tensor:
+    """Find the tokens that stand in a tree: all real ones but the last, `</s>`."""
+    return torch.cat([mask_BS[:, 1:], torch.zeros_like(mask_BS[:, :1])], dim=1)
+
+
+def straight_through(weights_BSS: Tensor, words_BS: Tensor) -> Tensor:
+    """Make the largest weight of each column 1 and the others 0; gradients pass as if the weights were unchanged.
+
+    Straight-through estimation (Bengio et al. 2013; tran2018, equation 21); of equal weights the first counts.
+    """
+    hard_BSS = torch.zeros_like(weights_BSS).scatter_(1, weights_BSS.argmax(dim=1, keepdim=True), 1.0)
+    hard_BSS = hard_BSS * words_BS.unsqueeze(1)
+    return hard_BSS + (weights_BSS - weights_BSS.detach())

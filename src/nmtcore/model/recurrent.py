@@ -1,0 +1,210 @@
+"""The recurrent model of tran2018: a bidirectional LSTM encoder and an LSTM decoder with input feeding, without syntax.
+
+Attention is the general form of Luong et al. (2015) without bias. Components change the encoder's annotations, and add to
+what each step of the decoder puts out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.model.base import Encoded, TranslationModel
+from nmtcore.model.batch import Batch
+from nmtcore.model.components.base import Component, Context, hooks_of
+
+
+class Recurrent(TranslationModel):
+    """Encoder, decoder and tied output layer; `components` add syntax through the hooks of `components/base.py`."""
+
+    def __init__(
+        self,
+        settings: RecurrentSettings,
+        *,
+        source_size: int,
+        target_size: int,
+        joint: bool,
+        components: Sequence[Component] = (),
+    ) -> None:
+        super().__init__(
+            settings, source_size=source_size, target_size=target_size, joint=joint, components=components
+        )
+        width = settings.width
+        self.output_bias = nn.Parameter(torch.zeros(target_size))
+        self.encoder = nn.ModuleList(
+            nn.LSTM(width, width // 2, bidirectional=True, batch_first=True) for _ in range(settings.layers)
+        )
+        self.decoder = nn.ModuleList(Cell(width, embedded=i == 0) for i in range(settings.layers))
+        self.keys = nn.Linear(width, width, bias=False)
+        """W_a of tran2018, equation 3, applied to the annotations."""
+        self.from_context = nn.Linear(width, width, bias=False)
+        self.from_hidden = nn.Linear(width, width, bias=False)
+        """The two halves of W in `tanh(W [c; h])`."""
+        self._annotate = hooks_of(components, "annotate")
+        self._with_step_memory = tuple(make.__self__ for make in hooks_of(components, "step_memory"))
+        self._before_tanh = hooks_of(components, "before_tanh")
+
+    def encode(self, batch: Batch) -> Encoded:
+        """Run the encoder over the source."""
+        context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
+        states_BSD = self._dropped(self.source_embedding(batch.source_BS))
+        packed = pack_padded_sequence(states_BSD, batch.source_lengths_B, batch_first=True, enforce_sorted=False)
+        hidden, cells = [], []
+        for i, layer in enumerate(self.encoder):
+            if i:
+                packed = packed._replace(data=self._dropped(packed.data))
+            packed, last = layer(packed)
+            for states, last_2BE in zip((hidden, cells), last, strict=True):
+                states.append(last_2BE.transpose(0, 1).flatten(1))
+        memory_BSD, _ = pad_packed_sequence(packed, batch_first=True, total_length=batch.source_BS.size(1))
+        for change in self._annotate:
+            memory_BSD = change(memory_BSD, context)
+        return Encoded(memory_BSD=memory_BSD, context=context, hidden=tuple(hidden), cells=tuple(cells))
+
+    def _dropped(self, states: Tensor) -> Tensor:
+        return F.dropout(states, self.settings.dropout, self.training)
+
+    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+        """Run the decoder over whole targets: (B, T, D). Only what depends on the step before is computed in steps."""
+        state = self.start(encoded)
+        gates_BTO = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
+        outputs = []
+        for gates_BO in gates_BTO.unbind(1):
+            self._advance(gates_BO, state)
+            outputs.append(state.output_RD)
+        return torch.stack(outputs, dim=1)
+
+    def start(self, encoded: Encoded) -> RecurrentState:
+        """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
+        memory_BSD = encoded.memory_BSD
+        memory = {
+            "keys_BDS": self.keys(memory_BSD).transpose(1, 2),
+            "values_BSD": self.from_context(memory_BSD),
+            "padding_B1S": ~encoded.mask_BS.unsqueeze(1),
+        }
+        for component in self._with_step_memory:
+            own = component.step_memory(memory_BSD, encoded.context)
+            memory |= {f"{component.name}.{key}": value for key, value in own.items()}
+        output_BD = torch.zeros_like(encoded.hidden[0])
+        return RecurrentState(memory=memory, hidden=list(encoded.hidden), cells=list(encoded.cells), output_RD=output_BD)
+
+    def step(self, tokens_R: Tensor, state: RecurrentState) -> Tensor:
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
+        self._advance(self.decoder[0].embedded(self._dropped(self.target_embedding(tokens_R))), state)
+        return self.logits(state.output_RD)
+
+    def _advance(self, gates_RO: Tensor, state: RecurrentState) -> None:
+        """Make one step, from the first layer's gates as far as they come from the newest token."""
+        below_RD = state.output_RD
+        for i, layer in enumerate(self.decoder):
+            gates_RO = layer(below_RD, state.hidden[i], gates_RO if i == 0 else None)
+            state.hidden[i], state.cells[i] = lstm_states(gates_RO, state.cells[i])
+            below_RD = self._dropped(state.hidden[i]) if i + 1 < len(self.decoder) else state.hidden[i]
+        hidden_BMD = below_RD.view(state.sentences, -1, below_RD.size(1))
+        scores_BMS = hidden_BMD @ state.memory["keys_BDS"]
+        weights_BMS = torch.softmax(scores_BMS.masked_fill(state.memory["padding_B1S"], float("-inf")), dim=-1)
+        mixed_BMD = weights_BMS @ state.memory["values_BSD"] + self.from_hidden(hidden_BMD)
+        for add in self._before_tanh:
+            mixed_BMD = mixed_BMD + add(hidden_BMD, weights_BMS, state.memory)
+        state.output_RD = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
+
+
+class Cell(nn.Module):
+    """The gates of one LSTM layer: input, forget and output gate, and the candidate, from its input and last output."""
+
+    def __init__(self, width: int, *, embedded: bool) -> None:
+        super().__init__()
+        self.embedded = GateLinear(width, width) if embedded else None
+        """From the embedded token, for all target positions at once."""
+        self.stepwise = GateLinear(2 * width, width, bias=not embedded)
+
+    def forward(self, below_RD: Tensor, hidden_RD: Tensor, gates_RO: Tensor | None) -> Tensor:
+        """Add up the gates, before their functions: (R, 4 D)."""
+        stepwise_RO = self.stepwise(torch.cat([below_RD, hidden_RD], dim=1))
+        return stepwise_RO if gates_RO is None else stepwise_RO + gates_RO
+
+
+class GateLinear(nn.Linear):
+    """A linear layer to the four gates of an LSTM, side by side."""
+
+    parts = 4
+
+    def __init__(self, inputs: int, width: int, *, bias: bool = True) -> None:
+        super().__init__(inputs, self.parts * width, bias=bias)
+
+
+def lstm_states(gates_RO: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
+    """Apply an LSTM's gates (input, forget, output, candidate): its new hidden and cell state, (R, D) each."""
+    return _LSTMStates.apply(gates_RO, cell_RD)
+
+
+class _LSTMStates(torch.autograd.Function):
+    """`c' = f c + i g` and `h = o tanh(c')`, in a few operations forward and backward: there are many steps."""
+
+    @staticmethod
+    def forward(ctx: Any, gates_RO: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute the hidden and the cell state."""
+        width = cell_RD.size(1)
+        gates = gates_RO[:, : 3 * width].sigmoid()
+        input_RD, forget_RD, output_RD = gates.split(width, dim=1)
+        candidate_RD = gates_RO[:, 3 * width :].tanh()
+        new_RD = torch.addcmul(forget_RD * cell_RD, input_RD, candidate_RD)
+        squashed_RD = new_RD.tanh()
+        ctx.save_for_backward(gates, candidate_RD, cell_RD, squashed_RD)
+        return output_RD * squashed_RD, new_RD
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, hidden_RD: Tensor, new_RD: Tensor) -> tuple[Tensor, Tensor]:
+        """Give the gradients of the gates and of the old cell state, from those of the new states."""
+        gates, candidate_RD, cell_RD, squashed_RD = ctx.saved_tensors
+        width = cell_RD.size(1)
+        input_RD, forget_RD, output_RD = gates.split(width, dim=1)
+        new_RD = torch.addcmul(new_RD, hidden_RD * output_RD, 1 - squashed_RD * squashed_RD)
+        gradient_RO = hidden_RD.new_empty(len(cell_RD), 4 * width)
+        torch.mul(new_RD, candidate_RD, out=gradient_RO[:, :width])
+        torch.mul(new_RD, cell_RD, out=gradient_RO[:, width : 2 * width])
+        torch.mul(hidden_RD, squashed_RD, out=gradient_RO[:, 2 * width : 3 * width])
+        gradient_RO[:, : 3 * width].mul_(gates * (1 - gates))
+        torch.mul(new_RD * input_RD, 1 - candidate_RD * candidate_RD, out=gradient_RO[:, 3 * width :])
+        return gradient_RO, new_RD * forget_RD
+
+
+@dataclass(kw_only=True)
+class RecurrentState:
+    """The state of step-by-step decoding: the source, once per sentence, and the last step, once per row."""
+
+    memory: dict[str, Tensor]
+    """By name; the first dimension of each is B. Components' own begin with their names."""
+    hidden: list[Tensor]
+    cells: list[Tensor]
+    """(R, D) per layer."""
+    output_RD: Tensor
+    """u of the last step, which is fed into the next."""
+
+    @property
+    def sentences(self) -> int:
+        """B, those still being decoded."""
+        return len(self.memory["keys_BDS"])
+
+    def reorder(self, beams_BM: Tensor) -> None:
+        """Continue beam `beams_BM[b, m]` of sentence b as its new beam m; the number of beams may change."""
+        beams = len(self.output_RD) // self.sentences
+        starts_B1 = torch.arange(self.sentences, device=beams_BM.device).unsqueeze(1) * beams
+        self._select((beams_BM + starts_B1).flatten())
+
+    def keep(self, sentences_B: Tensor) -> None:
+        """Keep only the sentences of these indices, in this order."""
+        beams = len(self.output_RD) // self.sentences
+        self.memory = {name: tensor.index_select(0, sentences_B) for name, tensor in self.memory.items()}
+        self._select((sentences_B.unsqueeze(1) * beams + torch.arange(beams, device=sentences_B.device)).flatten())
+
+    def _select(self, rows_R: Tensor) -> None:
+        self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]
+        self.cells = [states_RD.index_select(0, rows_R) for states_RD in self.cells]
+        self.output_RD = self.output_RD.index_select(0, rows_R)
