@@ -243,3 +243,99 @@ def tree_distribution(scores: np.ndarray, *, roots: str) -> tuple[np.ndarray, fl
         for word, head in enumerate(tree):
             marginals[word if head == -1 else head, word] += math.exp(log - max(logs)) / total
     return marginals, max(logs) + math.log(total)
+
+
+class Recurrent:
+    """Computes a recurrent model's logits for one pair from its parameters, in loops."""
+
+    def __init__(self, model) -> None:
+        self.settings = model.settings
+        self.component = next(iter(model.components), None)
+        self.values = {name: value.detach().double().numpy() for name, value in model.state_dict().items()}
+
+    def linear(self, name: str, x: np.ndarray) -> np.ndarray:
+        return x @ self.values[f"{name}.weight"].T + self.values.get(f"{name}.bias", 0)
+
+    def encode(self, source: list[int]) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
+        """Annotations (S, D), and the last hidden and cell states of every layer."""
+        x = np.array([self.values["source_embedding.weight"][i] for i in source])
+        hidden, cells = [], []
+        for i in range(self.settings.layers):
+            outputs, ends = [], []
+            for direction in ("", "_reverse"):
+                weights = [self.values[f"encoder.{i}.{part}_l0{direction}"] for part in LSTM_PARAMETERS]
+                steps = x[::-1] if direction else x
+                states = lstm(steps, *weights)
+                outputs.append(np.array([h for h, _ in (states[::-1] if direction else states)]))
+                ends.append(states[-1])
+            x = np.concatenate(outputs, axis=1)
+            hidden.append(np.concatenate([h for h, _ in ends]))
+            cells.append(np.concatenate([c for _, c in ends]))
+        return x, hidden, cells
+
+    def heads(self, memory: np.ndarray) -> np.ndarray:
+        """The expected head of every token by the first component: (S, D)."""
+        settings, name = self.component.settings, "components.0"
+        scores = self.linear(f"{name}.queries", memory) @ self.linear(f"{name}.keys", memory).T
+        if settings.root == "learned":
+            np.fill_diagonal(scores, self.linear(f"{name}.keys", memory) @ self.values[f"{name}.root"])
+        scores = (scores / math.sqrt(memory.shape[1]) if settings.scale else scores)[:-1, :-1]
+        weights = np.zeros((len(memory), len(memory)))
+        if settings.weights == "tree":
+            weights[:-1, :-1], _ = tree_distribution(scores, roots=settings.roots)
+        else:
+            weights[:-1, :-1] = np.array([softmax(column) for column in scores.T]).T
+        if settings.hard:
+            best = weights.argmax(axis=0)
+            weights = np.array([[float(best[j] == i and j < len(best) - 1) for j in range(len(best))] for i in range(len(best))])
+        return weights.T @ self.linear(f"{name}.values", memory)
+
+    def logits(self, source: list[int], target_input: list[int]) -> np.ndarray:
+        memory, hidden, cells = self.encode(source)
+        name = "components.0"
+        heads = None if self.component is None else self.heads(memory)
+        way = None if self.component is None else self.component.settings.annotations
+        if way == "one_set":
+            memory = memory + sigmoid(self.linear(f"{name}.gate", memory)) * heads
+        output, logits = np.zeros(self.settings.width), []
+        for token in target_input:
+            below = np.concatenate([self.values["target_embedding.weight"][token], output])
+            for i in range(self.settings.layers):
+                weight = self.values[f"decoder.{i}.stepwise.weight"]
+                if i == 0:
+                    embedded, below = np.split(below, 2)
+                    gates = self.linear("decoder.0.embedded", embedded) + weight @ np.concatenate([below, hidden[0]])
+                else:
+                    gates = weight @ np.concatenate([below, hidden[i]]) + self.values[f"decoder.{i}.stepwise.bias"]
+                entry, forget, out, candidate = np.split(gates, 4)
+                cells[i] = sigmoid(forget) * cells[i] + sigmoid(entry) * np.tanh(candidate)
+                hidden[i] = below = sigmoid(out) * np.tanh(cells[i])
+            weights = softmax(self.linear("keys", memory) @ below)
+            mixed = self.linear("from_context", weights @ memory) + self.linear("from_hidden", below)
+            if way in ("shared", "separate"):
+                if way == "separate":
+                    weights = softmax(self.linear(f"{name}.attention", heads) @ below)
+                mixed += self.linear(f"{name}.into_output", weights @ heads * sigmoid(self.linear(f"{name}.gate", below)))
+            output = np.tanh(mixed)
+            logits.append(self.values["target_embedding.weight"] @ output + self.values["output_bias"])
+        return np.array(logits)
+
+
+LSTM_PARAMETERS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def lstm(inputs, input_weight, hidden_weight, input_bias, hidden_bias) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Hidden and cell state after every input; gates in torch's order: input, forget, candidate, output."""
+    width = hidden_weight.shape[1]
+    hidden, cell, states = np.zeros(width), np.zeros(width), []
+    for x in inputs:
+        gates = input_weight @ x + input_bias + hidden_weight @ hidden + hidden_bias
+        entry, forget, candidate, out = np.split(gates, 4)
+        cell = sigmoid(forget) * cell + sigmoid(entry) * np.tanh(candidate)
+        hidden = sigmoid(out) * np.tanh(cell)
+        states.append((hidden, cell))
+    return states
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
