@@ -3,7 +3,7 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.features import brackets_file, labels_of_features, segmentation_folder, used_kinds
+from nmtcore.planning.features import labels_of_features, segmentation_folder, training_linearised_parses, used_kinds
 
 
 def test_a_segmentation_lies_where_it_was_learned(project):
@@ -21,11 +21,11 @@ def test_brackets_are_read_where_a_segmentation_is_learned_from_constituents_too
         ),
         plain=little(),
     )
-    found = brackets_file(made, dataset="phrases", segmentation="bpe_joint_200_constituency")
+    found = training_linearised_parses(made, dataset="phrases", segmentation="bpe_joint_200_constituency")
     assert found == ["results/phrases/annotation/phrases/train.source.brackets.parquet"]
-    assert brackets_file(made, dataset="phrases", segmentation="bpe_joint_200") == []
+    assert training_linearised_parses(made, dataset="phrases", segmentation="bpe_joint_200") == []
     with pytest.raises(UserError, match="plain: bpe_joint_200_constituency needs constituency on the source side"):
-        brackets_file(made, dataset="plain", segmentation="bpe_joint_200_constituency")
+        training_linearised_parses(made, dataset="plain", segmentation="bpe_joint_200_constituency")
 
 
 def test_the_kinds_that_an_annotator_is_used_for(project):

@@ -12,7 +12,7 @@ def segmentation_folder(project: Project, *, dataset: str, segmentation: str) ->
     return project.layout.path("segmentation", dataset=owner, segmentation=segmentation)
 
 
-def brackets_file(project: Project, *, dataset: str, segmentation: str) -> list[str]:
+def training_linearised_parses(project: Project, *, dataset: str, segmentation: str) -> list[str]:
     """Give the linearised parses of the training sources, where a segmentation is learned from them too."""
     if SegmentationSettings.parse(segmentation).also is None:
         return []
