@@ -69,9 +69,9 @@ def train(
     metric, unless that is perplexity. `log` hears what happens; a bar is drawn on `terminal` (standard error) if that
     is one. Under torchrun every process calls this with the same arguments.
 
-    Raises `Interrupted` after a checkpoint when a signal asked to stop, and `UserError` where there is nothing to
-    train on, training diverges, a GPU's memory is full, another process ended (`OtherProcessEnded`), or another trainer holds
-    the folder for too long.
+    Raises `Interrupted` if a signal stops training (a checkpoint is written first), and `UserError` if there is nothing
+    to train on, training diverges, a GPU's memory is full, another process ended (`OtherProcessEnded`), or another
+    trainer holds the folder for too long.
     """
     if validate is None and run.training.validation.metric != "perplexity":
         raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")

@@ -71,7 +71,7 @@ class TrainingData:
         return self.main.plan(epoch)
 
     def batches(self, rows: np.ndarray, update: int, components: Sequence[Component], **where: Any) -> list[Batch]:
-        """Make what one device takes (see `TrainingSet.batches`) of update number `update` (from 0), `rows` being its own."""
+        """Make one device's micro-batches of update `update` (counted from 0), whose batch has the rows `rows`."""
         batches = self.main.batches(rows, components, **where)
         return batches if self._walk is None else batches + self.beside.batches(self._walk[update], components, **where)
 
