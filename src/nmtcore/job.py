@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
-from nmtcore.config import settings
+from nmtcore.config.settings import ProjectSettings, project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explained
 from nmtcore.unfinished import noted
@@ -32,7 +32,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     try:
-        layout = project_settings(snakemake).layout
+        layout = job_settings(snakemake).layout
         with explained(log), noted(snakemake.output, layout=layout):
             yield terminal
     except UserError as error:
@@ -92,6 +92,6 @@ def own_config() -> str | None:
     return str(path) if path.exists() else None
 
 
-def project_settings(snakemake: Any) -> settings.ProjectSettings:
+def job_settings(snakemake: Any) -> ProjectSettings:
     """Give config.yaml's settings as the plan read them; for what must not make a rule run again (paths, device)."""
-    return settings.project_settings(snakemake.config, where="config.yaml")
+    return project_settings(snakemake.config, where="config.yaml")

@@ -1,11 +1,11 @@
 from pathlib import Path
 
 from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 from nmtcore.segmentation.learn import learn_segmentation
 
 with job(snakemake):
-    layout = project_settings(snakemake).layout
+    layout = job_settings(snakemake).layout
     learn_segmentation(
         Path(snakemake.input.corpus),
         SegmentationSettings.parse(snakemake.wildcards.segmentation),
