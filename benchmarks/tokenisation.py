@@ -1,6 +1,6 @@
 """Lines a second of everything that is done with words, ours beside the bare library, in turns in one run.
 
-    python benchmarks/words.py FOLDER [--lines N] [--rounds N]
+    python benchmarks/tokenisation.py FOLDER [--lines N] [--rounds N]
 
 FOLDER is the folder of real corpora (multi30k/, news/). Each round runs both over the same lines, one after the other;
 the best round of each counts. Ours starts every round without what it remembers of earlier ones. The results must be
