@@ -76,9 +76,9 @@ def announce(files):
 
 def ask_length(url):
     """Ask a server for a file's length; a dry run works without a network."""
-    from nmtcore.corpus.remote import asked_length
+    from nmtcore.corpus.remote import remote_length
 
-    return asked_length(url, SETTINGS.http_hosts)
+    return remote_length(url, SETTINGS.http_hosts)
 
 
 when_planned(check_plan)

@@ -27,8 +27,8 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
-from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
@@ -84,7 +84,7 @@ class Bundle:
 
     def text(self, tokens: Sequence[int]) -> str:
         """Make the text of a hypothesis, detokenised as the data set's words ask for."""
-        return Words(self.run.text_words("target"), self.run.target).join(self.words(tokens))
+        return WordTokenizer(self.run.text_words("target"), self.run.target).join(self.words(tokens))
 
     def reader(self, model_folders: Sequence[Path] = ()) -> Reader:
         """Make what turns raw text into examples of this model, with parsers' models from `model_folders`."""
@@ -142,7 +142,7 @@ class Bundle:
 
     def _texts(self, parts: list[list[Hypothesis]]) -> list[tuple[str, float]]:
         """Join the i-th best hypotheses of a line's parts."""
-        join = Words(self.run.text_words("target"), self.run.target).join
+        join = WordTokenizer(self.run.text_words("target"), self.run.target).join
         return [
             (join([word for part in ranked for word in self.words(part.tokens)]), sum(part.score for part in ranked))
             for ranked in zip(*parts, strict=False)

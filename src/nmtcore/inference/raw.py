@@ -12,9 +12,9 @@ from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_ann
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.corpus.scripts import SAMPLE, convert_advice, wide_encoding
+from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
-from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples, by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
@@ -97,7 +97,7 @@ class Reader:
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
     ) -> None:
-        self._words = Words(run.text_words("source"), run.source, truecaser)
+        self._words = WordTokenizer(run.text_words("source"), run.source, truecaser)
         self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
