@@ -186,10 +186,10 @@ def _add_attention(commands: argparse._SubParsersAction) -> None:
 
 
 def _attention(chosen: argparse.Namespace) -> None:
-    from nmtcore.files import check_place
+    from nmtcore.files import check_output_path
     from nmtcore.inference.attention import load_observed, write_attention
 
-    check_place(chosen.output)
+    check_output_path(chosen.output)
     bundle = load_observed(chosen.model, _device(chosen.device))
     folders = _model_folders(chosen, bundle)
     write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=folders)

@@ -21,7 +21,7 @@ from nmtcore.config.settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, gpu_here, hide_statuses
+from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.runs import feature_files
 
@@ -64,13 +64,13 @@ def load_project():
 
 
 explain_reasons(logger)
-hide_statuses(logger)
+hide_exit_statuses(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
 GPUS = (
     SETTINGS.gpus
-    if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and gpu_here())
+    if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and has_nvidia_driver())
     else 0
 )
 

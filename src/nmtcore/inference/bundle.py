@@ -43,7 +43,7 @@ from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
-from nmtcore.training.checkpoints import weights
+from nmtcore.training.checkpoints import named_weights
 
 FORMAT = 3
 LIST = "bundle.json"
@@ -158,7 +158,7 @@ def save_bundle(
     """
     folder = Path(folder)
     with _whole_folder(folder) as partial, explained(folder):
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights(model)}
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_weights(model)}
         save_file(tensors, partial / "weights.safetensors")
         write_json(partial / "run.json", run_to_json(run))
         for name in _segmentation_files(run):
@@ -270,7 +270,7 @@ def _load_weights(model: Transformer, path: Path) -> None:
         found = load_file(path)
     except (SafetensorError, OSError) as error:
         raise UserError(f"{path} cannot be read ({error}): copy the model again, or train it again.") from error
-    own = dict(weights(model))
+    own = dict(named_weights(model))
     strange = sorted(own.keys() ^ found.keys())
     strange += [name for name in own.keys() & found.keys() if own[name].shape != found[name].shape]
     if strange:

@@ -13,7 +13,7 @@ from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
-from nmtcore.experiment.data import load_sources, load_training, run_labels
+from nmtcore.experiment.load_examples import load_sources, load_training, run_labels
 from nmtcore.features.linearised import LINEARISED_SCHEMA
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
@@ -74,7 +74,7 @@ def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
         return transforms.training(pairs, linearised)
 
     for name, value in {"ROWS_PER_GROUP": 1, "BLOCKS": 2}.items():
-        monkeypatch.setattr(f"nmtcore.experiment.data.{name}", value)
+        monkeypatch.setattr(f"nmtcore.experiment.load_examples.{name}", value)
     found = load_training(run, SimpleNamespace(training=training), folder, "dev")
     assert counts == {None: [2, 2], 0: [0], 1: [1], 2: [1, 1], 3: [2, 1], 9: [2, 2]}[limit]
     assert found.id.tolist() == whole.id.tolist()
@@ -86,7 +86,7 @@ def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
 @pytest.mark.parametrize("rows_per_group", [10_000, 1])
 @pytest.mark.parametrize(("count", "limit"), [(2, None), (3, 4), (5, None)])
 def test_more_or_fewer_parses_than_pairs_are_told(folder: Path, monkeypatch, count, limit, rows_per_group):
-    monkeypatch.setattr("nmtcore.experiment.data.ROWS_PER_GROUP", rows_per_group)
+    monkeypatch.setattr("nmtcore.experiment.load_examples.ROWS_PER_GROUP", rows_per_group)
     rows = [{"id": i} for i in (0, 4, 7, 9, 11)[:count]]
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, rows)
     run = two_tasks(limit)
@@ -104,7 +104,7 @@ def test_what_is_beyond_the_limit_does_not_count(folder: Path):
 
 @pytest.mark.parametrize("rows_per_group", [10_000, 1])
 def test_parses_of_other_pairs_are_told(folder: Path, monkeypatch, rows_per_group):
-    monkeypatch.setattr("nmtcore.experiment.data.ROWS_PER_GROUP", rows_per_group)
+    monkeypatch.setattr("nmtcore.experiment.load_examples.ROWS_PER_GROUP", rows_per_group)
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, [{"id": i} for i in (0, 4, 8, 9)])
     run = two_tasks(None)
     with pytest.raises(UserError, match=r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"):
