@@ -45,7 +45,7 @@ def run_settings(
             "target": "de",
             "words": kinds,
             "segmentation": SegmentationSettings(kind="bpe", size=6, joint=True),
-            "syntax": {},
+            "features": {},
             "annotators": {},
             "base": "transformer",
             "model": MODEL,

@@ -202,7 +202,7 @@ def _device(name: str) -> str:
 
 
 def _model_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:
-    if chosen.models or not bundle.run.inference_syntax["source"]:
+    if chosen.models or not bundle.run.inference_features["source"]:
         return chosen.models
     from nmtcore.config.working import project_model_folders
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
-from nmtcore.config import settings
+from nmtcore.config.settings import ProjectSettings, project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explained
 from nmtcore.unfinished import outputs_noted
@@ -92,6 +92,6 @@ def user_config_path() -> str | None:
     return str(path) if path.exists() else None
 
 
-def job_settings(snakemake: Any) -> settings.ProjectSettings:
+def job_settings(snakemake: Any) -> ProjectSettings:
     """Give config.yaml's settings as the plan read them; for what must not make a rule run again (paths, device)."""
-    return settings.project_settings(snakemake.config, where="config.yaml")
+    return project_settings(snakemake.config, where="config.yaml")

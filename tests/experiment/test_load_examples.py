@@ -118,7 +118,7 @@ def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):
         write_json(tmp_path / name / "source.labels.json", entries)
     syntax = {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}, "target": {}}
     files = {"source": {name: str(tmp_path / name / "source.labels.json") for name in ("parser", "tagger")}}
-    labels = run_labels(run_settings(syntax=syntax), files)
+    labels = run_labels(run_settings(features=syntax), files)
     names = {"deprel": "parser", "upos": "tagger", "xpos": "tagger", "dg_a": "parser"}
     expected = {column: [*LABEL_SPECIALS, f"{name} {column}"] for column, name in names.items()}
     assert labels == {"source": expected, "target": {}}

@@ -59,14 +59,14 @@ def run_of(*components, **values):
 
 
 def needed(run):
-    return run.inference_syntax["source"]
+    return run.inference_features["source"]
 
 
 LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}
 LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
 LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
 SYNTAX = {
-    "syntax": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
+    "features": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
     "annotators": {
         "parser": {"tool": "existing", "max_words": 6},
         "tagger": {"tool": "existing", "max_words": 7},
@@ -91,7 +91,7 @@ def test_only_components_that_translate_with_trees_are_annotated_for():
 @pytest.mark.parametrize(("labels", "feature"), [("deprel", "trees"), ("upos", "pos_tags"), ("pos", "pos_tags")])
 def test_settings_decide_what_is_annotated_for(labels, feature):
     assert needed(run_settings(LabelHeadSettings(labels=labels), **SYNTAX)) == {
-        feature: SYNTAX["syntax"]["source"][feature]
+        feature: SYNTAX["features"]["source"][feature]
     }
 
 
@@ -178,7 +178,7 @@ def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
 
 
 def test_the_annotator_settings_of_a_bundle_are_checked():
-    broken = run_of(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
+    broken = run_of(ReadsTrees(), features=SYNTAX["features"], annotators={"parser": {"tool": "nothing"}})
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
         Reader(broken, Vocabulary.of([]), Segmenter(), Transforms())
 

@@ -312,7 +312,7 @@ def test_sentences_without_syntax_are_counted(tmp_path):
 
     null = sum(all(g == -2 for g in governors[i]) for i in used)
     assert 0 < null < len(used) < 120
-    both = replace(run, syntax={"source": {"trees": "some", "pos_tags": "other"}})
+    both = replace(run, features={"source": {"trees": "some", "pos_tags": "other"}})
     line = "training sentences have no {} on the source side: they train as plain text."
     assert heard(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
     assert heard(run) == []

@@ -2,7 +2,7 @@
 from nmtcore.planning.features import (
     labels_of_features,
     segmentation_folder,
-    used_kinds,
+    used_annotations,
 )
 
 
@@ -69,6 +69,6 @@ rule extract_syntax:
         runtime=240,
     params:
         version=VERSIONS["features"],
-        kinds=planned(used_kinds),
+        kinds=planned(used_annotations),
     script:
         "../scripts/extract_syntax.py"

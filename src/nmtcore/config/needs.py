@@ -20,7 +20,7 @@ class MissingAnnotation(UserError):
         self.what = what
 
 
-def syntax_for(
+def features_for(
     components: Iterable[ComponentSettings], data: DatasetSettings, *, where: str
 ) -> dict[str, dict[str, str]]:
     """Find the annotator whose annotation each feature that the components need is made of."""

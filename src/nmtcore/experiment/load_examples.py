@@ -32,7 +32,7 @@ def load_split(
     The targets are read only where they are asked for and there.
     """
     target = target and "target" in run.sides_of(split)
-    return load_examples(folder, split, features=run.syntax_of(split), start=start, stop=stop, target=target)
+    return load_examples(folder, split, features=run.split_features(split), start=start, stop=stop, target=target)
 
 
 def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
@@ -84,7 +84,7 @@ def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict
     `files` gives their paths by side and annotator.
     """
     labels: dict[str, dict[str, list[str]]] = {}
-    for side, annotators in run.syntax.items():
+    for side, annotators in run.features.items():
         labels[side] = {}
         for annotator, features in by_annotator(annotators).items():
             found = read_labels(Path(files[side][annotator]))

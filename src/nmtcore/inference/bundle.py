@@ -45,7 +45,7 @@ from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import named_weights
 
-FORMAT = 2
+FORMAT = 3
 LIST = "bundle.json"
 """The file that lists all others."""
 CHUNK = 2000
@@ -185,10 +185,10 @@ def load_bundle(
     source, target = (Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES)
     label_files = {side: file_name("labels", side=side) for side in SIDES}
     for side, name in label_files.items():
-        if labels_of(run.syntax.get(side, {})) and name not in files:
+        if labels_of(run.features.get(side, {})) and name not in files:
             raise _incomplete(folder, name)
     labels = {
-        side: read_labels(folder / name, columns=labels_of(run.syntax.get(side, {})))
+        side: read_labels(folder / name, columns=labels_of(run.features.get(side, {})))
         for side, name in label_files.items()
         if name in files
     }

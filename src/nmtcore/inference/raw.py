@@ -102,7 +102,7 @@ class Reader:
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
             (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
-            for name, features in by_annotator(run.inference_syntax["source"]).items()
+            for name, features in by_annotator(run.inference_features["source"]).items()
         ]
         self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []

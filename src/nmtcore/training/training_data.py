@@ -117,7 +117,7 @@ def _pairs(
             "both sides (training.batch.max_length): nothing to train on."
         )
     _tell_left_out(log, train, kept, settings, what="training pairs")
-    for line in without_syntax(run.syntax_of("train"), train, kept):
+    for line in without_syntax(run.split_features("train"), train, kept):
         log(line)
     lengths = padded_lengths(model, train)
     return TrainingSet(examples=train, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
