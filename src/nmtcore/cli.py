@@ -140,8 +140,8 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
 def _parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import told_attachment
     from nmtcore.inference.bundle import CHUNK, load_bundle
-    from nmtcore.inference.conllu import parse_text, parse_treebank
     from nmtcore.inference.parse_files import WAYS
+    from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
 
     device, parser = _device(chosen.device), None
     if chosen.attention is None:

@@ -5,7 +5,12 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.features import brackets_file, labels_of_features, segmentation_folder, used_annotations
+from nmtcore.planning.features import (
+    labels_of_features,
+    segmentation_folder,
+    training_linearised_parses,
+    used_annotations,
+)
 
 
 def test_a_segmentation_lies_in_the_data_set_that_learned_it(make_project):
@@ -23,11 +28,11 @@ def test_a_segmentation_may_read_linearised_parses(make_project):
         ),
         plain=little(),
     )
-    files = brackets_file(project, dataset="phrases", segmentation="bpe_joint_200_constituency")
+    files = training_linearised_parses(project, dataset="phrases", segmentation="bpe_joint_200_constituency")
     assert files == ["results/phrases/annotation/phrases/train.source.brackets.parquet"]
-    assert brackets_file(project, dataset="phrases", segmentation="bpe_joint_200") == []
+    assert training_linearised_parses(project, dataset="phrases", segmentation="bpe_joint_200") == []
     with pytest.raises(UserError, match="plain: bpe_joint_200_constituency needs constituency on the source side"):
-        brackets_file(project, dataset="plain", segmentation="bpe_joint_200_constituency")
+        training_linearised_parses(project, dataset="plain", segmentation="bpe_joint_200_constituency")
 
 
 def test_annotations_that_an_annotator_is_used_for(make_project):

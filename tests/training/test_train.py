@@ -297,13 +297,13 @@ def test_sentences_without_syntax_are_counted(tmp_path):
     data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
     run = tiny.settings(parses=True, max_updates=2, batch={"max_length": 6})
     source = data[0].source
-    words, governors = list(source.ids), list(source.syntax["governor"])
+    words, governors = list(source.ids), list(source.features["governor"])
     lists = {"upos": [[2] * len(w) for w in words], "xpos": [[0] * len(w) for w in words]}
     used = [i for i in range(120) if len(words[i]) <= 6]
     lists["xpos"][used[1]] = [0] * (len(words[used[1]]) - 1) + [3]
     lists["upos"][used[0]] = [0] * len(words[used[0]])
     lists["upos"][used[1]] = [0] * len(words[used[1]])
-    source.syntax.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
+    source.features.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
 
     def heard(run):
         said = []
@@ -316,13 +316,13 @@ def test_sentences_without_syntax_are_counted(tmp_path):
     line = "training sentences have no {} on the source side: they train as plain text."
     assert heard(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
     assert heard(run) == []
-    source.syntax["governor"].values[:] = -1
-    source.syntax["upos"].values[:] = 2
+    source.features["governor"].values[:] = -1
+    source.features["upos"].values[:] = 2
     assert heard(both) == []
 
 
 def test_a_sentence_without_words_lacks_nothing():
-    of_trees = side([[5, 6], [], [7]], syntax={"governor": [[-1, 0], [], [-2]]})
+    of_trees = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
     assert unannotated(of_trees, "trees").tolist() == [False, False, True]
 
 

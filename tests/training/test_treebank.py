@@ -26,7 +26,7 @@ def close(model, other):
 def pairs_without_trees(n=120):
     """Pairs as a run on treebanks reads them: their trees are not even loaded."""
     pairs = tiny.examples(n)
-    pairs.source.syntax.clear()
+    pairs.source.features.clear()
     return pairs
 
 
@@ -160,7 +160,7 @@ def test_what_trains_nothing_is_said(tmp_path):
     data, bank = (pairs_without_trees(), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
     run_it(tmp_path / "some", run, data=data, treebank=bank, log=said.append)
     lengths = bank.source.ids.lengths
-    lacking = sum(row[0] == -2 for row in bank.source.syntax["governor"] if len(row) <= 6)
+    lacking = sum(row[0] == -2 for row in bank.source.features["governor"] if len(row) <= 6)
     assert f"{(lengths > 6).sum()} of 60 sentences of treebanks have over 6 subwords: left out." in said
     assert f"{lacking} of {(lengths <= 6).sum()} sentences of treebanks have no tree: they train nothing." in said
     with pytest.raises(UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree"):

@@ -73,7 +73,7 @@ def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) 
     lists = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
     none = generator.random(n) < unparsed
     governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(lists, none, strict=True)]
-    return examples_of(side(lists, syntax={"governor": governors}), side([words[::-1] for words in lists]))
+    return examples_of(side(lists, features={"governor": governors}), side([words[::-1] for words in lists]))
 
 
 def run_out_of_memory(*_: object) -> NoReturn:

@@ -30,7 +30,7 @@ rule extract_tokens:
 
 rule extract_linearised:
     input:
-        brackets=LAYOUT.pattern("brackets", side="source"),
+        linearised_parses=LAYOUT.pattern("brackets", side="source"),
         selection=planned(selection_file),
         segmentation=planned(segmentation_folder),
     output:

@@ -10,7 +10,7 @@ from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, laid_over, overridden
 from nmtcore.config.model import TransformerSettings
-from nmtcore.config.needs import check_transforms, features_for, linearised_for, with_treebanks
+from nmtcore.config.needs import check_transforms, features_for, linearised_parses_annotator, with_treebanks
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.systems import SystemSettings
@@ -58,7 +58,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         sentences=size.sentences,
         start_from=parts.start_from,
         transforms=transforms,
-        linearised_by=linearised_for(transforms, segmentation, data, where=where),
+        linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
     )
     return with_treebanks(run, parts.treebank, data, where=where)
 

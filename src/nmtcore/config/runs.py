@@ -69,7 +69,7 @@ class RunSettings:
     transforms: dict[str, TransformSettings] = field(default_factory=dict)
     """The transforms of examples by name, in their order."""
     linearised_by: str | None = None
-    """The annotator whose trees of the source they read linearised. None: they read none."""
+    """The annotator whose linearised parses of the sources they read; None if they read none."""
 
     def __post_init__(self) -> None:
         for side, features in self.features.items():
@@ -118,10 +118,10 @@ class RunSettings:
         files = [file_name("tokens", split=split, side=side) for side in sides]
         annotators = ((side, annotator) for side in sides for annotator in features.get(side, {}).values())
         files += [file_name("syntax", split=split, side=side, annotator=annotator) for side, annotator in annotators]
-        linearised = self.linearised_file(split)
-        return list(dict.fromkeys([*files, *([linearised] if linearised else [])]))
+        linearised_parses = self.linearised_parses_file(split)
+        return list(dict.fromkeys([*files, *([linearised_parses] if linearised_parses else [])]))
 
-    def linearised_file(self, split: str) -> str | None:
+    def linearised_parses_file(self, split: str) -> str | None:
         """Name the file of linearised parses that is read of a split, where transforms make pairs to train on of it."""
         if self.linearised_by is None or split not in ("train", "dev"):
             return None

@@ -136,7 +136,7 @@ class Reader:
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
-            syntax=self._syntax(parts),
+            features=self._features(parts),
         )
         return self._transforms.translation(Examples(id=np.arange(len(parts)), source=side))
 
@@ -148,18 +148,18 @@ class Reader:
             its_words = [word - first for word in word_of_subword[start:stop]]
             yield Part(line, first, words[first : last + 1], ids[start:stop], its_words)
 
-    def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
+    def _features(self, parts: list[Part]) -> dict[str, Ragged]:
         """Annotate, and make the features that translating needs."""
-        syntax: dict[str, Ragged] = {}
+        columns: dict[str, Ragged] = {}
         if not parts:
-            return syntax
+            return columns
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         for settings, features, annotator in self._annotators:
             sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
             found = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
             batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
-            syntax |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
-        return syntax
+            columns |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
+        return columns
 
 
 def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ def segmentation_folder(project: Project, *, dataset: str, segmentation: str) ->
     return project.layout.path("segmentation", dataset=owner, segmentation=segmentation)
 
 
-def brackets_file(project: Project, *, dataset: str, segmentation: str) -> list[str]:
+def training_linearised_parses(project: Project, *, dataset: str, segmentation: str) -> list[str]:
     """List the linearised parses of the training sources if a segmentation is also learned from them."""
     if SegmentationSettings.parse(segmentation).also is None:
         return []

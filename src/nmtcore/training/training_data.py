@@ -171,7 +171,7 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     trees = feature == "trees"
     annotated = np.zeros(len(side), dtype=bool)
     for column in ("governor",) if trees else FEATURES[feature].labels:
-        values = side.syntax[column]
+        values = side.features[column]
         rows, _ = values.rows_and_columns()
         annotated[rows[values.values != (NO_GOVERNOR if trees else NO_LABEL)]] = True
     return ~annotated & (side.ids.lengths > 0)
