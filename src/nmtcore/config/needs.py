@@ -13,11 +13,11 @@ from nmtcore.errors import UserError
 
 
 class MissingAnnotation(UserError):
-    """A data set lacks an annotation or a treebank that a system needs: it names `what` ("no treebank to train on")."""
+    """A data set lacks an annotation or a treebank that a system needs; `missing` says which ("no treebank to ...")."""
 
-    def __init__(self, sentence: str, *, what: str) -> None:
+    def __init__(self, sentence: str, *, missing: str) -> None:
         super().__init__(sentence)
-        self.what = what
+        self.missing = missing
 
 
 def features_for(
@@ -87,7 +87,7 @@ def with_treebanks(
         raise MissingAnnotation(
             f"{where}: needs a treebank on the source side, but the data set names none: add a split "
             f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml.",
-            what="no treebank to train on",
+            missing="no treebank to train on",
         )
     return replace(run, treebank=treebank, treebanks=splits)
 
@@ -99,6 +99,6 @@ def _annotator_of(data: DatasetSettings, side: str, kind: str, *, where: str) ->
         raise MissingAnnotation(
             f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
             f"add `syntax: {{{side}: {{{kind}: NAME}}}}` to config/datasets/{data.name}.yaml.",
-            what=f"no annotator for {kind} on the {side} side",
+            missing=f"no annotator for {kind} on the {side} side",
         )
     return annotator
