@@ -67,7 +67,7 @@ def parent_positions(arrays: BatchArrays, examples: Examples, *, name: str) -> n
 
     `NO_POSITION` for padding, for words without annotation, and for all tokens of a sentence without annotation.
     """
-    governors, positions = (examples.source.syntax.get(column) for column in ("governor", "parent_position"))
+    governors, positions = (examples.source.features.get(column) for column in ("governor", "parent_position"))
     if governors is None or positions is None:
         raise ValueError(f"{name} reads the dependency trees of the source, but the examples have none")
     rows_J, columns_J, words_J = arrays.subwords

@@ -40,7 +40,7 @@ def token_label_ids(
     Every subword of a word has the word's label. `label_count` is L. Raises ValueError if the examples have no such
     labels.
     """
-    word_labels = examples.source.syntax.get(label_column)
+    word_labels = examples.source.features.get(label_column)
     if word_labels is None:
         raise ValueError(f"{name} reads the {label_column} of the source's words, but the examples have none")
     ids_BS = np.full(arrays.source_BS.shape, NO_LABEL, dtype=np.int64)

@@ -100,7 +100,7 @@ class TreeLabels(PairLabels):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add each word's governor, and each token's word."""
-        governors = examples.source.syntax.get("governor")
+        governors = examples.source.features.get("governor")
         if governors is None:
             raise ValueError(f"{self.name} reads dependency trees, but the examples have no governors")
         governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_subword_BW.shape[1])
