@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pair_files import write_corpus
 
 from nmtcore.annotation import java
-from nmtcore.annotation.base import Task, open_annotator
+from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.annotation.corenlp import CoreNlp, _plain
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import CoreNlpSettings
@@ -18,7 +18,7 @@ from nmtcore.syntax.annotation import Annotation
 
 
 def annotate(sentences, models, *, language="en", **settings):
-    task = Task(side="source", language=language, model_folders=(models,))
+    task = AnnotationTask(side="source", language=language, model_folders=(models,))
     return list(annotate_words(CoreNlpSettings(**settings), sentences, task))
 
 
@@ -172,7 +172,7 @@ def test_words_are_compared_whatever_it_does_to_brackets(word):
 
 def test_other_languages_are_an_error():
     with pytest.raises(UserError, match="English and German here, and the target is 'tr'"):
-        open_annotator(CoreNlpSettings(), Task(side="target", language="tr"))
+        open_annotator(CoreNlpSettings(), AnnotationTask(side="target", language="tr"))
 
 
 def test_missing_jars_are_an_error(fake_java, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from annotation.annotating import annotate_words
 from fake_java import alive, category, wait_until
 
 from nmtcore.annotation import java
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.easyccg import supertags
 from nmtcore.config.annotators import EasyCcgSettings
 from nmtcore.errors import UserError
@@ -19,7 +19,7 @@ DERIVATION = (
 
 
 def annotate(sentences, models, **settings):
-    task = Task(side="target", language="en", model_folders=(models,))
+    task = AnnotationTask(side="target", language="en", model_folders=(models,))
     return list(annotate_words(EasyCcgSettings(**settings), sentences, task))
 
 

@@ -7,7 +7,7 @@ from annotation.annotating import annotate_words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
 from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
@@ -41,7 +41,7 @@ class Tool(Annotator):
 
 
 def run(tool, sentences, max_words=5):
-    numbered = [Sentence(10 * k, words) for k, words in enumerate(sentences)]
+    numbered = [NumberedSentence(10 * k, words) for k, words in enumerate(sentences)]
     results = list(guarded(tool, numbered, max_words=max_words))
     assert [sentence for sentence, _ in results] == numbered
     return [annotation for _, annotation in results]
@@ -113,7 +113,7 @@ def test_every_registered_tool_has_its_module(tool):
 
 def test_new_text_has_no_existing_trees():
     with pytest.raises(UserError, match="Name a parser"):
-        list(annotate_words(ExistingSettings(), [["a"]], Task(side="source", language="en")))
+        list(annotate_words(ExistingSettings(), [["a"]], AnnotationTask(side="source", language="en")))
 
 
 def test_opening_needs_no_parser_to_be_imported():
@@ -125,5 +125,5 @@ def test_opening_needs_no_parser_to_be_imported():
 
 
 def test_the_annotator_is_found_by_its_settings(tmp_path):
-    task = Task(side="source", language="cs", raw=tmp_path / "raw.parquet")
+    task = AnnotationTask(side="source", language="cs", raw=tmp_path / "raw.parquet")
     assert type(open_annotator(ExistingSettings(), task)).__module__ == "nmtcore.annotation.existing"

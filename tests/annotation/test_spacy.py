@@ -8,7 +8,7 @@ from annotation.annotating import annotate_words
 from pair_files import write_corpus
 
 from nmtcore.annotation import spacy as spacy_annotator
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import SpacySettings
 from nmtcore.errors import UserError
@@ -26,7 +26,7 @@ def models(shared):
 
 
 def annotate(sentences, *, model, models, **settings):
-    task = Task(side="source", language="cs", model_folders=(models,))
+    task = AnnotationTask(side="source", language="cs", model_folders=(models,))
     return list(annotate_words(SpacySettings(model=model, **settings), sentences, task))
 
 

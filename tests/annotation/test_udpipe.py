@@ -6,7 +6,7 @@ from annotation.test_spacy import gold
 from pair_files import write_corpus
 
 from nmtcore.annotation import udpipe
-from nmtcore.annotation.base import Sentence, Task
+from nmtcore.annotation.base import AnnotationTask, NumberedSentence
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
@@ -23,7 +23,7 @@ def models(shared):
 
 
 def annotate(sentences, models, **settings):
-    task = Task(side="source", language="de", model_folders=(models,))
+    task = AnnotationTask(side="source", language="de", model_folders=(models,))
     return list(annotate_words(UdPipeSettings(model=MODEL, **settings), sentences, task))
 
 
@@ -95,7 +95,7 @@ class Failing:
 def test_a_failure_costs_one_sentence():
     annotator = udpipe.UdPipe(UdPipeSettings(model=MODEL), [])
     annotator._model = Failing()
-    sentences = [Sentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
+    sentences = [NumberedSentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
     found = list(annotator.annotate(sentences))
     assert [annotation.head for annotation in found] == [[0], None, [0, 1, 2]]
     assert found[1].reason == "UDPipe failed: no reason given"

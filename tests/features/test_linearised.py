@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.annotation.brackets import BRACKETS_SCHEMA
+from nmtcore.annotation.linearised_parses import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.features.linearised import extract_linearised, load_linearised
@@ -26,7 +26,9 @@ def segmentation(tmp_path):
 @pytest.mark.parametrize("per_group", [10_000, 2])
 def test_parses_are_cut_and_what_has_none_is_known(tmp_path, segmentation, monkeypatch, kept, limit, per_group):
     monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", per_group)
-    write_rows(tmp_path / "brackets", BRACKETS_SCHEMA, [{"id": 3 * i, "brackets": p} for i, p in enumerate(PARSES)])
+    write_rows(
+        tmp_path / "brackets", LINEARISED_PARSES_SCHEMA, [{"id": 3 * i, "brackets": p} for i, p in enumerate(PARSES)]
+    )
     selection = None
     if kept is not None:
         selection = tmp_path / "selection"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.annotation.brackets import BRACKETS_SCHEMA
+from nmtcore.annotation.linearised_parses import LINEARISED_PARSES_SCHEMA
 from nmtcore.config.datasets import SIDES, SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
@@ -140,7 +140,7 @@ PARSES = [["(S", "(NP", ")", ")"], None, ["(NP", ")"]]
 
 def brackets(tmp_path, parses):
     path = tmp_path / "brackets.parquet"
-    write_rows(path, BRACKETS_SCHEMA, [{"id": i, "brackets": parse} for i, parse in enumerate(parses)])
+    write_rows(path, LINEARISED_PARSES_SCHEMA, [{"id": i, "brackets": parse} for i, parse in enumerate(parses)])
     return path
 
 

@@ -23,7 +23,7 @@ INVALID = "invalid analysis"
 """The kind of failure of an analysis that the checks refuse."""
 
 
-class Sentence(NamedTuple):
+class NumberedSentence(NamedTuple):
     """One side of a pair: its id in the corpus, and its words."""
 
     id: int
@@ -31,7 +31,7 @@ class Sentence(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class AnnotationTask:
     """What an annotator may need to know beside its settings."""
 
     side: str
@@ -58,7 +58,7 @@ class Annotator(ABC):
         return None
 
     @abstractmethod
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
         """Yield one annotation a sentence, in order; it may read ahead.
 
         A sentence that the tool could not analyse is `failed("kind of failure: details")`; reports count by what stands
@@ -66,22 +66,22 @@ class Annotator(ABC):
         """
 
 
-def open_annotator(settings: AnnotatorSettings, task: Task) -> Annotator:
+def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotator:
     """Find the annotator of `settings` by its registered name; it is loaded when entered by `with`."""
     return ANNOTATORS.module(ANNOTATORS.name_of(settings)).open_annotator(settings, task)
 
 
 def guarded(
-    annotator: Annotator, sentences: Iterable[Sentence], *, max_words: int
-) -> Iterator[tuple[Sentence, Annotation]]:
+    annotator: Annotator, sentences: Iterable[NumberedSentence], *, max_words: int
+) -> Iterator[tuple[NumberedSentence, Annotation]]:
     """Yield every sentence with one sound annotation, whatever the tool does; an unsound one is null with a reason.
 
     Sentences that are empty, longer than `max_words` or refused by the tool never reach it. A tool that yields too few
     or too many analyses is a `UserError`, since nothing it gave can be trusted then.
     """
-    pending: deque[tuple[Sentence, str | None]] = deque()
+    pending: deque[tuple[NumberedSentence, str | None]] = deque()
 
-    def wanted() -> Iterator[Sentence]:
+    def wanted() -> Iterator[NumberedSentence]:
         for sentence in sentences:
             reason = _refusal(annotator, sentence.words, max_words)
             pending.append((sentence, reason))

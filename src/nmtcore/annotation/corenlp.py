@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.java import JavaAnnotator, Portion, Words
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import CoreNlpSettings
@@ -165,7 +165,7 @@ def _plain(word: str) -> str:
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def open_annotator(settings: CoreNlpSettings, task: Task) -> CoreNlp:
+def open_annotator(settings: CoreNlpSettings, task: AnnotationTask) -> CoreNlp:
     """Make the annotator of a task; a language other than English or German is a `UserError`."""
     if task.language not in LANGUAGES:
         raise UserError(

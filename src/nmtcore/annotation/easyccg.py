@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.java import JavaAnnotator, Portion, Words
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import EasyCcgSettings
@@ -137,6 +137,6 @@ def find_trained(folder: Path) -> Path:
     return found[0]
 
 
-def open_annotator(settings: EasyCcgSettings, task: Task) -> EasyCcg:
+def open_annotator(settings: EasyCcgSettings, task: AnnotationTask) -> EasyCcg:
     """Make the annotator; Java and the model are looked for when it is entered by `with`."""
     return EasyCcg(settings, task.model_folders)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows_from
@@ -19,7 +19,7 @@ class Existing(Annotator):
         self._raw = raw
         self._column = f"{side}_annotation"
 
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
         """Yield the annotation of each sentence's pair; a pair that the raw file lacks is a `UserError`."""
         rows: Iterator[dict] | None = None
         for sentence in sentences:
@@ -33,7 +33,7 @@ class Existing(Annotator):
             yield failed(NO_TREE) if values is None else Annotation(**values)
 
 
-def open_annotator(settings: AnnotatorSettings, task: Task) -> Existing:
+def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Existing:
     """Open the raw pairs of the task; text from outside a corpus has no trees, which is a `UserError`."""
     if task.raw is None:
         raise UserError(

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from nmtcore.annotation.base import Annotator, Sentence
+from nmtcore.annotation.base import Annotator, NumberedSentence
 from nmtcore.config.annotators import CoreNlpSettings, EasyCcgSettings
 from nmtcore.errors import UserError, explained
 from nmtcore.syntax.annotation import Annotation, failed
@@ -84,7 +84,7 @@ class JavaAnnotator(Annotator):
         out, which is then given to the tool again. Where the portions end otherwise, the next one is at fault.
         """
 
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
         """Yield one annotation a sentence; the tool is started once for `batch_size` of them."""
         sentences = iter(sentences)
         while batch := [sentence.words for sentence in islice(sentences, self._settings.batch_size)]:

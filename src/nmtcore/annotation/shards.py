@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.annotation.base import INVALID, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import INVALID, AnnotationTask, NumberedSentence, guarded, open_annotator
 from nmtcore.annotation.selection import GIVEN, has_kind
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
@@ -45,7 +45,7 @@ def annotate_shard(
 ) -> None:
     """Annotate the words of one side of one shard of `corpus` and write `output`: a row a pair, in order."""
     start, stop = shard_rows(row_count(corpus), shard, shards)
-    task = Task(side=side, language=language, raw=raw, model_folders=tuple(model_folders))
+    task = AnnotationTask(side=side, language=language, raw=raw, model_folders=tuple(model_folders))
     with open_annotator(settings, task) as annotator, row_writer(output, ANNOTATION_SCHEMA) as writer:
         sentences = _sentences(corpus, f"{side}_words", start=start, stop=stop)
         for sentence, annotation in guarded(annotator, sentences, max_words=settings.max_words):
@@ -63,9 +63,9 @@ def annotation_batch(annotations: Iterable[Annotation]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema=ANNOTATION_SCHEMA)
 
 
-def _sentences(corpus: Path, column: str, *, start: int, stop: int) -> Iterator[Sentence]:
+def _sentences(corpus: Path, column: str, *, start: int, stop: int) -> Iterator[NumberedSentence]:
     for batch in read_batches(corpus, columns=["id", column], start=start, stop=stop):
-        yield from map(Sentence, batch.column("id").to_pylist(), batch.column(column).to_pylist())
+        yield from map(NumberedSentence, batch.column("id").to_pylist(), batch.column(column).to_pylist())
 
 
 def gather_shards(shards: Sequence[Path], *, corpus: Path, output: Path, report: Path) -> None:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence
 from nmtcore.annotation.models import MissingModel, find_model, installing
 from nmtcore.config.annotators import SpacySettings
 from nmtcore.config.models import installed_pipeline
@@ -56,7 +56,7 @@ class Spacy(Annotator):
     def __exit__(self, *error: object) -> None:
         self._nlp = None
 
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
         """Yield one annotation a sentence; one on which the pipeline crashes is null, its neighbours are not."""
         assert self._nlp is not None, "annotate is called inside `with`"
         sentences, size = iter(sentences), self._settings.batch_size
@@ -67,7 +67,7 @@ class Spacy(Annotator):
             yield from annotations
 
 
-def open_annotator(settings: SpacySettings, task: Task) -> Spacy:
+def open_annotator(settings: SpacySettings, task: AnnotationTask) -> Spacy:
     """Make the annotator; its pipeline is loaded when entered by `with`."""
     return Spacy(settings, task.model_folders)
 

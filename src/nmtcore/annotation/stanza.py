@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
@@ -26,7 +26,7 @@ from nmtcore.syntax.annotation import Annotation, failed
 class Stanza(Annotator):
     """A pipeline that is given words, never raw text, and keeps a line one sentence."""
 
-    def __init__(self, settings: StanzaSettings, task: Task) -> None:
+    def __init__(self, settings: StanzaSettings, task: AnnotationTask) -> None:
         self._settings = settings
         self._task = task
         self._nlp: Any = None
@@ -49,7 +49,7 @@ class Stanza(Annotator):
         torch.set_num_threads(self._threads)
         self._nlp = None
 
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
         """Yield one annotation a sentence; one on which the pipeline crashes is null, its neighbours are not."""
         assert self._nlp is not None, "annotate is called inside `with`"
         sentences = iter(sentences)
@@ -57,7 +57,7 @@ class Stanza(Annotator):
             yield from _annotate(self._nlp, some)
 
 
-def open_annotator(settings: StanzaSettings, task: Task) -> Stanza:
+def open_annotator(settings: StanzaSettings, task: AnnotationTask) -> Stanza:
     """Make the annotator; its pipeline is loaded when entered by `with`."""
     return Stanza(settings, task)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
@@ -26,14 +26,14 @@ class UdPipe(Annotator):
     def __exit__(self, *error: object) -> None:
         self._model = None
 
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
         """Yield one annotation a sentence; one on which UDPipe fails is null."""
         from ufal.udpipe import ProcessingError
-        from ufal.udpipe import Sentence as Tokens
+        from ufal.udpipe import Sentence as UdPipeSentence
 
         model, error = self._model, ProcessingError()
         for sentence in sentences:
-            tokens = Tokens()
+            tokens = UdPipeSentence()
             for word in sentence.words:
                 tokens.addWord(word)
             done = model.tag(tokens, model.DEFAULT, error) and model.parse(tokens, model.DEFAULT, error)
@@ -44,7 +44,7 @@ class UdPipe(Annotator):
                 error = ProcessingError()
 
 
-def open_annotator(settings: UdPipeSettings, task: Task) -> UdPipe:
+def open_annotator(settings: UdPipeSettings, task: AnnotationTask) -> UdPipe:
     """Make the annotator; its model is loaded when entered by `with`."""
     return UdPipe(settings, task.model_folders)
 

@@ -14,8 +14,8 @@ from nmtcore.inference.parse import Parser, parse_examples
 from nmtcore.inference.parse_files import Way
 from nmtcore.inference.raw import Part, Reader, chunks, clean_lines
 from nmtcore.syntax.annotation import Annotation
-from nmtcore.syntax.conllu import conllu_sentence
 from nmtcore.syntax.trees import HEAD_OF_ROOT
+from nmtcore.syntax.write_conllu import conllu_sentence
 
 _HEAD = 6
 """The column of the head in CoNLL-U, from 0."""
