@@ -15,7 +15,7 @@ LINEARISED_PARSES_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False)
 def write_linearised_parses(*, annotation: Path, corpus: Path, side: str, output: Path) -> None:
     """Linearise every constituency parse of `annotation` into `output`, one row per pair of `corpus`.
 
-    A broken parse, or a parse of other words than the pair's, becomes null. Raises UserError, naming the row, if the two
+    A broken parse, or a parse of other words than the pair's, becomes null. Raises UserError, naming the row, if the
     files hold different pairs.
     """
     words = f"{side}_words"
