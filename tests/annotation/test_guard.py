@@ -88,7 +88,7 @@ def test_an_unsound_analysis_is_null(answer, fault):
 
 
 def test_too_few_analyses_are_an_error():
-    with pytest.raises(UserError, match=r"too few analyses: it ended before the sentence of pair 20"):
+    with pytest.raises(UserError, match=r"too few analyses: none for pair 20"):
         run(Tool(ahead=5, drop=1), [["a"], [], ["b"], []])
 
 
@@ -97,12 +97,12 @@ def test_a_tool_that_stops_reading_is_an_error():
         def annotate(self, sentences):
             yield chain(next(sentences).words)
 
-    with pytest.raises(UserError, match="before the sentence of pair 10"):
+    with pytest.raises(UserError, match="too few analyses: none for pair 10"):
         run(Quitter(), [["a"], ["b"], ["c"]])
 
 
 def test_too_many_analyses_are_an_error():
-    with pytest.raises(UserError, match="more analyses than it was given"):
+    with pytest.raises(UserError, match="more analyses than sentences"):
         run(Tool(extra=1), [["a"], ["b"]])
 
 

@@ -54,7 +54,7 @@ def test_a_missing_model_names_every_place(tmp_path):
         "--models",
     ):
         assert part in str(error.value)
-    with pytest.raises(UserError, match="no folder to look for it in was given"):
+    with pytest.raises(UserError, match="there is no folder to search"):
         find_model("parser", [], what="UDPipe model")
 
 

@@ -126,7 +126,7 @@ def test_what_is_no_fault_of_a_sentence_stops_the_run(tiny_stanza, monkeypatch, 
     def broken(nlp, sentences):
         raise error
 
-    monkeypatch.setattr(stanza_annotator, "_run", broken)
+    monkeypatch.setattr(stanza_annotator, "_run_pipeline", broken)
     with pytest.raises(error):
         annotate([["a"]], tiny_stanza)
 

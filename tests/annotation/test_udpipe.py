@@ -71,8 +71,8 @@ def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, shared, model
 
 
 def test_changed_words_are_null(models, monkeypatch):
-    real = udpipe._annotation
-    monkeypatch.setattr(udpipe, "_annotation", lambda tokens, words: real(tokens, [*words[:-1], "other"]))
+    read_tokens = udpipe._read_tokens
+    monkeypatch.setattr(udpipe, "_read_tokens", lambda tokens, words: read_tokens(tokens, [*words[:-1], "other"]))
     (annotation,) = annotate([["Ein", "Hund", "."]], models)
     assert annotation.reason == "UDPipe changed the words"
 
@@ -103,14 +103,14 @@ def test_a_failure_costs_one_sentence():
 
 def test_a_model_that_is_not_there_or_broken_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"no UDPipe model 'de_ud.udpipe' .*`models` in config/config.yaml"):
-        udpipe.load_model(MODEL, [tmp_path])
+        udpipe.load_udpipe_model(MODEL, [tmp_path])
     (tmp_path / MODEL).write_bytes(b"no model")
     with pytest.raises(UserError, match="no model of UDPipe 1"):
-        udpipe.load_model(MODEL, [tmp_path])
+        udpipe.load_udpipe_model(MODEL, [tmp_path])
 
 
 def test_a_model_may_be_a_folder_with_one_file(shared, models, tmp_path):
     (tmp_path / "udpipe_de").mkdir()
     (tmp_path / "udpipe_de" / MODEL).symlink_to((models / MODEL).resolve())
     (tmp_path / "udpipe_de" / f"{MODEL}.json").write_text("{}")
-    assert udpipe.load_model("udpipe_de", [tmp_path]) is not None
+    assert udpipe.load_udpipe_model("udpipe_de", [tmp_path]) is not None
