@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.annotation.linearised_parses import write_linearised_parses
+from nmtcore.annotation.linearise import write_linearised_parses
 from nmtcore.job import job
 
 with job(snakemake):

@@ -3,7 +3,7 @@
 import pytest
 from pair_files import write_corpus
 
-from nmtcore.annotation.linearised_parses import linearised_parse, write_linearised_parses
+from nmtcore.annotation.linearise import linearised_parse, write_linearised_parses
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows, write_rows
