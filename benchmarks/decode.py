@@ -50,7 +50,7 @@ def time_random(arguments: argparse.Namespace) -> None:
         settings = DecodingSettings(
             beam=beam, batch_sentences=arguments.batch, max_length_ratio=1.3, max_length_extra=0
         )
-        translate_examples(model, examples.head(arguments.batch), settings)
+        translate_examples(model, examples.first(arguments.batch), settings)
         start = time.perf_counter()
         translations = translate_examples(model, examples, settings)
         report(beam, time.perf_counter() - start, len(translations), sum(len(t[0].tokens) + 1 for t in translations))
