@@ -10,9 +10,9 @@ from torch import Tensor
 
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch

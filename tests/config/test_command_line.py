@@ -7,7 +7,7 @@ import pytest
 import yaml
 from snakemake.cli import parse_config
 
-from nmtcore.config.settings import PathsSettings, ProjectSettings, project_settings
+from nmtcore.config.project_settings import PathsSettings, ProjectSettings, project_settings
 from nmtcore.errors import UserError
 from nmtcore.job import project_settings as settings_of_job
 

@@ -17,7 +17,7 @@ TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
     "AnnotatorSettings", "ComponentSettings", "DatasetSettings", "Feature", "FilterSettings", "FormatOptions", "Layout",
-    "ModelSettings", "PairLabelsSettings", "ParserHeadSettings", "PathsSettings", "ProjectSettings",
+    "AnnotatorModelSettings", "PairLabelsSettings", "ParserHeadSettings", "PathsSettings", "ProjectSettings",
     "PublishedSettings", "RecipeSettings", "ScaleSettings", "SystemEntries", "SystemEntry", "SystemSettings",
     "TreeLabelsSettings",
 }  # fmt: skip

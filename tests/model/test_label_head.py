@@ -12,7 +12,7 @@ from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components

@@ -7,8 +7,8 @@ from typing import Any
 from nmtcore.config.components import COMPONENTS, ComponentSettings, component_settings
 from nmtcore.config.datasets import SIDES, TREEBANK, EvaluationSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
 from nmtcore.config.typed import build, nearest, plain
 from nmtcore.errors import UserError

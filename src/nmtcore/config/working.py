@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nmtcore.config.settings import project_settings
+from nmtcore.config.project_settings import project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 
 

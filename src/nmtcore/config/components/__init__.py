@@ -14,8 +14,8 @@ from nmtcore.config.components.parser_head import DepParseSettings, DiagonalPars
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.registry import Registry
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 
 COMPONENTS = Registry[ComponentSettings](

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 
 
 @dataclass(frozen=True, kw_only=True)

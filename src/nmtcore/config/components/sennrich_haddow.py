@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import Arrays
 from nmtcore.model.components.base import Component, Context, Labels

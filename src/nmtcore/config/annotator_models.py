@@ -18,7 +18,7 @@ from nmtcore.layout import MODELS, model_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSettings:
+class AnnotatorModelSettings:
     """A parser's or tagger's files; the `name` of each is below `models/NAME/` of the downloads folder."""
 
     name: str
