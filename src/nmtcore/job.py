@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
-from nmtcore.config import settings
+from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explained
 from nmtcore.unfinished import noted
@@ -92,6 +92,6 @@ def own_config() -> str | None:
     return str(path) if path.exists() else None
 
 
-def project_settings(snakemake: Any) -> settings.ProjectSettings:
+def project_settings(snakemake: Any) -> ProjectSettings:
     """Give config.yaml's settings as the plan read them; for what must not make a rule run again (paths, device)."""
-    return settings.project_settings(snakemake.config, where="config.yaml")
+    return read_project_settings(snakemake.config, where="config.yaml")

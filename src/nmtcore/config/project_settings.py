@@ -80,6 +80,6 @@ class ProjectSettings:
         return (*self.own_model_folders, Path(self.paths.downloads) / MODELS)
 
 
-def project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
+def read_project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
     """Read config.yaml's settings, with what the command line changed; the one way for plans and for jobs."""
     return build(ProjectSettings, as_typed(ProjectSettings, values), where=where)
