@@ -9,7 +9,7 @@ from snakemake.cli import parse_config
 
 from nmtcore.config.project_settings import PathsSettings, ProjectSettings, read_project_settings
 from nmtcore.errors import UserError
-from nmtcore.job import read_project_settings as settings_of_job
+from nmtcore.job import project_settings as settings_of_job
 
 EXAMPLES = {
     "scale": ("smoke", "smoke"),
@@ -56,8 +56,8 @@ def test_a_value_that_stands_alone_is_a_list_of_one(typed, meant):
         ("seeds=[1,x]", r"config.yaml: seeds\[1\]: expected a whole number, found 'x'"),
         ("seeds=[1.5]", r"config.yaml: seeds\[0\]: expected a whole number, found '1.5'"),
         ("seeds=[1,01]", "config.yaml: seeds must be a list of different numbers"),
-        ("seeds=-1", "config.yaml: seeds must be 0 or more, not -1"),
-        ("seeds=[1,-2]", "config.yaml: seeds must be 0 or more, not -2"),
+        ("seeds=-1", r"config.yaml: seeds\[0\] must be between 0 and 4294967295, not -1"),
+        ("seeds=[1,-2]", r"config.yaml: seeds\[1\] must be between 0 and 4294967295, not -2"),
         ("seeds={a: 1}", "config.yaml: seeds: expected a list"),
         ("seeds=", "config.yaml: seeds: expected a list, found nothing"),
         ("gpus=two", "config.yaml: gpus: expected a whole number, found 'two'"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from corpus.test_streams import tar
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.mecab import split
 from nmtcore.corpus.scripts import SAMPLE, wide_encoding
 from nmtcore.errors import LineError, UserError

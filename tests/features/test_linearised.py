@@ -4,7 +4,7 @@ import pytest
 
 from nmtcore.annotation.brackets import BRACKETS_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.linearised import extract_linearised, load_linearised
 from nmtcore.files import write_text
 from nmtcore.parquet import write_rows

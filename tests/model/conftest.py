@@ -12,8 +12,8 @@ from factories import model_of, run_settings
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.features import FEATURES
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged

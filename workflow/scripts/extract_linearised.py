@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.linearised import extract_linearised
 from nmtcore.job import job
 

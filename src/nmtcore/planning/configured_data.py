@@ -101,7 +101,7 @@ def _annotations(project: Project, dataset: DatasetSettings) -> Iterator[str]:
     """Give annotation files, and linearised parses beside those that have constituents."""
     for names in _used(dataset):
         yield project.layout.path("annotation", **names)
-        if "constituency" in dataset.kinds_of(names["annotator"], names["side"]):
+        if "constituency" in dataset.annotations_by(names["annotator"], names["side"]):
             yield project.layout.path("brackets", **names)
 
 
@@ -109,7 +109,7 @@ def _syntax(project: Project, dataset: DatasetSettings) -> Iterator[str]:
     """Give the features of every annotator that gives a kind of annotation which features are made of."""
     made = {feature.annotation for feature in FEATURES.values()}
     for names in _used(dataset):
-        if made.intersection(dataset.kinds_of(names["annotator"], names["side"])):
+        if made.intersection(dataset.annotations_by(names["annotator"], names["side"])):
             yield project.layout.path("syntax", **names | _features(project, dataset))
 
 
@@ -117,6 +117,6 @@ def _comparisons(project: Project, dataset: DatasetSettings) -> Iterator[str]:
     """Give the comparisons of each parser with the treebanks that a data set names."""
     gold = dataset.gold_annotator
     for names in _used(dataset):
-        parsed = "dependencies" in dataset.kinds_of(names["annotator"], names["side"])
+        parsed = "dependencies" in dataset.annotations_by(names["annotator"], names["side"])
         if parsed and gold not in (None, names["annotator"]) and names["split"].startswith(GOLD):
             yield project.layout.path("comparison", **names, other=gold)

@@ -1,7 +1,7 @@
 """What segmentation and features read: segmentations, linearised parses, labels, kinds of annotation."""
 
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.annotation import annotator_of
 
@@ -28,7 +28,7 @@ def brackets_file(project: Project, *, dataset: str, segmentation: str) -> list[
 def used_kinds(project: Project, *, dataset: str, annotator: str, side: str, split: str) -> list[str]:
     """Give the kinds of annotation that an annotator is used for on a side of a split; none is a `UserError`."""
     annotator_of(project, dataset=dataset, annotator=annotator)
-    kinds = project.dataset(dataset).kinds_of(annotator, side, split)
+    kinds = project.dataset(dataset).annotations_by(annotator, side, split)
     if not kinds:
         raise UserError(
             f"{dataset}: the annotator {annotator} is not used on the {side} side: name it in the data set's `syntax`."
@@ -39,6 +39,6 @@ def used_kinds(project: Project, *, dataset: str, annotator: str, side: str, spl
 def labels_of_features(project: Project, *, dataset: str, annotator: str, side: str) -> str:
     """Give the labels that features are numbered by: those of the training split, also for the trees of treebanks."""
     settings = project.dataset(dataset)
-    if not settings.kinds_of(annotator, side):
+    if not settings.annotations_by(annotator, side):
         annotator = settings.syntax.get(side, {}).get("dependencies", annotator)
     return project.layout.path("labels", dataset=dataset, annotator=annotator, side=side)
