@@ -20,7 +20,7 @@ def check_model_name(name: str) -> None:
     """Raise a `ValueError` unless `name` is plain: models can run code, so only the user's folders are searched."""
     if not re.fullmatch(MODEL_NAME, name):
         raise ValueError(
-            f"the model must be a plain name (letters, digits, '.', '_' and '-'), not {name!r}: add its folder to "
+            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {name!r}: add its folder to "
             "`models` in config/config.yaml (or give the folder as --models), and use the model's name here"
         )
 
