@@ -45,7 +45,7 @@ class Walker:
         return languages
 
     def probabilities(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the probabilities of the languages for up to `TEXTS_PER_BATCH` texts, [B, L]; zeros for no language."""
+        """Return the languages' probabilities for up to `TEXTS_PER_BATCH` texts, [B, L]; zeros for no language."""
         detector = self._factory.create()
         rows_of_text = [self._ngram_rows(text) for text in texts]
         has_ngrams_B = np.array([bool(rows) for rows in rows_of_text], dtype=bool)
