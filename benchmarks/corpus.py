@@ -112,7 +112,7 @@ def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
             for side in ("source", "target"):
                 segmenter = Segmenter.load(folder / "segmentation", settings.segmentation, side)
                 for batch in read_batches(train, columns=[f"{side}_words"]):
-                    segmenter.many(batch.column(0).to_pylist())
+                    segmenter.segment_all(batch.column(0).to_pylist())
     print(json.dumps(facts))
 
 
@@ -137,7 +137,7 @@ def multi30k(source: Path) -> None:
         with measured("subword-nmt, one side"):
             theirs = [bpe.segment_tokens(words) for words in sentences]
         with measured("ours, one side"):
-            ours = segmenter.many(sentences)
+            ours = segmenter.segment_all(sentences)
         assert theirs == [pieces for pieces, _ in ours]
 
 

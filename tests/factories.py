@@ -18,16 +18,16 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch
 from nmtcore.model.build import build_model
-from nmtcore.model.components.base import Component, Labels
+from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.transformer import Transformer
 
 MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 
 
 def target_mask(batch: Batch) -> Tensor:
-    """Mark the real places of a batch's targets (B, T), as `target_places_N` tells them."""
+    """Mark the real places of a batch's targets (B, T), as `target_positions_N` tells them."""
     mask_BT = torch.zeros_like(batch.target_output_BT, dtype=torch.bool)
-    mask_BT.view(-1)[batch.target_places_N] = True
+    mask_BT.view(-1)[batch.target_positions_N] = True
     return mask_BT
 
 
@@ -46,7 +46,7 @@ def run_settings(
             "target": "de",
             "words": kinds,
             "segmentation": SegmentationSettings(kind="bpe", size=6, joint=True),
-            "syntax": {},
+            "features": {},
             "annotators": {},
             "base": "transformer",
             "model": MODEL,
@@ -65,7 +65,7 @@ def model_of(
     *,
     vocabulary: int,
     seed: int | None = None,
-    labels: Labels | None = None,
+    labels: LabelVocabularies | None = None,
     parts: Sequence[Component] = (),
 ) -> Transformer:
     """Build the model of a run, the same every time; `parts` are components that stand behind its own."""
@@ -81,14 +81,16 @@ def forced_logits(model: Transformer, batch: Batch) -> Tensor:
 def side(
     ids: Sequence[Sequence[int]],
     words: Sequence[Sequence[int]] | None = None,
-    syntax: Mapping[str, Sequence[Sequence[float]]] | None = None,
+    features: Mapping[str, Sequence[Sequence[float]]] | None = None,
 ) -> SideExamples:
-    """Make one side of its subwords and the word of each (None: every subword is one); `syntax` is by column."""
+    """Make one side of its subwords and the word of each (None: every subword is one); `features` is by column."""
     kinds = {"parent_position": np.float32}
     return SideExamples(
         ids=Ragged.from_lists(ids, np.int32),
         word_of_subword=Ragged.from_lists([range(len(each)) for each in ids] if words is None else words, np.int32),
-        syntax={name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in (syntax or {}).items()},
+        features={
+            name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in (features or {}).items()
+        },
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from annotation.annotating import annotate_words
 from conftest import missing
 
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.corenlp import SPLITS
 from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment
@@ -62,7 +62,7 @@ def pud(shared):
 
 
 def annotate(sentences, folder, *, language="en", **settings):
-    task = Task(side="source", language=language, model_folders=(folder,))
+    task = AnnotationTask(side="source", language=language, model_folders=(folder,))
     return list(annotate_words(CoreNlpSettings(**settings), sentences, task))
 
 

@@ -10,7 +10,7 @@ from oracles import Transformer, softmax
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import LineError
 from nmtcore.inference import attention
-from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed, write_attention
+from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.segmentation.vocabulary import BOS
 
@@ -50,7 +50,7 @@ def folder(request, tmp_path_factory):
 
 
 def written(path, folder, lines=LINES, **options):
-    write_attention(path, load_observed(folder), lines, **options)
+    write_attention(path, load_observed_bundle(folder), lines, **options)
     table = pq.read_table(path)
     assert table.schema.equals(ATTENTION_SCHEMA)
     return table.to_pylist()
@@ -92,17 +92,17 @@ def test_without_translating_there_is_the_encoder_alone(folder, tmp_path):
 
 
 def test_watching_changes_no_translation(folder):
-    assert list(load_observed(folder).translate(LINES)) == list(load_bundle(folder).translate(LINES))
+    assert list(load_observed_bundle(folder).translate(LINES)) == list(load_bundle(folder).translate(LINES))
 
 
 def test_parts_of_a_very_long_line_are_counted(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.raw.LONGEST", 3)
+    monkeypatch.setattr("nmtcore.inference.raw.MAX_SUBWORDS", 3)
     rows = written(tmp_path / "maps.parquet", folder, ["cat", "the " * 7, "dog"])
     assert [(row["id"], row["part"]) for row in rows[::4]] == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0)]
 
 
 def test_lines_are_numbered_through(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(attention, "CHUNK", 2)
+    monkeypatch.setattr(attention, "LINES_PER_CHUNK", 2)
     rows = written(tmp_path / "maps.parquet", folder)
     assert [row["id"] for row in rows[::4]] == [0, 2, 3]
 

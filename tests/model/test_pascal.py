@@ -67,7 +67,7 @@ def weights_of(model, batch):
 
 
 def trees_of(examples, i):
-    return examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+    return examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
 
 
 def test_a_row_written_out_by_hand(make):
@@ -116,7 +116,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
     for i in range(6):
         weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
         oracle = ScaledOracle(model, settings, weights)
-        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
 
@@ -139,7 +139,7 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
     plain.load_state_dict(model.state_dict())
     examples = draw(6, seed=2)
     if not ignored:
-        examples.source.syntax["governor"].values[:] = -2
+        examples.source.features["governor"].values[:] = -2
     batch = make_batch(examples, np.arange(6), model.components)
     for ours, theirs in zip(*(results(m, batch, training=ignored) for m in (model, plain)), strict=True):
         torch.testing.assert_close(ours, theirs)
@@ -148,8 +148,8 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
 def test_it_has_no_parameters_and_lets_other_layers_run_the_fused_kernel(make):
     model = make(PascalSettings(heads=2, layers=(1,)))
     assert model.state_dict().keys() == make().state_dict().keys()
-    assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
-    assert all(layer.attention.fused and layer.cross.fused for layer in model.decoder)
+    assert [layer.attention.fusible for layer in model.encoder] == [True, False, True]
+    assert all(layer.attention.fusible and layer.cross.fusible for layer in model.decoder)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4])
@@ -236,7 +236,7 @@ def test_far_positions_are_told_apart_in_half_precision(make):
 
 def test_examples_without_trees_are_refused(make, draw):
     model, examples = make(PascalSettings(heads=1)), draw(2, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     with pytest.raises(ValueError, match="pascal reads the dependency trees"):
         make_batch(bare, np.arange(2), model.components)
 

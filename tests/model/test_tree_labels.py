@@ -103,7 +103,7 @@ def test_paths_of_all_forests_of_six_words():
     """All 16807 forests in one batch; every seventh is searched."""
     drawn = list(forests(6))
     paths = tree_paths(torch.tensor(drawn))
-    assert paths.known_BW.all()
+    assert paths.rooted_BW.all()
     for n in range(0, len(drawn), 7):
         for (i, j), (distance, traversal) in tree_pairs(drawn[n]).items():
             up, down = int(paths.up_BWW[n, i, j]), int(paths.down_BWW[n, i, j])
@@ -196,7 +196,7 @@ def test_what_a_batch_holds(make, draw):
     labels = component.token_labels(batch.extra["tree_distance.governor"], batch.extra["tree_distance.word"])
     for row in range(6):
         words = examples.source.word_of_subword[row].tolist()
-        governors = examples.source.syntax["governor"][row].tolist()
+        governors = examples.source.features["governor"][row].tolist()
         tokens = [None, *words, None]
         expected = token_names(settings, governors, tokens)
         meaning = [*names(settings), "outside", "none"]
@@ -206,7 +206,7 @@ def test_what_a_batch_holds(make, draw):
 
 def test_examples_without_governors_say_so(make, draw):
     examples = draw(2, seed=1)
-    del examples.source.syntax["governor"]
+    del examples.source.features["governor"]
     with pytest.raises(ValueError, match="tree_distance reads dependency trees"):
         make_batch(examples, np.arange(2), make(TreeDistanceSettings(maximum=5)).components)
 

@@ -33,7 +33,7 @@ rule data_table:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        published=planned(published_sizes, what="pairs"),
+        published=planned(published_sizes, counted="pairs"),
     script:
         "../scripts/data_table.py"
 
@@ -53,7 +53,7 @@ rule annotation_table:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        published=planned(published_sizes, what="tags"),
+        published=planned(published_sizes, counted="tags"),
     script:
         "../scripts/annotation_table.py"
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus import moses
-from nmtcore.corpus.moses import Normalizer, Tokenizer, needed
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.moses import Normalizer, Tokenizer, required_text
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 
 STRAY = "\u2028\u2029\x85\x0b\x0c\r\t\x1c\x00\x01\u00a0\u3000"
@@ -25,8 +25,8 @@ LANGUAGES = ["en", "cs", "de", "tr", "ru", "fr", "it", "ja", "xx"]
 NEWS = {"en": "en-de", "de": "en-de", "cs": "cs-en", "ru": "en-ru", "tr": "en-tr", "ja": "en-ja"}
 
 
-def make(kind: str, language: str, **values: bool) -> Words:
-    return Words(WordsSettings(kind=kind, **values), language)
+def make(kind: str, language: str, **values: bool) -> WordTokenizer:
+    return WordTokenizer(WordsSettings(kind=kind, **values), language)
 
 
 def oracle(language: str) -> sacremoses.MosesTokenizer:
@@ -101,15 +101,15 @@ def test_a_memory_that_is_full_is_emptied(texts):
         patch.setattr(moses, "CACHED_PARTS", 2)
         for text in texts:
             assert tokenizer(text) == oracle("en").tokenize(text, escape=False)
-    assert len(tokenizer._free) <= 2
-    assert len(tokenizer._bound) <= 2
+    assert len(tokenizer._words_of_part) <= 2
+    assert len(tokenizer._words_in_context) <= 2
 
 
 @pytest.mark.parametrize("language", ["en", "de", "cs", "fr"])
 def test_every_rule_of_the_normalisation_is_known(language):
     """Else it is no mistake, only slow."""
     for pattern, _ in sacremoses.MosesPunctNormalizer(lang=language).substitutions:
-        assert needed(pattern), pattern
+        assert required_text(pattern), pattern
 
 
 def test_normalised_text_is_what_words_are_made_of():

@@ -1,6 +1,6 @@
 """Lines a second of everything that is done with words, ours beside the bare library, in turns in one run.
 
-    python benchmarks/words.py FOLDER [--lines N] [--rounds N]
+    python benchmarks/tokenisation.py FOLDER [--lines N] [--rounds N]
 
 FOLDER is the folder of real corpora (multi30k/, news/). Each round runs both over the same lines, one after the other;
 the best round of each counts. Ours starts every round without what it remembers of earlier ones. The results must be
@@ -19,8 +19,8 @@ import pyarrow as pa
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import moses
 from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser, detruecase, learn_truecaser
-from nmtcore.corpus.words import Words
 from nmtcore.parquet import write_rows
 
 TEXTS = ("multi30k/train.en", "multi30k/train.de", "news/cs-en/train.en", "news/en-de/train.de", "news/en-ru/train.ru",
@@ -75,7 +75,7 @@ def moses_races(lines: list[str], language: str) -> Iterator[Race]:
     """Race against sacremoses."""
     import sacremoses
 
-    words = Words(WordsSettings(), language)
+    words = WordTokenizer(WordsSettings(), language)
     tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=language), sacremoses.MosesDetokenizer(lang=language)
     normaliser, normalise = sacremoses.MosesPunctNormalizer(lang=language), moses.Normalizer(language)
     sentences = [words.split(line) for line in lines]
@@ -123,10 +123,10 @@ def truecase_races(sentences: list[list[str]], texts: list[str]) -> Iterator[Rac
         lambda: list(map(truecaser, sentences)),
         lambda: [theirs.truecase(text, use_known=True) for text in texts],
     )
-    assert truecaser.column(column).to_pylist() == bare_lines
+    assert truecaser.truecase_column(column).to_pylist() == bare_lines
     yield Race(
         "truecase column",
-        lambda: len(truecaser.column(column)),
+        lambda: len(truecaser.truecase_column(column)),
         lambda: len([theirs.truecase(text, use_known=True) for text in texts]),
     )
     detruecaser = sacremoses.MosesDetruecaser()
@@ -142,7 +142,7 @@ def japanese_races(lines: list[str]) -> Iterator[Race]:
     import ipadic
     import MeCab
 
-    tagger, words = MeCab.Tagger(f"{ipadic.MECAB_ARGS} -Owakati"), Words(WordsSettings(kind="mecab"), "ja")
+    tagger, words = MeCab.Tagger(f"{ipadic.MECAB_ARGS} -Owakati"), WordTokenizer(WordsSettings(kind="mecab"), "ja")
     yield Race(
         "mecab", lambda: [words.split(line) for line in lines], lambda: [tagger.parse(line).split() for line in lines]
     )

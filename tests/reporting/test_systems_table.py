@@ -6,7 +6,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.systems import training_facts, write_system_table
+from nmtcore.reporting.systems_table import training_facts, write_system_table
 
 
 def history(path, losses, speed, own=lambda loss: {"loss/translation": loss}):
