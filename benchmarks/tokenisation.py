@@ -123,10 +123,10 @@ def truecase_races(sentences: list[list[str]], texts: list[str]) -> Iterator[Rac
         lambda: list(map(truecaser, sentences)),
         lambda: [theirs.truecase(text, use_known=True) for text in texts],
     )
-    assert truecaser.column(column).to_pylist() == bare_lines
+    assert truecaser.truecase_column(column).to_pylist() == bare_lines
     yield Race(
         "truecase column",
-        lambda: len(truecaser.column(column)),
+        lambda: len(truecaser.truecase_column(column)),
         lambda: len([theirs.truecase(text, use_known=True) for text in texts]),
     )
     detruecaser = sacremoses.MosesDetruecaser()

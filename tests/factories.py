@@ -17,16 +17,16 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch
 from nmtcore.model.build import build_model
-from nmtcore.model.components.base import Component, Labels
+from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.transformer import Transformer
 
 MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 
 
 def target_mask(batch: Batch) -> Tensor:
-    """Mark the real places of a batch's targets (B, T), as `target_places_N` tells them."""
+    """Mark the real places of a batch's targets (B, T), as `target_positions_N` tells them."""
     mask_BT = torch.zeros_like(batch.target_output_BT, dtype=torch.bool)
-    mask_BT.view(-1)[batch.target_places_N] = True
+    mask_BT.view(-1)[batch.target_positions_N] = True
     return mask_BT
 
 
@@ -64,7 +64,7 @@ def model_of(
     *,
     vocabulary: int,
     seed: int | None = None,
-    labels: Labels | None = None,
+    labels: LabelVocabularies | None = None,
     parts: Sequence[Component] = (),
 ) -> Transformer:
     """Build the model of a run, the same every time; `parts` are components that stand behind its own."""

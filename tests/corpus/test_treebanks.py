@@ -87,7 +87,7 @@ def test_text_of_one_side_is_no_training_data(bench):
 
 def test_a_treebank_needs_a_format_with_words(bench):
     dataset = with_gold(bench, bench.plain("a\n", "b\n"))
-    with pytest.raises(UserError, match=r"'gold' stands in a treebank .* its format plain gives no words"):
+    with pytest.raises(UserError, match=r"'gold' is used as a treebank .* its format plain has no words"):
         bench.read(dataset, "gold_x")
 
 

@@ -22,9 +22,9 @@ class Weights(Component):
         self.seen = {}
 
     def attention_hooks(self, stack, layer):
-        def mixed(mixed_BHQK, weights_BHQS, heads):
-            self.seen[stack, layer] = weights_BHQS
-            return mixed_BHQK
+        def mixed(mixed_BHQE, weights_BHQK, inputs):
+            self.seen[stack, layer] = weights_BHQK
+            return mixed_BHQE
 
         return AttentionHooks(mixed=mixed)
 
@@ -57,13 +57,13 @@ def test_sees_the_weights_and_changes_nothing(make, draw, settings):
     run(make(*settings, parts=(weights,)), examples)
     seen = maps.maps(context)
     assert set(seen) == {("encoder", 0), ("encoder", 1), ("encoder", 2), ("cross", 0), ("cross", 1)}
-    for place, weights_BHQS in seen.items():
-        torch.testing.assert_close(weights_BHQS, weights.seen[place], rtol=0, atol=1e-12)
+    for place, weights_BHQK in seen.items():
+        torch.testing.assert_close(weights_BHQK, weights.seen[place], rtol=0, atol=1e-12)
 
 
 def test_plain_layers_stay_fused(make):
     model = make(parts=(AttentionMaps(),))
-    assert all(layer.attention.fused for layer in model.encoder)
+    assert all(layer.attention.fusible for layer in model.encoder)
 
 
 def test_steps_of_a_search_are_not_looked_at(make, draw, monkeypatch):

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
-from nmtcore.model.build import build_components, component_class, initialise
+from nmtcore.model.build import build_components, component_class, initialise_model
 from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
 
 
@@ -32,24 +32,24 @@ class Everything(Component):
             return AttentionHooks(queries_keys=self.other_queries)
         return AttentionHooks(scores=self.add, mixed=self.mix, observe=self.see)
 
-    def other_queries(self, heads):
-        changed = heads.queries_BHQK.clone()
-        changed[:, 0] += self.strength * self.queries(heads.states_BQD)
-        return changed, heads.keys_BHSK
+    def other_queries(self, inputs):
+        changed = inputs.queries_BHQE.clone()
+        changed[:, 0] += self.strength * self.queries(inputs.states_BQD)
+        return changed, inputs.keys_BHKE
 
-    def add(self, scores, heads):
+    def add(self, scores, inputs):
         queries, keys = scores.shape[-2:]
         places = torch.arange(keys - queries, keys)
         distances = (places.unsqueeze(1) - torch.arange(keys)).abs()
         return scores * (1 + self.strength * self.bias[distances]) + self.strength * self.bias[distances + 1]
 
-    def mix(self, mixed, weights, heads):
+    def mix(self, mixed, weights, inputs):
         return mixed + self.strength * weights.max(-1, keepdim=True).values
 
-    def see(self, heads, scores):
+    def see(self, inputs, scores):
         assert scores is not None
 
-    def on_arrays(self, arrays, examples):
+    def add_to_batch(self, arrays, examples):
         arrays.counts[self.name] = len(examples)
 
     def embed_source(self, embedded, context):
@@ -247,11 +247,11 @@ def test_components_initialise_last(make):
             super().__init__(name="zeroed")
             self.table = torch.nn.Embedding(3, 4)
 
-        def initialise(self, kind):
+        def initialise(self, initialisation):
             torch.nn.init.zeros_(self.table.weight)
 
     model = make(parts=(Zeroed(),))
-    initialise(model, "uniform", 0.5)
+    initialise_model(model, "uniform", 0.5)
     assert not model.components[0].table.weight.any()
 
 

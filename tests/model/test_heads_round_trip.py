@@ -80,8 +80,8 @@ def test_heads_come_back_from_what_parsers_are_trained_to(treebank, system):
     components = build_components(by_name(*SYSTEMS[system]), MODEL)
     batch = make_batch(examples_of(annotations, cuts), np.arange(len(blocks)), components)
     parser = components[0]
-    targets_BS, first_BW = (batch.extra[f"{parser.name}.{what}"].numpy() for what in ("targets", "first"))
-    for block, pieces, targets_S, first_W in zip(blocks, cuts, targets_BS, first_BW, strict=True):
+    targets_BS, first_subword_BW = (batch.extra[f"{parser.name}.{what}"].numpy() for what in ("targets", "first"))
+    for block, pieces, targets_S, first_W in zip(blocks, cuts, targets_BS, first_subword_BW, strict=True):
         log_SS = np.where(targets_S[:, None] == np.arange(len(targets_S)), 0.0, -9.0)
         parse = parse_of(parser.word_scores(log_SS, first_W[: len(pieces)]), to_root=True)
         for heads in (parse.argmax, parse.many_roots):

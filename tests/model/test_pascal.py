@@ -116,7 +116,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
     for i in range(6):
         weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
         oracle = ScaledOracle(model, settings, weights)
-        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
 
@@ -148,8 +148,8 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
 def test_it_has_no_parameters_and_lets_other_layers_run_the_fused_kernel(make):
     model = make(PascalSettings(heads=2, layers=(1,)))
     assert model.state_dict().keys() == make().state_dict().keys()
-    assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
-    assert all(layer.attention.fused and layer.cross.fused for layer in model.decoder)
+    assert [layer.attention.fusible for layer in model.encoder] == [True, False, True]
+    assert all(layer.attention.fusible and layer.cross.fusible for layer in model.decoder)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4])

@@ -110,7 +110,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
     assert model.parses_to_root
     for i in range(8):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
-        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
         # Neither `</s>` nor `<ROOT>` may be anybody's governor.
@@ -131,7 +131,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
 
 def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
     model = make(SisaSettings())
-    assert all(layer.attention.fused for layer in model.encoder)
+    assert all(layer.attention.fusible for layer in model.encoder)
     new = {name: tuple(p.shape) for name, p in model.named_parameters() if name.startswith("components")}
     assert set(new.values()) == {(4, 16), (4, 4), (4,)}
     assert len(new) == 6
@@ -184,6 +184,6 @@ def test_the_head_starts_at_the_scores_of_a_plain_one(make, draw):
     batch = make_batch(draw(40, seed=3, longest=30), np.arange(40), model.components)
     with torch.no_grad():
         parser = model.loss(batch).parts[1]
-    flat = np.log(batch.source_mask.sum(1).double().mean().item())
+    flat = np.log(batch.source_mask_BS.sum(1).double().mean().item())
     assert parser.name == "sisa"
     assert abs(parser.sum.item() / parser.count - flat) < 1

@@ -103,7 +103,7 @@ def test_paths_of_all_forests_of_six_words():
     """All 16807 forests in one batch; every seventh is searched."""
     drawn = list(forests(6))
     paths = tree_paths(torch.tensor(drawn))
-    assert paths.known_BW.all()
+    assert paths.rooted_BW.all()
     for n in range(0, len(drawn), 7):
         for (i, j), (distance, traversal) in tree_pairs(drawn[n]).items():
             up, down = int(paths.up_BWW[n, i, j]), int(paths.down_BWW[n, i, j])

@@ -1,11 +1,11 @@
-"""A label for the steps from one word to another through the source's dependency tree (pham2018, section 3.1)."""
+"""Labels for the path from one word to another through the source's dependency tree (pham2018, section 3.1)."""
 
 import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeTraversalSettings
 from nmtcore.config.model import TransformerSettings
-from nmtcore.model.components.base import Labels
+from nmtcore.model.components.base import LabelVocabularies
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 SELF, FAR = "self", "far"
@@ -14,8 +14,8 @@ SELF, FAR = "self", "far"
 def traversals(maximum: int) -> tuple[str, ...]:
     """List the labels of paths of at most `maximum` steps: "self", `U*D*`, `LD*`, `RD*`, "far".
 
-    U and D are a step up and down the tree, L and R one to a sibling on the left and on the right. The step to a
-    sibling stands for one up and one down, so that no path is `UD` and on.
+    U and D are steps up and down the tree, L and R steps to a sibling on the left and on the right. A step to a sibling
+    replaces one step up and one down, so no path begins with `UD`.
     """
     straight = [
         "U" * up + "D" * (steps - up)
@@ -27,14 +27,19 @@ def traversals(maximum: int) -> tuple[str, ...]:
 
 
 class TreeTraversal(TreeLabels):
-    """The labels of `traversals`, found by a path's steps up, its steps down, and the side of the sibling."""
+    """The labels of `traversals`, looked up by a path's steps up and down and by the side of the sibling."""
 
     def __init__(
-        self, settings: TreeTraversalSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+        self,
+        settings: TreeTraversalSettings,
+        *,
+        name: str,
+        model: TransformerSettings,
+        labels: LabelVocabularies | None = None,
     ) -> None:
         names = traversals(settings.maximum)
         super().__init__(settings, name=name, model=model, labels=labels, path_labels=len(names))
-        # One step up and `down` down is a step to a sibling and `down - 1` down: one less in all.
+        # The path of one step up and `down` steps down is a step to a sibling and `down - 1` down: one step fewer.
         most = settings.maximum + 1
         number = {label: i for i, label in enumerate(names)}
         table = torch.full((2, most + 1, most + 1), number[FAR])
@@ -47,7 +52,7 @@ class TreeTraversal(TreeLabels):
         self.most = most
 
     def path_labels(self, paths: Paths) -> Tensor:
-        """Look the paths up."""
+        """Look up the label of each path."""
         up_BWW, down_BWW = paths.up_BWW.clamp(0, self.most), paths.down_BWW.clamp(0, self.most)
-        places_BWW = (paths.left_BWW * (self.most + 1) + up_BWW) * (self.most + 1) + down_BWW
-        return self.label_of[places_BWW]
+        cells_BWW = (paths.left_BWW * (self.most + 1) + up_BWW) * (self.most + 1) + down_BWW
+        return self.label_of[cells_BWW]
