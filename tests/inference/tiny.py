@@ -8,8 +8,8 @@ from factories import build_tiny_model, run_settings, side
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies

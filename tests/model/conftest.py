@@ -12,9 +12,9 @@ from factories import build_tiny_model, run_settings
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.transformer import Transformer

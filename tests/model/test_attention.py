@@ -5,7 +5,7 @@ import pytest
 import torch
 from oracles import multi_head_attention
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.attention import CrossAttention, SelfAttention
 from nmtcore.model.components.base import AttentionHooks, Component, Context
 

@@ -243,12 +243,12 @@ def test_examples_without_trees_are_refused(make, draw):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"heads": 0}, "heads must be at least 1"),
+        ({"heads": 0}, "heads must be between 1 and 1024"),
         ({"layers": ()}, "layers must be a list"),
         ({"layers": (1, 1)}, "layers must be a list of different numbers"),
         ({"variance": 0.0}, "variance must be above 0"),
         ({"variance": math.nan}, "variance must be above 0"),
-        ({"ignoring": 1.5}, "ignoring is a probability"),
+        ({"ignoring": 1.5}, "ignoring must be between 0 and 1"),
     ],
 )
 def test_settings_that_cannot_be(settings, words):

@@ -9,7 +9,7 @@ from oracles import sinusoid_table
 from nmtcore.config.components import check_composition
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components

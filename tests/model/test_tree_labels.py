@@ -10,7 +10,7 @@ from oracles import tree_pairs
 
 from nmtcore.config.components.pair_labels import TreeDistanceSettings, TreeTraversalSettings
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.tree_labels import tree_paths

@@ -13,10 +13,10 @@ import torch
 from factories import examples_of, run_settings, side
 
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.typed import build, merge
 from nmtcore.features.examples import Examples
 from nmtcore.model.transformer import Transformer

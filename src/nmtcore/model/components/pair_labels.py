@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.components.pair_labels import PairLabelsSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, LabelVocabularies, Stack
 

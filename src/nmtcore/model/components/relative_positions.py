@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import AttentionInputs, LabelVocabularies, Stack
 from nmtcore.model.components.pair_labels import PairLabels
 

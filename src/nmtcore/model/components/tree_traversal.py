@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeTraversalSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import LabelVocabularies
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
