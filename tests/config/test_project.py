@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from nmtcore.config.components import COMPONENTS, component_settings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
 
@@ -55,7 +55,7 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
         full = project.run(dataset, system, "paper", 1).model
         assert (run.model.encoder_layers, run.model.heads) == (full.encoder_layers, full.heads), "every system exists"
         for settings in run.components.values():
-            assert all(name in run.syntax[side] for side, names in settings.needs.items() for name in names)
+            assert all(name in run.features[side] for side, names in settings.needs.items() for name in names)
     return True
 
 
@@ -331,7 +331,7 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
     change(folder / "datasets" / "demo_en2de.yaml", syntax={})
     assert "names no annotator" in fault(folder)
     run = Project.load(folder).run("demo_en2de", "diagonalparse_l0", "smoke", 1)
-    assert run.syntax == {}
+    assert run.features == {}
 
 
 @pytest.mark.parametrize(
@@ -349,8 +349,8 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
         ({"syntax": {"sauce": {}}}, "neither source nor target"),
         ({"syntax": {"source": {"dependences": "existing"}}}, "Did you mean dependencies?"),
         ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
-        ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is no corpus of the training split"),
-        ({"selection": {"copies": {"corpus": "train"}}}, "'train' is not of format copied"),
+        ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is not a corpus of the training split"),
+        ({"selection": {"copies": {"corpus": "train"}}}, "'train' does not have the format copied"),
         ({"corpora": {"train": {"format": "plane"}}}, "corpora.train: unknown format 'plane'. Did you mean plain?"),
         ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
         ({"annotators": {"selection": {"tool": "existing"}}, "syntax": {}}, "no annotator can be called 'selection'"),
@@ -403,10 +403,10 @@ def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
     data = project.dataset("multi30k_en2de")
     assert data.gold_annotator == "existing"
     for split in ("gold_pud_english", "treebank_ewt"):
-        assert data.kinds_of("existing", "source", split) == ("dependencies",)
-        assert data.kinds_of("stanza_en", "source", split) == data.kinds_of("stanza_en", "source")
-    assert data.kinds_of("existing", "source") == data.kinds_of("existing", "source", "dev") == ()
-    assert project.dataset("demo_en2de").kinds_of("existing", "source", "treebank_demo") == (
+        assert data.annotations_by("existing", "source", split) == ("dependencies",)
+        assert data.annotations_by("stanza_en", "source", split) == data.annotations_by("stanza_en", "source")
+    assert data.annotations_by("existing", "source") == data.annotations_by("existing", "source", "dev") == ()
+    assert project.dataset("demo_en2de").annotations_by("existing", "source", "treebank_demo") == (
         "dependencies",
         "tags",
         "constituency",
@@ -425,7 +425,7 @@ def test_systems_that_are_trained_on_treebanks(project: Project):
         assert (both.training_splits, alone.training_splits) == (("train", "dev", split), ("dev", split))
         assert both.feature_files(split) == [f"{split}.source.parquet", f"{split}.source.existing.parquet"]
         assert both.feature_files("train") == ["train.source.parquet", "train.target.parquet"]
-        assert start.syntax_of("train") == both.syntax_of("dev") == start.syntax
+        assert start.split_features("train") == both.split_features("dev") == start.features
         assert all(both.feature_files(gold) == [f"{gold}.source.parquet"] for gold in both.gold)
         assert both.training.max_updates < start.training.max_updates
         assert both.training.schedule.peak < start.training.schedule.peak

@@ -53,7 +53,7 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
         ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are learned from constituency too"),
         (
             {**TWICE, "segmentation": {"also": "tags"}},
-            "mine on bracketed at scale smoke: segmentation: also: 'tags' is not valid",
+            "mine.yaml: mine: segmentation: also: 'tags' is not valid",
         ),
         ({**TWICE, "segmentation": {"sizes": 3}}, "Did you mean size?"),
         (
@@ -107,7 +107,7 @@ def test_a_system_names_transforms_and_the_segmentation_that_they_need(folder: P
     assert found.segmentation.name == "bpe_joint_500_constituency"
     assert run(folder, TWICE).segmentation.name == "bpe_joint_2000_constituency", "cut down to the scale's size"
     assert found.transforms == {"parsing_task": ParsingTaskSettings()}
-    assert (found.syntax, found.linearised_by) == ({}, "existing")
+    assert (found.features, found.linearised_by) == ({}, "existing")
     assert run_from_json(run_to_json(found), where="test") == found
     tokens = ["dev.source.parquet", "dev.target.parquet"]
     assert found.feature_files("dev") == [*tokens, "dev.source.existing.brackets.parquet"]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import mecab
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 
 JAPANESE = "今日は東京でApple社のiPhone１２を買った。、「」ーｶﾞ 9,.%(-😀é\u3000\u00a0\u2028\t\n\u200b\u200d"
@@ -47,7 +47,7 @@ def test_words_and_back(text, words):
 def test_it_is_mecab_with_the_ipa_dictionary(shared):
     from sacrebleu.tokenizers.tokenizer_ja_mecab import TokenizerJaMecab
 
-    expected, words = TokenizerJaMecab(), Words(WordsSettings(kind="mecab"), "ja")
+    expected, words = TokenizerJaMecab(), WordTokenizer(WordsSettings(kind="mecab"), "ja")
     for line in (shared / "data/news/en-ja/test.ja").read_text(encoding="utf-8").split("\n")[:300]:
         assert words.split(line) == expected(line).split()
 
@@ -57,17 +57,17 @@ def test_nul_and_ends_of_lines_end_no_text():
 
 
 def test_lines_that_are_too_long_for_mecab_are_cut(monkeypatch):
-    assert mecab.LONGEST < 100_000, "MeCab gives up at some 200,000 letters"
-    monkeypatch.setattr(mecab, "LONGEST", 500)
+    assert mecab.MAX_CHARACTERS < 100_000, "MeCab gives up at some 200,000 letters"
+    monkeypatch.setattr(mecab, "MAX_CHARACTERS", 500)
     text = "a" * 2000
     words = mecab.split(text)
     assert "".join(words) == text
-    assert all(len(word) <= mecab.LONGEST for word in words)
+    assert all(len(word) <= mecab.MAX_CHARACTERS for word in words)
 
 
 def test_another_language_is_a_sentence():
     with pytest.raises(UserError, match=r"'mecab' are Japanese \(ja\), but this side's language is 'en'"):
-        Words(WordsSettings(kind="mecab"), "en")
+        WordTokenizer(WordsSettings(kind="mecab"), "en")
 
 
 @pytest.mark.parametrize("package", ["MeCab", "ipadic"])

@@ -4,23 +4,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from nmtcore.config.components import ComponentSettings
-from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings, SegmentationSettings
+from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.transforms import TransformSettings
 from nmtcore.errors import UserError
 
 
 class MissingAnnotation(UserError):
-    """A data set lacks an annotation or a treebank that a system needs: it names `what` ("no treebank to train on")."""
+    """A data set lacks an annotation or a treebank that a system needs; `missing` says which ("no treebank to ...")."""
 
-    def __init__(self, sentence: str, *, what: str) -> None:
+    def __init__(self, sentence: str, *, missing: str) -> None:
         super().__init__(sentence)
-        self.what = what
+        self.missing = missing
 
 
-def syntax_for(
+def features_for(
     components: Iterable[ComponentSettings], data: DatasetSettings, *, where: str
 ) -> dict[str, dict[str, str]]:
     """Find the annotator whose annotation each feature that the components need is made of."""
@@ -33,14 +34,14 @@ def syntax_for(
     return found
 
 
-def linearised_for(
+def linearised_parses_annotator(
     transforms: Mapping[str, TransformSettings],
     segmentation: SegmentationSettings,
     data: DatasetSettings,
     *,
     where: str,
 ) -> str | None:
-    """Find the annotator whose trees the first transform reads linearised; None where it reads none.
+    """Find the annotator whose linearised parses the first transform reads; None if it reads none.
 
     An annotation that the segmentation is learned from must be there even if no transform reads it.
     """
@@ -48,7 +49,7 @@ def linearised_for(
         _annotator_of(data, "source", segmentation.also, where=where)
     annotator = None
     for place, (name, settings) in enumerate(transforms.items()):
-        kind, at = settings.linearised, f"{where}: the transform {name}"
+        kind, at = settings.linearised_parses_of, f"{where}: the transform {name}"
         if kind and place:
             raise UserError(f"{at} must be the first: the parses that it reads belong to the pairs as they are stored.")
         if kind and segmentation.also != kind:
@@ -87,7 +88,7 @@ def with_treebanks(
         raise MissingAnnotation(
             f"{where}: needs a treebank on the source side, but the data set names none: add a split "
             f"`{TREEBANK}NAME` and an annotator `{{tool: existing}}` to config/datasets/{data.name}.yaml.",
-            what="no treebank to train on",
+            missing="no treebank to train on",
         )
     return replace(run, treebank=treebank, treebanks=splits)
 
@@ -99,6 +100,6 @@ def _annotator_of(data: DatasetSettings, side: str, kind: str, *, where: str) ->
         raise MissingAnnotation(
             f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
             f"add `syntax: {{{side}: {{{kind}: NAME}}}}` to config/datasets/{data.name}.yaml.",
-            what=f"no annotator for {kind} on the {side} side",
+            missing=f"no annotator for {kind} on the {side} side",
         )
     return annotator

@@ -188,11 +188,11 @@ def nodes(meaning: Any) -> Iterator[Any]:
 
 
 @cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    """Return the fields of a kind of node; none of what is no node or a lexical entry."""
-    if not is_dataclass(kind) or kind in (Noun, Verb, Adjective, Adverb, Link, Name):
+def _field_names(node_class: type) -> tuple[str, ...]:
+    """Return the names of a node's fields, or () for lexical entries and values that are no nodes."""
+    if not is_dataclass(node_class) or node_class in (Noun, Verb, Adjective, Adverb, Link, Name):
         return ()
-    return tuple(field.name for field in fields(kind))
+    return tuple(field.name for field in fields(node_class))
 
 
 def agreement(nominal: Nominal) -> tuple[int, Number]:

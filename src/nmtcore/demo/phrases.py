@@ -66,11 +66,11 @@ def constituents(words: Sequence[Word]) -> str:
 
 def _outward(dependents: Iterable[Word]) -> list[tuple[Word, int]]:
     """Say how high each dependent of one side, from the head outwards, stands: never lower than what is inside."""
-    found, height = [], 0
+    heights, height = [], 0
     for word in dependents:
         height = max(height, _height(word))
-        found.append((word, height))
-    return found
+        heights.append((word, height))
+    return heights
 
 
 def _height(word: Word) -> int:

@@ -1,17 +1,17 @@
-"""The demo corpus, which is generated on the spot."""
+"""The format `demo`: the synthetic demo corpus, generated while it is read."""
 
 from collections.abc import Iterator
 
 from nmtcore.config.formats import DemoOptions
 from nmtcore.config.typed import choose
-from nmtcore.corpus.formats.rows import Inputs, Purpose, Row
+from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
 
 
 def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
-    """Yield finished pairs."""
+    """Yield finished pairs. Raises `UserError` if the options name an unknown split."""
     from nmtcore.demo import SIZES, generate, swap
 
     choose(options.split, SIZES, what="split", where="corpora: the demo corpus")
@@ -20,9 +20,10 @@ def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
     return ((swap(pair) if options.swap else pair,) for pair in pairs)
 
 
-def parse(row: Row, options: DemoOptions, purpose: Purpose) -> tuple[Side, Side]:
-    """Give the pair's sides."""
+def parse(row: Row, options: DemoOptions, context: ReadingContext) -> tuple[Side, Side]:
+    """Return the sides of a finished pair."""
     source, target = (
-        Side(text=each.text, words=each.words, annotation=each.annotation) for each in (row[0].source, row[0].target)
+        Side(text=realisation.text, words=realisation.words, annotation=realisation.annotation)
+        for realisation in (row[0].source, row[0].target)
     )
     return source, target

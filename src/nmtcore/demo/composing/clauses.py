@@ -44,19 +44,19 @@ class Clauses(Predicates):
     def clause(self, *, tense: Tense | None = None, subject: Nominal | None = None, rich: int = 1) -> Clause:
         """Compose a clause of any kind that makes a statement."""
         tense = tense or self.tense()
-        kind = self.dice.weighted({"active": 74, "passive": 12 * (subject is None), "copula": 14})
-        if kind == "passive":
+        construction = self.dice.weighted({"active": 74, "passive": 12 * (subject is None), "copula": 14})
+        if construction == "passive":
             return self.passive(tense=tense, rich=rich)
-        if kind == "copula" and tense in ("present", "past", "future"):
+        if construction == "copula" and tense in ("present", "past", "future"):
             return self.copula(tense=tense, subject=subject, rich=rich)
         return self.active(tense=tense, subject=subject, rich=rich)
 
     def subject(self, *, rich: int = 1) -> Nominal:
         """Compose a subject of the active voice."""
-        kind = self.dice.weighted({"person": 76, "animal": 13, "other": 11})
-        if kind == "person":
+        noun_class = self.dice.weighted({"person": 76, "animal": 13, "other": 11})
+        if noun_class == "person":
             return self.someone("person", rich=rich)
-        if kind == "animal":
+        if noun_class == "animal":
             return self.phrase("animal", rich=rich)
         return self.phrase("public", "event", "part", "flat", "upright", "plant", "bridge", "vehicle", rich=rich)
 
@@ -89,17 +89,17 @@ class Clauses(Predicates):
         return Clause(subject=subject, predicates=(predicate,))
 
     def _passive_adjuncts(self, verb: Verb, tense: Tense) -> tuple[Adjunct, ...]:
-        found: list[Adjunct] = []
+        adjuncts: list[Adjunct] = []
         person = "person" in verb.subjects
         if self.dice.chance(0.45):
             named = person and self.dice.chance(0.2)
             classes = ("person",) if person else verb.subjects
             agent = self.name() if named else self.phrase(*classes, rich=0, plain=True)
-            found.append(Prepositional(link=BY, nominal=agent, slot="agent"))
+            adjuncts.append(Prepositional(link=BY, nominal=agent, slot="agent"))
         elif self.dice.chance(0.25):
-            found.append(self.place())
-        times = self.times(tense, few=len(found))
-        return (*found, *(part for part in times if not isinstance(part, Adverb) or part.kind != "often"))
+            adjuncts.append(self.place())
+        times = self.times(tense, few=len(adjuncts))
+        return (*adjuncts, *(part for part in times if not isinstance(part, Adverb) or part.slot != "often"))
 
     def copula(self, *, tense: Tense, subject: Nominal | None = None, rich: int = 1) -> Clause:
         """Compose a clause that says what someone or something is, or is like."""
@@ -120,14 +120,14 @@ class Clauses(Predicates):
         person = "person" in noun.classes
         fitting = adjectives_for(noun)
         comparable = [entry for entry in fitting if entry.english not in NOT_GRADED]
-        kind = self.dice.weighted({"adjective": 70, "compared": 20, "noun": 10 * person})
+        complement = self.dice.weighted({"adjective": 70, "compared": 20, "noun": 10 * person})
         gender = _gender(subject)
-        if kind == "noun" and agreement(subject) == (3, "sg") and gender in ("m", "f"):
+        if complement == "noun" and agreement(subject) == (3, "sg") and gender in ("m", "f"):
             jobs = [
                 job for job in of_class("person") if job.gender == gender and job != noun and "kin" not in job.classes
             ]
             return self._indefinite(self.dice.pick(jobs[1:]))
-        if kind == "compared" and comparable:
+        if complement == "compared" and comparable:
             than = self.dress(self._likeness(noun), rich=0, plain=True)
             return Compared(adjective=self.dice.pick(comparable), than=than)
         return self.graded(fitting)
@@ -186,11 +186,11 @@ class Clauses(Predicates):
     def _subject_relative(self, relative: Relative, *, tense: Tense) -> Clause:
         noun = relative.noun
         active = self.predicate(noun.classes, tense=tense, rich=0, number=relative.number)
-        kind = self.dice.weighted({"active": 60, "copula": 25, "passive": 15})
+        construction = self.dice.weighted({"active": 60, "copula": 25, "passive": 15})
         passive = any(verb.english.base not in NO_PASSIVE for verb in verbs_taking(noun))
-        if kind == "passive" and passive and "person" not in noun.classes:
+        if construction == "passive" and passive and "person" not in noun.classes:
             return self.passive(tense=tense, noun=noun, number=relative.number)
-        if active is None or (kind == "copula" and tense != "perfect" and adjectives_for(noun)):
+        if active is None or (construction == "copula" and tense != "perfect" and adjectives_for(noun)):
             if not adjectives_for(noun):
                 return self.passive(tense=tense, noun=noun, number=relative.number)
             tense = "present" if tense == "perfect" else tense
@@ -198,7 +198,7 @@ class Clauses(Predicates):
         return Clause(subject=relative, predicates=(active,))
 
     def _only_times(self, adjuncts: tuple[Adjunct, ...]) -> tuple[Adjunct, ...]:
-        return tuple(part for part in adjuncts if isinstance(part, Adverb) and part.kind in ("time", "often", "manner"))
+        return tuple(part for part in adjuncts if isinstance(part, Adverb) and part.slot in ("time", "often", "manner"))
 
 
 def _gender(nominal: Nominal) -> Gender | None:

@@ -116,9 +116,9 @@ def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
 
 
 @cache
-def adverbs(kind: str, tense: str = "") -> tuple[Adverb, ...]:
-    """Return the adverbs of a kind, those that go with a tense."""
-    return tuple(entry for entry in ADVERBS if entry.kind == kind and (not tense or tense in entry.tenses))
+def adverbs(slot: str, tense: str = "") -> tuple[Adverb, ...]:
+    """Return the adverbs of a slot, and, if a tense is given, only those that go with it."""
+    return tuple(entry for entry in ADVERBS if entry.slot == slot and (not tense or tense in entry.tenses))
 
 
 def location(noun: Noun) -> Link:
@@ -140,12 +140,12 @@ class Nominals:
 
     def someone(self, *classes: str, rich: int = 1) -> Nominal:
         """Compose a person as a subject: a name, a pronoun, a noun phrase or two of them."""
-        kind = self.dice.weighted({"noun": 60, "pronoun": 16, "name": 14, "joined": 7 * rich})
-        if kind == "pronoun":
+        form = self.dice.weighted({"noun": 60, "pronoun": 16, "name": 14, "joined": 7 * rich})
+        if form == "pronoun":
             return self.dice.pick(PEOPLE_PRONOUNS)
-        if kind == "name":
+        if form == "name":
             return self.name()
-        if kind == "joined":
+        if form == "joined":
             return self.pair(*classes)
         return self.phrase(*classes, rich=rich)
 
@@ -209,9 +209,9 @@ class Nominals:
         return (first, Graded(adjective=self.dice.pick(second)))
 
     def _modified(self, phrase: NounPhrase) -> NounPhrase:
-        kind = self.dice.weighted({"none": 60, "attribute": 18, "genitive": 8, "clause": 14})
+        modifier = self.dice.weighted({"none": 60, "attribute": 18, "genitive": 8, "clause": 14})
         if (
-            kind == "genitive"
+            modifier == "genitive"
             and phrase.owner is None
             and phrase.count is None
             and phrase.determiner in ("the", "a", "this")
@@ -221,9 +221,9 @@ class Nominals:
                 genitive = self.phrase(*inner, rich=0, plain=True)
                 genitive = replace(genitive, count=None, determiner=genitive.determiner or "the")
                 return self._with_clause(replace(phrase, genitive=genitive), chance=0.2)
-        if kind == "attribute" and _attributes(phrase.noun):
+        if modifier == "attribute" and _attributes(phrase.noun):
             return self._with_clause(replace(phrase, modifiers=(self.attribute(phrase.noun),)), chance=0.08)
-        return self._with_clause(phrase, chance=1.0) if kind == "clause" else phrase
+        return self._with_clause(phrase, chance=1.0) if modifier == "clause" else phrase
 
     def _with_clause(self, phrase: NounPhrase, *, chance: float) -> NounPhrase:
         if (

@@ -100,16 +100,16 @@ class Predicates(Nominals):
         return replace(phrase, determiner="a") if phrase.determiner == "no" else phrase
 
     def _with_recipient(self, predicate: Predicate) -> Predicate:
-        kind = self.dice.weighted({"noun": 70, "pronoun": 15, "name": 15})
-        if kind == "pronoun":
+        form = self.dice.weighted({"noun": 70, "pronoun": 15, "name": 15})
+        if form == "pronoun":
             recipient: Nominal = self.dice.pick(
                 [Pronoun(person=3, number="sg", gender="m"), Pronoun(person=3, number="sg", gender="f"),
                  Pronoun(person=1, number="sg"), Pronoun(person=3, number="pl")]
             )  # fmt: skip
         else:
-            recipient = self.name() if kind == "name" else self.phrase("person", rich=0, plain=True)
+            recipient = self.name() if form == "name" else self.phrase("person", rich=0, plain=True)
         simple = isinstance(predicate.object, NounPhrase) and predicate.object.clause is None
-        shifted = kind == "noun" and simple and self.dice.chance(0.35)
+        shifted = form == "noun" and simple and self.dice.chance(0.35)
         return replace(predicate, recipient=recipient, shifted=shifted)
 
     def _on(self, classes: tuple[str, ...], *, rich: int) -> Prepositional:
@@ -146,51 +146,56 @@ class Predicates(Nominals):
         assert verb is not None
         dynamic = verb.frame in ("transitive", "intransitive") and verb.english.base not in STATIVE
         free = verb.frame in ("transitive", "intransitive", "prepositional", "ditransitive")
-        found: list[Adjunct] = []
+        adjuncts: list[Adjunct] = []
         if verb.tools and person and verb.frame == "transitive" and self.dice.chance(0.45):
             tool = self.phrase(*verb.tools, rich=0, plain=True, number="sg")
-            found.append(Prepositional(link=THROUGH if "lens" in verb.tools else WITH, nominal=tool, slot="tool"))
+            adjuncts.append(Prepositional(link=THROUGH if "lens" in verb.tools else WITH, nominal=tool, slot="tool"))
         elif free and verb.english.base not in NO_PLACE and "person" in verb.subjects and self.dice.chance(0.2):
-            found.append(self.place())
+            adjuncts.append(self.place())
         elif dynamic and verb.english.base not in UNCONTROLLED and self.dice.chance(0.13):
-            kinds = (*adverbs("manner"), *(adverbs("plural") if number == "pl" else ()))
-            found.append(self.dice.pick(kinds))
+            manners = (*adverbs("manner"), *(adverbs("plural") if number == "pl" else ()))
+            adjuncts.append(self.dice.pick(manners))
         elif dynamic and person and self.dice.chance(0.06):
             companion = self.phrase("kin", rich=0)
-            found.append(Prepositional(link=WITH, nominal=companion, slot="tool"))
-        found += self.times(predicate.tense, few=len(found))
-        return replace(predicate, adjuncts=tuple(found))
+            adjuncts.append(Prepositional(link=WITH, nominal=companion, slot="tool"))
+        adjuncts += self.times(predicate.tense, few=len(adjuncts))
+        return replace(predicate, adjuncts=tuple(adjuncts))
 
     def times(self, tense: Tense, *, few: int) -> list[Adjunct]:
         """Compose at most one adverb or phrase that says when, how often or how likely."""
-        kind = self.dice.weighted({"none": 62 + 20 * few, "adverb": 15, "often": 9, "phrase": 7, "sentence": 4})
-        if kind == "phrase":
+        choice = self.dice.weighted({"none": 62 + 20 * few, "adverb": 15, "often": 9, "phrase": 7, "sentence": 4})
+        if choice == "phrase":
             link = self.dice.pick((BEFORE, AFTER, DURING, BECAUSE_OF), skew=1.3)
             nominal = self.phrase("held", rich=0, plain=True)
             nominal = replace(nominal, count=None, determiner=nominal.determiner or "the")
             return [Prepositional(link=link, nominal=nominal, slot="time")]
-        if kind == "sentence":
+        if choice == "sentence":
             return [self.dice.pick(adverbs("sentence")[:2])]
-        fitting = adverbs("time" if kind == "adverb" else "often", tense) if kind != "none" else ()
+        fitting = adverbs("time" if choice == "adverb" else "often", tense) if choice != "none" else ()
         return [self.dice.pick(fitting)] if fitting else []
 
     def varied(self, predicate: Predicate, subject: Nominal) -> Predicate:
         """Make some predicates progressive, modal, negative or a wish."""
         verb = predicate.verb
         assert verb is not None
-        adverbial = {part.kind for part in predicate.adjuncts if isinstance(part, Adverb)}
+        adverbial = {part.slot for part in predicate.adjuncts if isinstance(part, Adverb)}
         simple = predicate.tense in ("present", "past")
         person = "person" in subject_classes(subject)
-        kind = self.dice.weighted({"none": 68, "progressive": 8, "modal": 10, "negated": 9, "attitude": 5})
-        if kind == "progressive" and simple and verb.english.base not in STATIVE and not adverbial & {"often", "time"}:
+        variation = self.dice.weighted({"none": 68, "progressive": 8, "modal": 10, "negated": 9, "attitude": 5})
+        if (
+            variation == "progressive"
+            and simple
+            and verb.english.base not in STATIVE
+            and not adverbial & {"often", "time"}
+        ):
             return replace(predicate, progressive=True)
-        if kind == "modal" and predicate.tense == "present" and not adverbial & {"often", "sentence"}:
+        if variation == "modal" and predicate.tense == "present" and not adverbial & {"often", "sentence"}:
             modal = self.dice.pick(("can", "must", "should", "may", "would"))
             predicate = replace(predicate, modal=modal)
             return self.negate(predicate, subject) if self.dice.chance(0.15) else predicate
-        if kind == "negated":
+        if variation == "negated":
             return self.negate(predicate, subject)
-        if kind == "attitude" and simple and person and verb.english.base not in STATIVE:
+        if variation == "attitude" and simple and person and verb.english.base not in STATIVE:
             attitude = "want" if self.dice.chance(0.6) else "like"
             if not adverbial & {"often", "sentence"} and (attitude == "want" or "time" not in adverbial):
                 return replace(predicate, attitude=attitude)
@@ -206,5 +211,5 @@ class Predicates(Nominals):
             quantified = isinstance(nominal, NounPhrase) and (nominal.determiner not in _NEGATED or nominal.count)
             if isinstance(nominal, NounPhrase) and (nominal.clause or (quantified and nominal.owner is None)):
                 return predicate
-        kept = tuple(part for part in predicate.adjuncts if isinstance(part, Adverb) and part.kind == "time")
+        kept = tuple(part for part in predicate.adjuncts if isinstance(part, Adverb) and part.slot == "time")
         return replace(predicate, negated=True, adjuncts=kept, shifted=False)

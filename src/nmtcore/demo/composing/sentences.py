@@ -77,18 +77,18 @@ class _Grammar(Clauses):
         clause = self.clause(tense=tense)
         if any(isinstance(predicate.complement, NounPhrase) for predicate in clause.predicates):
             return Sentence(clauses=(clause,))
-        kind = self.dice.weighted({"time": 45, "sentence": 30, "place": 25})
+        slot = self.dice.weighted({"time": 45, "sentence": 30, "place": 25})
         predicate = clause.predicates[0]
-        if kind == "place" and predicate.verb is not None and not predicate.negated:
+        if slot == "place" and predicate.verb is not None and not predicate.negated:
             clause = _without_adjuncts(clause, "place", "direction", "tool", "agent")
             if predicate.verb.frame in ("transitive", "intransitive", "ditransitive"):
                 return Sentence(clauses=(replace(clause, front=self.place()),))
-        front = self._fitting_adverb("sentence" if kind == "sentence" else "time", predicate.tense)
+        front = self._fitting_adverb("sentence" if slot == "sentence" else "time", predicate.tense)
         clause = _without_adjuncts(clause, "time", "often", "sentence")
         return Sentence(clauses=(replace(clause, front=front),))
 
-    def _fitting_adverb(self, kind: str, tense: Tense) -> Adverb:
-        fitting = adverbs(kind, tense if kind == "time" else "")
+    def _fitting_adverb(self, slot: str, tense: Tense) -> Adverb:
+        fitting = adverbs(slot, tense if slot == "time" else "")
         return self.dice.pick(fitting or adverbs("sentence"))
 
     def _adverbial(self) -> Sentence:
@@ -171,21 +171,21 @@ class _Grammar(Clauses):
         return Sentence(clauses=(Clause(subject=subject, predicates=(predicate,)),))
 
     def _asked_clause(self, tense: Tense) -> Clause:
-        kind = self.dice.weighted({"who": 25, "what": 30, "which": 20, "adverb": 30})
-        if kind == "adverb":
+        question_word = self.dice.weighted({"who": 25, "what": 30, "which": 20, "adverb": 30})
+        if question_word == "adverb":
             clause = self.active(tense=tense, subject=self.someone("person", rich=0), rich=1, plain=True)
             clause = _without_adjuncts(clause, "place", "time", "often", "sentence")
             return replace(clause, front=self.dice.pick(_QUESTIONS))
-        if kind == "who":
+        if question_word == "who":
             clause = self.active(tense=tense, subject=Interrogative(person=True), plain=True)
             return _without_adjuncts(clause, "sentence")
-        person = kind == "what" and self.dice.chance(0.35)
+        person = question_word == "what" and self.dice.chance(0.35)
         verbs = [
             verb for verb in FRAMES["transitive"] if person == ("person" in verb.takes) and "person" in verb.subjects
         ]
         verb = self.dice.pick(verbs)
         asked: Nominal = Interrogative(person=person)
-        if kind == "which":
+        if question_word == "which":
             asked = replace(self.phrase(*verb.takes, rich=0, plain=True), determiner="which", count=None, owner=None)
         predicate = _without_sentence_adverb(self.circumstances(Predicate(verb=verb, object=asked, tense=tense)))
         return Clause(subject=self.someone("person", rich=0), predicates=(predicate,))
@@ -345,7 +345,7 @@ def pronoun_for(nominal: Nominal) -> Pronoun | None:
 
 
 def _slot(part: object) -> str:
-    return part.slot if isinstance(part, Prepositional) else part.kind if isinstance(part, Adverb) else ""
+    return part.slot if isinstance(part, (Prepositional, Adverb)) else ""
 
 
 def _without_adjuncts(clause: Clause, *slots: str) -> Clause:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from nmtcore.demo.english.inflection import BE, LIKE, WANT, verb_word
 from nmtcore.demo.english.phrases import (
     PP_CATEGORY,
     VP_AFTER,
@@ -12,7 +13,6 @@ from nmtcore.demo.english.phrases import (
     conjunction_word,
 )
 from nmtcore.demo.english.verbs import categorise, category, hang_auxiliaries, verb_chain
-from nmtcore.demo.english.words import BE, LIKE, WANT, verb_word
 from nmtcore.demo.lexicon.entries import Adverb
 from nmtcore.demo.meaning import (
     Adjunct,
@@ -139,7 +139,7 @@ class English(EnglishPhrases):
             return []
         if isinstance(meaning.front, Adverb):
             words = attach(adverb(meaning.front, ccg="S/S"), head=head, deprel="advmod")
-            apart = meaning.front.kind == "sentence" and meaning.front.english != "perhaps"
+            apart = meaning.front.slot == "sentence" and meaning.front.english != "perhaps"
             return [*words, punctuation(",", head=words[0], xpos=",")] if apart else words
         words = self._adjunct(meaning.front, head=head, use="front")
         owner = words[0].head if isinstance(meaning.front, Prepositional) else _clause_head(words, head)
@@ -314,7 +314,7 @@ def _marker(form: str, *, head: Word, ccg: str) -> Word:
 
 
 def _in_middle(adjunct: Adjunct) -> bool:
-    return isinstance(adjunct, Adverb) and adjunct.kind in _MIDDLE
+    return isinstance(adjunct, Adverb) and adjunct.slot in _MIDDLE
 
 
 def _gap(nominal: Nominal | None) -> bool:

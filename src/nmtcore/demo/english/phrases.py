@@ -1,6 +1,6 @@
 """Noun phrases and prepositional phrases in English, with dependencies and CCG categories."""
 
-from nmtcore.demo.english.words import determiner_word, pronoun_word
+from nmtcore.demo.english.inflection import determiner_word, pronoun_word
 from nmtcore.demo.lexicon.entries import Adverb
 from nmtcore.demo.meaning import (
     Clause,
@@ -40,11 +40,13 @@ class EnglishPhrases:
         if isinstance(meaning, Joined):
             return self._joined(meaning, role=role)
         if isinstance(meaning, Interrogative):
-            word = _wh_word("who" if meaning.person else "what", kind="Int", xpos="WP")
+            word = _wh_word("who" if meaning.person else "what", pron_type="Int", xpos="WP")
             return Phrase(head=word, words=[word])
         if isinstance(meaning, Relative):
             person = "person" in meaning.noun.classes
-            word = _wh_word("who", kind="Rel", xpos="WP") if person else _wh_word("that", kind="Rel", xpos="WDT")
+            word = (
+                _wh_word("who", pron_type="Rel", xpos="WP") if person else _wh_word("that", pron_type="Rel", xpos="WDT")
+            )
             return Phrase(head=word, words=[word])
         return self.noun_phrase(meaning)
 
@@ -130,8 +132,8 @@ class EnglishPhrases:
         return Phrase(head=word, words=[*words, case, *attach(than, head=word, deprel="obl")])
 
 
-def _wh_word(form: str, *, kind: str, xpos: str) -> Word:
-    return Word(form=form, lemma=form, upos="PRON", xpos=xpos, feats=feats(PronType=kind))
+def _wh_word(form: str, *, pron_type: str, xpos: str) -> Word:
+    return Word(form=form, lemma=form, upos="PRON", xpos=xpos, feats=feats(PronType=pron_type))
 
 
 def _name(meaning: Named) -> Phrase:

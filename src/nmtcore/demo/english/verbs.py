@@ -1,6 +1,6 @@
 """The verbs of an English clause: auxiliaries, their forms, and the category that each gets from the next."""
 
-from nmtcore.demo.english.words import BE, DO, HAVE, verb_word
+from nmtcore.demo.english.inflection import BE, DO, HAVE, verb_word
 from nmtcore.demo.lexicon.entries import EnglishVerb
 from nmtcore.demo.meaning import Predicate
 from nmtcore.demo.trees import Word

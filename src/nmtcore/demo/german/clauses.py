@@ -15,6 +15,11 @@ from nmtcore.demo.german.fields import (
     owned_by_relative,
     takes_kein,
 )
+from nmtcore.demo.german.inflection import (
+    SEIN,
+    reflexive_word,
+    verb_word,
+)
 from nmtcore.demo.german.phrases import (
     GermanPhrases,
     adverb,
@@ -25,11 +30,6 @@ from nmtcore.demo.german.phrases import (
     predicative,
 )
 from nmtcore.demo.german.verbs import hang_verbs, verb_chain
-from nmtcore.demo.german.words import (
-    SEIN,
-    reflexive_word,
-    verb_word,
-)
 from nmtcore.demo.lexicon.entries import Adverb, GermanVerb, Link
 from nmtcore.demo.lexicon.modifiers import SUBORDINATORS
 from nmtcore.demo.meaning import (

@@ -53,10 +53,10 @@ class Slots:
                 else:
                     self.places.append(part)
             elif isinstance(part, Adverb):
-                if part.kind in _EARLY:
-                    early.append((_EARLY[part.kind], part))
+                if part.slot in _EARLY:
+                    early.append((_EARLY[part.slot], part))
                 else:
-                    (self.places if part.kind == "plural" else self.manner).append(part)
+                    (self.places if part.slot == "plural" else self.manner).append(part)
         self.early = [part for _, part in sorted(early, key=lambda item: item[0])]
 
 

@@ -1,6 +1,6 @@
 """Noun phrases and prepositional phrases in German, with dependencies."""
 
-from nmtcore.demo.german.words import (
+from nmtcore.demo.german.inflection import (
     adjective_word,
     determiner_word,
     interrogative_word,

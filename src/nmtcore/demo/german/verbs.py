@@ -1,6 +1,6 @@
 """The verbs of a German clause: their forms, and their order at its end."""
 
-from nmtcore.demo.german.words import HABEN, MODALS, SEIN, WERDEN, WOLLEN, verb_word
+from nmtcore.demo.german.inflection import HABEN, MODALS, SEIN, WERDEN, WOLLEN, verb_word
 from nmtcore.demo.lexicon.entries import GermanVerb
 from nmtcore.demo.meaning import Predicate
 from nmtcore.demo.trees import Word

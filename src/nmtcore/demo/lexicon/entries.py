@@ -102,11 +102,11 @@ class Adjective:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Adverb:
-    """An adverb of both languages; `kind` says where it stands: time, often, manner, sentence, degree."""
+    """An adverb of both languages; `slot` is time, often, manner, sentence, degree or plural."""
 
     english: str
     german: str
-    kind: str
+    slot: str
     tenses: tuple[str, ...] = ()
 
 

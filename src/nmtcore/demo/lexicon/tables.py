@@ -120,10 +120,10 @@ def parse_adjectives(table: str) -> tuple[Adjective, ...]:
 
 
 def parse_adverbs(table: str) -> tuple[Adverb, ...]:
-    """Parse `english | german | kind | tenses`."""
+    """Parse `english | german | slot | tenses`."""
     return tuple(
-        Adverb(english=english, german=german, kind=kind, tenses=tuple(tenses.split()))
-        for english, german, kind, tenses in _rows(table, fields=4)
+        Adverb(english=english, german=german, slot=slot, tenses=tuple(tenses.split()))
+        for english, german, slot, tenses in _rows(table, fields=4)
     )
 
 

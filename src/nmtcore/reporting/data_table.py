@@ -1,0 +1,148 @@
+"""Sizes of the data sets after each stage, as one table and one JSON."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nmtcore.files import read_json, write_json, write_text
+from nmtcore.layout import Layout, ParsedPath
+from nmtcore.parquet import row_count
+from nmtcore.reporting.benchmarks import benchmark_seconds
+from nmtcore.reporting.markdown import counts, markdown_table
+from nmtcore.training.progress import duration
+
+STAGES = {
+    "read": ("read_split",),
+    "filter": ("learn_truecaser", "filter_split"),
+    "annotate": ("annotate_shard", "gather_annotation", "label_vocabularies", "linearise", "select_pairs"),
+    "segment": ("learn_segmentation",),
+    "extract": ("extract_tokens", "extract_syntax"),
+}
+"""Timed stage → its rules."""
+
+
+def write_data_table(
+    reports: Sequence[Path],
+    *,
+    features: Sequence[Path],
+    published: Mapping[str, Mapping[str, int]],
+    layout: Layout,
+    json: Path,
+    table: Path,
+) -> str:
+    """Tabulate the pairs, filters, warnings and run times of the data sets, as JSON and Markdown; return the Markdown.
+
+    Args:
+        reports: reports of reading (`{dataset}/corpus/raw/{split}.json`), filtering (`{dataset}/corpus/{split}.json`)
+            and selecting (`{dataset}/annotation/selection/train.json`); other files are ignored.
+        features: `{dataset}/features/{segmentation}/{split}.{side}.parquet`, whose rows are counted.
+        published: sizes of the splits in the papers, {data set: {split: pairs}}.
+        layout: names the data set and split of each path, and finds Snakemake's benchmarks for the run times.
+        json: output, {data set: {"splits": ..., "seconds": ...}}.
+        table: output as Markdown.
+    """
+    parsed_paths = [(parsed, path) for path in reports if (parsed := layout.parse(path))]
+    stage_reports = [(parsed, path) for parsed, path in parsed_paths if parsed.file_type in _REPORTS]
+    tokens = {(names["dataset"], names["split"]): path for path in features if (names := layout.names(path, "tokens"))}
+    datasets = {
+        name: {
+            "splits": _split_facts(
+                {_stage_and_split(parsed): path for parsed, path in stage_reports if parsed["dataset"] == name},
+                {split: path for (dataset, split), path in tokens.items() if dataset == name},
+                published.get(name, {}),
+            ),
+            "seconds": _stage_seconds(layout, name),
+        }
+        for name in dict.fromkeys(parsed["dataset"] for parsed, _ in stage_reports)
+    }
+    write_json(json, datasets)
+    parts = [_pairs_table(datasets), _filters_table(datasets), _warnings_list(datasets), _times_table(datasets)]
+    text = "\n".join(filter(None, parts))
+    write_text(table, text)
+    return text
+
+
+_REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
+
+
+def _stage_and_split(report: ParsedPath) -> tuple[str, str]:
+    return _REPORTS[report.file_type], report.names.get("split", "train")  # only the training split is selected from
+
+
+def _split_facts(
+    reports: Mapping[tuple[str, str], Path], tokens: Mapping[str, Path], published: Mapping[str, int]
+) -> dict[str, dict[str, Any]]:
+    facts_by_split: dict[str, dict[str, Any]] = {split: {} for _, split in reports}
+    for (stage, split), path in reports.items():
+        facts_by_split[split][stage] = read_json(path)
+    for split, facts in facts_by_split.items():
+        facts["features"] = row_count(tokens[split]) if split in tokens else None  # the same on both sides
+        facts["published"] = published.get(split)
+        if "filtered" in facts:
+            facts["after_filters"] = _pairs_after_filters(facts["filtered"])
+    return facts_by_split
+
+
+def _pairs_after_filters(report: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of remaining pairs after each filter, in the order of the filters."""
+    remaining, pairs_after = report["pairs"], {}
+    for reason, dropped in report["dropped"].items():
+        remaining -= dropped
+        pairs_after[reason] = remaining
+    return pairs_after
+
+
+def _stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:
+    def files(rule: str) -> list[Path]:
+        return layout.existing(f"{rule}.benchmark", dataset=dataset)
+
+    return {stage: benchmark_seconds(path for rule in rules for path in files(rule)) for stage, rules in STAGES.items()}
+
+
+def _pairs_table(datasets: Mapping[str, Any]) -> str:
+    rows = []
+    for name, dataset in datasets.items():
+        for split, facts in dataset["splits"].items():
+            dropped = [counts(facts[stage]["dropped"]) for stage in ("raw", "filtered", "selected") if stage in facts]
+            kept = [facts.get(stage, {}).get("kept") for stage in ("raw", "filtered", "selected")]
+            sizes = (facts["features"], facts["published"])
+            rows.append(
+                [name, split, "; ".join(filter(None, dropped)), facts.get("raw", {}).get("pairs"), *kept, *sizes]
+            )
+    header = ["data set", "split", "dropped", "lines", "read", "filtered", "selected", "in features", "paper"]
+    return "## Pairs after each stage\n\n" + markdown_table(header, rows, text=3)
+
+
+def _filters_table(datasets: Mapping[str, Any]) -> str:
+    """Format one row per filtered split and corpus, with the pairs that each filter dropped."""
+    rows = []
+    for name, dataset in datasets.items():
+        for split, facts in dataset["splits"].items():
+            filtered = facts.get("filtered", {})
+            if filtered.get("dropped"):
+                corpora = {**filtered.get("corpora", {}), "all": filtered}
+                rows += [
+                    [name, split, corpus, counts(report["dropped"]), report["pairs"], report["kept"]]
+                    for corpus, report in corpora.items()
+                ]
+    header = ["data set", "split", "corpus", "dropped by", "before", "after"]
+    return "## Filters by corpus\n\n" + markdown_table(header, rows, text=4)
+
+
+def _warnings_list(datasets: Mapping[str, Any]) -> str:
+    """Format the warnings from reading the splits; an empty string if there are none."""
+    items = [
+        f"- {name}, {split}: {warning}"
+        for name, dataset in datasets.items()
+        for split, facts in dataset["splits"].items()
+        for warning in facts.get("raw", {}).get("warnings", [])
+    ]
+    return "\n".join(["## Warnings", "", *items, ""]) if items else ""
+
+
+def _times_table(datasets: Mapping[str, Any]) -> str:
+    rows = [
+        [name, *(None if took is None else duration(took) for took in dataset["seconds"].values())]
+        for name, dataset in datasets.items()
+    ]
+    return "## Time\n\n" + markdown_table(["data set", *STAGES], rows) + "\nThe sum over all jobs of a stage.\n"

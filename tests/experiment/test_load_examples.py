@@ -1,0 +1,124 @@
+"""What a run reads: a split's examples and label vocabularies."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from factories import run_settings
+from inference.tiny import write_segmentation
+
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.features import LABEL_COLUMNS
+from nmtcore.config.runs import RunSettings, SentencesSettings
+from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.errors import UserError
+from nmtcore.experiment.load_examples import load_sources, load_training, run_labels
+from nmtcore.features.linearised_parses import LINEARISED_TOKENS_SCHEMA
+from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.features.transforms.chain import Transforms, run_vocabularies
+from nmtcore.files import write_json
+from nmtcore.parquet import write_rows
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A development set of four pairs, two of which have parses."""
+    write_segmentation(tmp_path)
+    for side in SIDES:
+        rows = [{"id": i, "ids": [5, 6], "word_of_subword": [0, 0]} for i in (0, 4, 7, 9)]
+        write_rows(tmp_path / f"dev.{side}.parquet", TOKENS_SCHEMA, rows)
+    parses = [{"id": i, "ids": ids, "word_of_subword": ids} for i, ids in ((0, [0]), (4, None), (7, [0]), (9, None))]
+    write_rows(tmp_path / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, parses)
+    return tmp_path
+
+
+def two_tasks(limit: int | None) -> RunSettings:
+    return run_settings(
+        transforms={"parsing_task": ParsingTaskSettings()},
+        linearised_by="parser",
+        sentences=SentencesSettings(dev=limit),
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        (two_tasks(None), [0, -1, 4, 7, -8, 9]),
+        (two_tasks(3), [0, -1, 4, 7, -8]),
+        (two_tasks(1), [0, -1]),
+        (two_tasks(9), [0, -1, 4, 7, -8, 9]),
+        (run_settings(sentences=SentencesSettings(dev=3)), [0, 4, 7]),
+    ],
+)
+def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run, expected):
+    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    trained = load_training(run, transforms, folder, "dev")
+    assert trained.id.tolist() == expected
+    assert len(trained.source) == len(trained.target) == len(expected)
+    translated = load_sources(run, transforms, folder, "dev")
+    assert translated.id.tolist() == [i for i in expected if i >= 0]
+    assert translated.target is None
+    assert translated.source.ids.lengths.tolist() == [4 if run.transforms else 2] * len(translated)
+
+
+@pytest.mark.parametrize("limit", [None, 0, 1, 2, 3, 9])
+def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
+    run = two_tasks(limit)
+    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    whole = load_training(run, transforms, folder, "dev")
+    counts = []
+
+    def for_training(pairs, linearised):
+        counts.append(len(pairs))
+        return transforms.for_training(pairs, linearised)
+
+    for name, value in {"ROWS_PER_GROUP": 1, "BLOCKS": 2}.items():
+        monkeypatch.setattr(f"nmtcore.experiment.load_examples.{name}", value)
+    found = load_training(run, SimpleNamespace(for_training=for_training), folder, "dev")
+    assert counts == {None: [2, 2], 0: [0], 1: [1], 2: [1, 1], 3: [2, 1], 9: [2, 2]}[limit]
+    assert found.id.tolist() == whole.id.tolist()
+    for ours, theirs in ((found.source, whole.source), (found.target, whole.target)):
+        assert [row.tolist() for row in ours.ids] == [row.tolist() for row in theirs.ids]
+        assert [row.tolist() for row in ours.word_of_subword] == [row.tolist() for row in theirs.word_of_subword]
+
+
+@pytest.mark.parametrize("rows_per_group", [10_000, 1])
+@pytest.mark.parametrize(("count", "limit"), [(2, None), (3, 4), (5, None)])
+def test_more_or_fewer_parses_than_pairs_are_told(folder: Path, monkeypatch, count, limit, rows_per_group):
+    monkeypatch.setattr("nmtcore.experiment.load_examples.ROWS_PER_GROUP", rows_per_group)
+    rows = [{"id": i} for i in (0, 4, 7, 9, 11)[:count]]
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
+    run = two_tasks(limit)
+    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    with pytest.raises(UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet {count}: delete the"):
+        load_training(run, transforms, folder, "dev")
+
+
+def test_what_is_beyond_the_limit_does_not_count(folder: Path):
+    parses = [{"id": i} for i in (0, 4)]
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, parses)
+    run = two_tasks(2)
+    assert load_training(run, Transforms.of(run, run_vocabularies(run, folder)), folder, "dev").id.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("rows_per_group", [10_000, 1])
+def test_parses_of_other_pairs_are_told(folder: Path, monkeypatch, rows_per_group):
+    monkeypatch.setattr("nmtcore.experiment.load_examples.ROWS_PER_GROUP", rows_per_group)
+    rows = [{"id": i} for i in (0, 4, 8, 9)]
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
+    run = two_tasks(None)
+    with pytest.raises(UserError, match=r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"):
+        load_training(run, Transforms.of(run, run_vocabularies(run, folder)), folder, "dev")
+
+
+def test_each_kinds_labels_come_from_its_annotator(tmp_path: Path):
+    for name in ("parser", "tagger"):
+        entries = {column: [*LABEL_SPECIALS, f"{name} {column}"] for column in LABEL_COLUMNS}
+        write_json(tmp_path / name / "source.labels.json", entries)
+    syntax = {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}, "target": {}}
+    files = {"source": {name: str(tmp_path / name / "source.labels.json") for name in ("parser", "tagger")}}
+    labels = run_labels(run_settings(features=syntax), files)
+    names = {"deprel": "parser", "upos": "tagger", "xpos": "tagger", "dg_a": "parser"}
+    expected = {column: [*LABEL_SPECIALS, f"{name} {column}"] for column, name in names.items()}
+    assert labels == {"source": expected, "target": {}}

@@ -1,0 +1,52 @@
+"""Linearised parses as features, against cutting each by itself."""
+
+import pytest
+
+from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
+from nmtcore.annotation.selection import SELECTION_SCHEMA
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.features.linearised_parses import extract_linearised_parses, load_linearised_parses
+from nmtcore.files import write_text
+from nmtcore.parquet import write_rows
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+PARSES = [["(S", "(NP", ")", ")"], None, [], ["(NP", "new", ")"], None]
+
+
+@pytest.fixture
+def segmentation(tmp_path):
+    write_text(tmp_path / "cuts/codes", "#version: 0.2\n( N\n")
+    Vocabulary.of(["(@@", "S", "(N@@", "P", ")", "n@@", "e@@"]).save(tmp_path / "cuts/target.vocab")
+    return tmp_path / "cuts"
+
+
+@pytest.mark.parametrize("kept", [None, [True, False, True, True, False], [True] * 5])
+@pytest.mark.parametrize("limit", [None, 0, 2, 9])
+@pytest.mark.parametrize("per_group", [10_000, 2])
+def test_parses_are_cut_and_what_has_none_is_known(tmp_path, segmentation, monkeypatch, kept, limit, per_group):
+    monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", per_group)
+    write_rows(
+        tmp_path / "brackets", LINEARISED_PARSES_SCHEMA, [{"id": 3 * i, "brackets": p} for i, p in enumerate(PARSES)]
+    )
+    selection = None
+    if kept is not None:
+        selection = tmp_path / "selection"
+        write_rows(selection, SELECTION_SCHEMA, [{"id": 3 * i, "kept": keep} for i, keep in enumerate(kept)])
+    settings, output = SegmentationSettings.parse("bpe_joint_1_constituency"), tmp_path / "out"
+    extract_linearised_parses(
+        linearised_parses=tmp_path / "brackets",
+        segmentation=segmentation,
+        settings=settings,
+        output=output,
+        selection=selection,
+    )
+    ids, found = load_linearised_parses(output, stop=limit)
+    expected = [(3 * i, p) for i, p in enumerate(PARSES) if kept is None or kept[i]][:limit]
+    assert ids.tolist() == [i for i, _ in expected]
+    assert found.known.tolist() == [parse is not None for _, parse in expected]
+    segmenter = Segmenter.load(segmentation, settings, "target")
+    vocabulary = Vocabulary.load(segmentation / "target.vocab")
+    cut = [segmenter.segment(parse or []) for _, parse in expected]
+    assert [row.tolist() for row in found.target.ids] == [vocabulary.ids(pieces) for pieces, _ in cut]
+    assert [row.tolist() for row in found.target.word_of_subword] == [owners for _, owners in cut]

@@ -1,0 +1,94 @@
+"""A table may be written again and may grow, but another configuration never overwrites it."""
+
+from pathlib import Path
+
+import pytest
+
+from nmtcore.config.project import Project
+from nmtcore.errors import UserError
+from nmtcore.files import write_json
+from nmtcore.planning.targets import check_target
+
+TWO = {"scale": "smoke", "seeds": [1], "datasets": ["demo_en2de"], "systems": ["transformer_base", "depparse_l1"]}
+
+
+@pytest.fixture
+def check(root: Path, tmp_path: Path, monkeypatch):
+    """Check a target below results/tables under a configuration."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(table, **changes):
+        check_target(Project([root / "config"], TWO | changes), f"results/tables/{table}")
+
+    return check
+
+
+def rows(*systems, seeds=(1,)):
+    return [{"scale": "smoke", "dataset": "demo_en2de", "system": system, "seeds": list(seeds)} for system in systems]
+
+
+def refusal(check, table, **changes):
+    with pytest.raises(UserError) as error:
+        check(table, **changes)
+    return str(error.value)
+
+
+def test_a_table_of_systems_is_written_again_and_grows(check):
+    check("systems.md")
+    write_json("results/tables/systems.json", rows("transformer_base"))
+    check("systems.md")
+    check("systems.json", seeds=[2, 1])
+    check("systems.md", systems=["*"])
+
+
+@pytest.mark.parametrize(
+    "changes", [{"scale": "demo"}, {"datasets": ["demo_de2en"]}, {"systems": ["depparse_l1"]}, {"seeds": [2]}]
+)
+def test_a_table_of_other_runs_is_not_replaced(check, changes):
+    write_json("results/tables/systems.json", rows("depparse_l1", "transformer_base"))
+    message = refusal(check, "systems.md", **changes)
+    assert message.startswith("results/tables/systems.md holds smoke/demo_en2de/")
+    assert "smoke/demo_en2de/transformer_base/seed1, which this configuration does not select" in message
+    assert message.endswith(
+        "results/tables/NAME/systems.md, or delete this one together with results/tables/systems.json."
+    )
+    check("mine/systems.md", **changes)
+    write_json("results/tables/mine/systems.json", rows("depparse_l1", "transformer_base"))
+    assert "results/tables/mine/systems.md holds" in refusal(check, "mine/systems.md", **changes)
+
+
+@pytest.mark.parametrize(
+    ("table", "content"),
+    [
+        ("data", {"demo_en2de": {"splits": {}}}),
+        ("annotation", {"annotations": [{"dataset": "demo_en2de"}], "vocabularies": []}),
+        ("parsers", [{"dataset": "demo_en2de"}]),
+    ],
+)
+def test_a_table_of_other_data_sets_is_not_replaced(check, table, content):
+    write_json(f"results/tables/{table}.json", content)
+    check(f"{table}.md")
+    check(f"{table}.md", datasets=["demo_en2de", "demo_de2en"], scale="small", systems=[])
+    assert "holds demo_en2de, which" in refusal(check, f"{table}.md", datasets=["demo_de2en"])
+
+
+def test_a_message_names_three_lost_runs_and_counts_the_others(check):
+    write_json("results/tables/systems.json", rows("depparse_l1", seeds=range(2, 8)))
+    assert "seed2, smoke/demo_en2de/depparse_l1/seed3, smoke/demo_en2de/depparse_l1/seed4 and 3 more, which" in refusal(
+        check, "systems.md"
+    )
+
+
+def test_unknown_names_of_tables_are_errors(check):
+    check("demo.md")
+    assert "unknown table 'sytems'. Did you mean systems?" in refusal(check, "sytems.md")
+    assert "unknown table 'demo'" in refusal(check, "mine/demo.md")
+    assert "a table is tables/systems.md or tables/NAME/systems.md" in refusal(check, "My Table/systems.md")
+    assert "a table is tables/systems.md or tables/NAME/systems.md" in refusal(check, "a/b/systems.md")
+
+
+@pytest.mark.parametrize("text", ["[", '[{"dataset": "demo_en2de"}]', "[3]", "{}"])
+def test_a_broken_table_is_an_error(check, text):
+    Path("results/tables").mkdir(parents=True)
+    Path("results/tables/systems.json").write_text(text)
+    assert refusal(check, "systems.md") == "results/tables/systems.json does not hold the JSON of a table: delete it."

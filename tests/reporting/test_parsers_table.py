@@ -1,0 +1,52 @@
+from pair_files import write_corpus
+
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.evaluation.comparison import compare_annotations
+from nmtcore.files import read_json
+from nmtcore.layout import Layout
+from nmtcore.parquet import write_rows
+from nmtcore.reporting.parsers_table import write_parser_table
+from nmtcore.syntax.annotation import Annotation, failed
+
+
+def write(path, annotations):
+    write_rows(path, ANNOTATION_SCHEMA, map(annotation_row, range(len(annotations)), annotations))
+    return path
+
+
+def compared(tmp_path):
+    folder = tmp_path / "results/cs2en/annotation"
+    corpus = write_corpus(tmp_path / "corpus.parquet", [["a", "b", "c"], ["."]])
+    gold = [Annotation(head=[0, 1, 1], deprel=["root", "obj", "obl:x"]), Annotation(head=[0], deprel=["root"])]
+    parsed = [Annotation(head=[0, 1, 2], deprel=["root", "obj", "obl"]), failed("too hard: really")]
+    first = write(folder / "spacy/gold_pdt.source.parquet", parsed)
+    second = write(folder / "existing/gold_pdt.source.parquet", gold)
+    output = folder / "spacy/gold_pdt.source.against.existing.json"
+    names = ("spacy", "existing")
+    compare_annotations(first, second, annotators=names, corpus=corpus, side="source", output=output)
+    return output
+
+
+def test_a_comparison_with_its_speed(tmp_path):
+    path = compared(tmp_path)
+    benchmarks = tmp_path / "results/benchmarks"
+    for name in ("gold_pdt.source.0-of-2", "gold_pdt.source.1-of-2", "gold_pdt.source", "train.source.0-of-1"):
+        file = benchmarks / f"cs2en/annotation/spacy/{name}.tsv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("s\th:m:s\n0.25\t0:00:00\n")
+    json, table = tmp_path / "parsers.json", tmp_path / "parsers.md"
+    text = write_parser_table([path], layout=Layout(results=tmp_path / "results"), json=json, table=table)
+    assert table.read_text(encoding="utf-8") == text
+    row = "| cs2en | gold_pdt | source | spacy | existing | 2 | 1 | 66.7 | 66.7 | 66.7 | 66.7 |  |  | 4.0 | "
+    assert row + "spacy: too hard (1) |" in text.splitlines()
+    (entry,) = read_json(json)
+    assert (entry["seconds"], entry["sentences_per_second"]) == (0.5, 4.0)
+    assert (entry["dataset"], entry["split"], entry["other"]) == ("cs2en", "gold_pdt", "existing")
+
+
+def test_without_benchmarks_the_speed_is_blank(tmp_path):
+    path = compared(tmp_path)
+    layout = Layout(results=tmp_path / "results")
+    text = write_parser_table([path], layout=layout, json=tmp_path / "p.json", table=tmp_path / "p.md")
+    assert "|  |  |  | spacy: too hard (1) |" in text
+    assert read_json(tmp_path / "p.json")[0]["sentences_per_second"] is None

@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.summary import write_summary
+from nmtcore.files import read_json, write_json
+from nmtcore.layout import Layout
+from nmtcore.reporting.systems_table import training_facts, write_system_table
+
+
+def history(path, losses, speed, own=lambda loss: {"loss/translation": loss}):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [
+        {"update": 10 * k, "loss": 2 * loss, **own(loss), "tokens_per_second": speed + k, "seconds": 60.0 * k}
+        for k, loss in enumerate(losses, start=1)
+    ]
+    # The objective is another one in every system; it is not what the table compares.
+    lines.insert(1, {"update": 10, "validation": {"bleu": 1.0}, "seconds": 65.0})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def results(folder, system, *, seeds=(1, 2), parses=False):
+    scores, histories = [], []
+    for seed in seeds:
+        run = {"dataset": "d", "system": system, "scale": "small", "seed": seed}
+        bleu = {"bleu": 20.0 + seed, "chrf": 50.0, "bleu_signature": "s"}
+        run["bleu"] = {"test": bleu, "test_two": bleu, "dev": {**bleu, "bleu": 30.0}}
+        if parses:
+            run["uas"] = {split: {"argmax": {"uas": 80.0 + seed}} for split in run["bleu"]}
+        path = folder / system / f"seed{seed}" / "scores.json"
+        path.parent.mkdir(parents=True)
+        write_json(path, run)
+        scores.append(path)
+        histories.append(history(path.with_name("training.jsonl"), [9.0, 5.0, 4.0], 100 * seed))
+    found = {}
+    for score in ("bleu", "uas") if parses else ("bleu",):
+        found[score] = folder / f"{system}.{score}"
+        write_summary(scores, seeds=seeds, score=score, output=found[score])
+    return found, histories
+
+
+def test_systems_stand_side_by_side_on_every_test(tmp_path):
+    folder = tmp_path / "results/small/d"
+    (base, first), (parser, second) = results(folder, "base"), results(folder, "parser", parses=True)
+    text = write_system_table(
+        bleu=[base["bleu"], parser["bleu"]],
+        uas=[parser["uas"]],
+        histories=[*first, *second],
+        layout=Layout(results=tmp_path / "results"),
+        json=tmp_path / "systems.json",
+        table=tmp_path / "systems.md",
+    )
+    lines = text.splitlines()
+    end = "| 30.0 ± 0.0 | 9.00 | 4.00 | 30 | 152 | 3 min |"
+    assert lines[2] == f"| d | base | test | 21.5 ± 0.7 | 50.0 ± 0.0 |  |  {end}"
+    assert lines[3].startswith("| d | base | test_two |")
+    assert lines[4] == f"| d | parser | test | 21.5 ± 0.7 | 50.0 ± 0.0 | 81.5 ± 0.7 |  {end}"
+    assert "Scale small, seeds 1, 2;" in text
+    assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
+
+
+@pytest.mark.parametrize("own", [{"loss/translation": None}, {}])
+def test_without_pairs_there_is_no_loss_of_translations(tmp_path, own):
+    folder = tmp_path / "results/small/d"
+    found, histories = results(folder, "base")
+    history(histories[1], [9.0, 4.0], 1, own=lambda loss: own)
+    files = {
+        "layout": Layout(results=tmp_path / "results"),
+        "json": tmp_path / "systems.json",
+        "table": tmp_path / "systems.md",
+    }
+    text = write_system_table(bleu=[found["bleu"]], uas=[], histories=histories, **files)
+    assert "| 30.0 ± 0.0 |  |  | 25 |" in text
+    assert read_json(files["json"])[0]["first_loss"] is None
+
+
+def test_a_broken_log_is_a_sentence(tmp_path):
+    path = tmp_path / "training.jsonl"
+    path.write_text('{"update": 1, "loss": 2.0, "tokens_per_second": 1, "seconds": 1}\n{"upd\n')
+    with pytest.raises(UserError, match=r"training\.jsonl, line 2: this is not JSON"):
+        training_facts(path)
+    path.write_text('{"seconds": 1}\n')
+    with pytest.raises(UserError, match="records no update"):
+        training_facts(path)
