@@ -304,7 +304,9 @@ class Recurrent:
             weights[:-1, :-1] = np.array([softmax(column) for column in scores.T]).T
         if settings.hard:
             best = weights.argmax(axis=0)
-            weights = np.array([[float(best[j] == i and j < len(best) - 1) for j in range(len(best))] for i in range(len(best))])
+            weights = np.array(
+                [[float(best[j] == i and j < len(best) - 1) for j in range(len(best))] for i in range(len(best))]
+            )
         return weights.T @ self.linear(f"{name}.values", memory)
 
     def logits(self, source: list[int], target_input: list[int]) -> np.ndarray:
@@ -332,7 +334,9 @@ class Recurrent:
             if way in ("shared", "separate"):
                 if way == "separate":
                     weights = softmax(self.linear(f"{name}.attention", heads) @ below)
-                mixed += self.linear(f"{name}.into_output", weights @ heads * sigmoid(self.linear(f"{name}.gate", below)))
+                mixed += self.linear(
+                    f"{name}.into_output", weights @ heads * sigmoid(self.linear(f"{name}.gate", below))
+                )
             output = np.tanh(mixed)
             logits.append(self.values["target_embedding.weight"] @ output + self.values["output_bias"])
         return np.array(logits)

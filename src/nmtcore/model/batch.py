@@ -21,6 +21,8 @@ class Batch:
     source_BS: Tensor
     """Prefix, subwords, `</s>`."""
     source_mask_BS: Tensor
+    source_lengths_B: Tensor
+    """Real tokens of each source, int64; always on the CPU, where packing sequences needs it."""
     target_input_BT: Tensor | None = None
     """`<s>`, subwords."""
     target_output_BT: Tensor | None = None
@@ -92,9 +94,11 @@ def _to_device(arrays: BatchArrays, target_lengths_B: np.ndarray | None, device:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
         return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
+    source_lengths_B = (arrays.source.ids.lengths + arrays.offset + 1).astype(np.int64)
     batch = Batch(
         source_BS=move(arrays.source_BS),
-        source_mask_BS=move(_mask(arrays.source_BS.shape[1], arrays.source.ids.lengths + arrays.offset + 1)),
+        source_mask_BS=move(_mask(arrays.source_BS.shape[1], source_lengths_B)),
+        source_lengths_B=torch.from_numpy(source_lengths_B),
         extra={name: move(array) for name, array in arrays.extra.items()},
         counts=arrays.counts,
         tokens=arrays.counts.get(TRANSLATION, 0),

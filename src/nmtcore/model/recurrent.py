@@ -1,7 +1,7 @@
-"""The recurrent model of tran2018: a bidirectional LSTM encoder and an LSTM decoder with input feeding, without syntax.
+"""The recurrent model of tran2018, without syntax: a bidirectional LSTM encoder, an LSTM decoder with input feeding.
 
-Attention is the general form of Luong et al. (2015) without bias. Components change the encoder's annotations, and add to
-what each step of the decoder puts out.
+Attention has the general form of Luong et al. (2015), without bias. Components change the encoder's annotations, and add
+to the output of each step of the decoder.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,60 @@ from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context, hooks_of
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecurrentEncoded(Encoded):
+    """With the last hidden and cell state of every layer, both directions side by side: (B, D) each."""
+
+    hidden: tuple[Tensor, ...]
+    cells: tuple[Tensor, ...]
+
+
+@dataclass(kw_only=True)
+class RecurrentState:
+    """The state of step-by-step decoding: the source, once per sentence, and the last step, once per row."""
+
+    keys_BDS: Tensor
+    """The annotations, to be compared with the decoder's state."""
+    values_BSD: Tensor
+    """The annotations times the context's half of W."""
+    padding_B1S: Tensor
+    memory: dict[str, dict[str, Tensor]]
+    """The `step_memory` of each component, by its name."""
+    hidden: list[Tensor]
+    cells: list[Tensor]
+    """One (R, D) per layer."""
+    output_RD: Tensor
+    """u of the last step, the input of the next."""
+
+    @property
+    def sentences(self) -> int:
+        """B, those still being decoded."""
+        return len(self.keys_BDS)
+
+    def reorder(self, beams_BM: Tensor) -> None:
+        """Continue beam `beams_BM[b, m]` of sentence b as its new beam m; the number of beams may change."""
+        beams = len(self.output_RD) // self.sentences
+        starts_B1 = torch.arange(self.sentences, device=beams_BM.device).unsqueeze(1) * beams
+        self._select((beams_BM + starts_B1).flatten())
+
+    def keep(self, sentences_B: Tensor) -> None:
+        """Keep only the sentences of these indices, in this order."""
+        beams = len(self.output_RD) // self.sentences
+        self.keys_BDS = self.keys_BDS.index_select(0, sentences_B)
+        self.values_BSD = self.values_BSD.index_select(0, sentences_B)
+        self.padding_B1S = self.padding_B1S.index_select(0, sentences_B)
+        self.memory = {
+            name: {key: tensor.index_select(0, sentences_B) for key, tensor in tensors.items()}
+            for name, tensors in self.memory.items()
+        }
+        self._select((sentences_B.unsqueeze(1) * beams + torch.arange(beams, device=sentences_B.device)).flatten())
+
+    def _select(self, rows_R: Tensor) -> None:
+        self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]
+        self.cells = [states_RD.index_select(0, rows_R) for states_RD in self.cells]
+        self.output_RD = self.output_RD.index_select(0, rows_R)
+
+
 class Recurrent(TranslationModel):
     """Encoder, decoder and tied output layer; `components` add syntax through the hooks of `components/base.py`."""
 
@@ -31,9 +85,7 @@ class Recurrent(TranslationModel):
         joint: bool,
         components: Sequence[Component] = (),
     ) -> None:
-        super().__init__(
-            settings, source_size=source_size, target_size=target_size, joint=joint, components=components
-        )
+        super().__init__(settings, source_size=source_size, target_size=target_size, joint=joint, components=components)
         width = settings.width
         self.output_bias = nn.Parameter(torch.zeros(target_size))
         self.encoder = nn.ModuleList(
@@ -46,10 +98,9 @@ class Recurrent(TranslationModel):
         self.from_hidden = nn.Linear(width, width, bias=False)
         """The two halves of W in `tanh(W [c; h])`."""
         self._annotate = hooks_of(components, "annotate")
-        self._with_step_memory = tuple(make.__self__ for make in hooks_of(components, "step_memory"))
-        self._before_tanh = hooks_of(components, "before_tanh")
+        self._before_tanh = tuple(add.__self__ for add in hooks_of(components, "before_tanh"))
 
-    def encode(self, batch: Batch) -> Encoded:
+    def encode(self, batch: Batch) -> RecurrentEncoded:
         """Run the encoder over the source."""
         context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
         states_BSD = self._dropped(self.source_embedding(batch.source_BS))
@@ -64,12 +115,12 @@ class Recurrent(TranslationModel):
         memory_BSD, _ = pad_packed_sequence(packed, batch_first=True, total_length=batch.source_BS.size(1))
         for change in self._annotate:
             memory_BSD = change(memory_BSD, context)
-        return Encoded(memory_BSD=memory_BSD, context=context, hidden=tuple(hidden), cells=tuple(cells))
+        return RecurrentEncoded(memory_BSD=memory_BSD, context=context, hidden=tuple(hidden), cells=tuple(cells))
 
     def _dropped(self, states: Tensor) -> Tensor:
         return F.dropout(states, self.settings.dropout, self.training)
 
-    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+    def decode(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D). Only what depends on the step before is computed in steps."""
         state = self.start(encoded)
         gates_BTO = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
@@ -79,7 +130,7 @@ class Recurrent(TranslationModel):
             outputs.append(state.output_RD)
         return torch.stack(outputs, dim=1)
 
-    def start(self, encoded: Encoded) -> RecurrentState:
+    def start(self, encoded: RecurrentEncoded) -> RecurrentState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
         memory_BSD = encoded.memory_BSD
         memory = {
@@ -91,7 +142,9 @@ class Recurrent(TranslationModel):
             own = component.step_memory(memory_BSD, encoded.context)
             memory |= {f"{component.name}.{key}": value for key, value in own.items()}
         output_BD = torch.zeros_like(encoded.hidden[0])
-        return RecurrentState(memory=memory, hidden=list(encoded.hidden), cells=list(encoded.cells), output_RD=output_BD)
+        return RecurrentState(
+            memory=memory, hidden=list(encoded.hidden), cells=list(encoded.cells), output_RD=output_BD
+        )
 
     def step(self, tokens_R: Tensor, state: RecurrentState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
@@ -106,11 +159,11 @@ class Recurrent(TranslationModel):
             state.hidden[i], state.cells[i] = lstm_states(gates_RO, state.cells[i])
             below_RD = self._dropped(state.hidden[i]) if i + 1 < len(self.decoder) else state.hidden[i]
         hidden_BMD = below_RD.view(state.sentences, -1, below_RD.size(1))
-        scores_BMS = hidden_BMD @ state.memory["keys_BDS"]
-        weights_BMS = torch.softmax(scores_BMS.masked_fill(state.memory["padding_B1S"], float("-inf")), dim=-1)
-        mixed_BMD = weights_BMS @ state.memory["values_BSD"] + self.from_hidden(hidden_BMD)
-        for add in self._before_tanh:
-            mixed_BMD = mixed_BMD + add(hidden_BMD, weights_BMS, state.memory)
+        scores_BMS = hidden_BMD @ state.keys_BDS
+        weights_BMS = torch.softmax(scores_BMS.masked_fill(state.padding_B1S, float("-inf")), dim=-1)
+        mixed_BMD = weights_BMS @ state.values_BSD + self.from_hidden(hidden_BMD)
+        for component in self._before_tanh:
+            mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, state.memory[component.name])
         state.output_RD = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
 
 
@@ -173,38 +226,3 @@ class _LSTMStates(torch.autograd.Function):
         gradient_RO[:, : 3 * width].mul_(gates * (1 - gates))
         torch.mul(new_RD * input_RD, 1 - candidate_RD * candidate_RD, out=gradient_RO[:, 3 * width :])
         return gradient_RO, new_RD * forget_RD
-
-
-@dataclass(kw_only=True)
-class RecurrentState:
-    """The state of step-by-step decoding: the source, once per sentence, and the last step, once per row."""
-
-    memory: dict[str, Tensor]
-    """By name; the first dimension of each is B. Components' own begin with their names."""
-    hidden: list[Tensor]
-    cells: list[Tensor]
-    """(R, D) per layer."""
-    output_RD: Tensor
-    """u of the last step, which is fed into the next."""
-
-    @property
-    def sentences(self) -> int:
-        """B, those still being decoded."""
-        return len(self.memory["keys_BDS"])
-
-    def reorder(self, beams_BM: Tensor) -> None:
-        """Continue beam `beams_BM[b, m]` of sentence b as its new beam m; the number of beams may change."""
-        beams = len(self.output_RD) // self.sentences
-        starts_B1 = torch.arange(self.sentences, device=beams_BM.device).unsqueeze(1) * beams
-        self._select((beams_BM + starts_B1).flatten())
-
-    def keep(self, sentences_B: Tensor) -> None:
-        """Keep only the sentences of these indices, in this order."""
-        beams = len(self.output_RD) // self.sentences
-        self.memory = {name: tensor.index_select(0, sentences_B) for name, tensor in self.memory.items()}
-        self._select((sentences_B.unsqueeze(1) * beams + torch.arange(beams, device=sentences_B.device)).flatten())
-
-    def _select(self, rows_R: Tensor) -> None:
-        self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]
-        self.cells = [states_RD.index_select(0, rows_R) for states_RD in self.cells]
-        self.output_RD = self.output_RD.index_select(0, rows_R)

@@ -13,8 +13,8 @@ class HeadSelectionSettings(ComponentSettings):
     weights: Literal["tree", "flat"] = "tree"
     """tree: marginals over all dependency trees. flat: a softmax over the heads of each token."""
     annotations: Literal["shared", "separate", "one_set"] = "shared"
-    """How the decoder reads the heads. shared: by its attention over the source. separate: by an attention of their own.
-    one_set: the encoder adds them to its annotations."""
+    """Where the heads enter. shared: the decoder, by its attention over the source. separate: the decoder, by a second
+    attention. one_set: the encoder's annotations."""
     hard: bool = False
     """Use the likeliest head alone, with straight-through gradients."""
     scale: bool = False

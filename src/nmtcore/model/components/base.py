@@ -119,6 +119,22 @@ class Component(nn.Module):
         """Change the scaled embeddings of the source, before positions are added."""
         return embedded_BSD
 
+    def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
+        """Change the annotations that the encoder of a recurrent model returns."""
+        return memory_BSD
+
+    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor]:
+        """Return what `before_tanh` needs of every sentence, by name; the first dimension of each tensor is B."""
+        return {}
+
+    def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor:
+        """Return what is added to `W [c; h]` in each step of a recurrent decoder: (B, M, D).
+
+        `hidden_BMD` is h, `weights_BMS` the attention over the source, and `memory` has the tensors of this component's
+        `step_memory`. Called only if overridden, in every step, in training as in a search.
+        """
+        raise NotImplementedError
+
     def loss(self, context: Context) -> Tensor:
         """Sum this component's loss (fp32) over the items that it counts in `BatchArrays.counts`; after `encode`."""
         raise NotImplementedError

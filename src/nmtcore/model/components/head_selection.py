@@ -1,19 +1,18 @@
-"""Head selection (tran2018, section 3): a distribution over the heads of every source token, which translation learns.
+"""Head selection (tran2018, section 3): a distribution over the heads of every source token, learned by translating.
 
-Scores phi of pairs of tokens become weights beta, by column: of a tree (the marginals of the matrix-tree theorem) or flat
-(a softmax over heads). `M = S_v beta` holds the expected head of every token; the decoder adds it to what it puts out,
-through a gate, or the encoder adds it to its annotations. A token of the root stands on the diagonal, for itself.
+Scores phi of all pairs of tokens become weights beta: the marginals of dependency trees (matrix-tree theorem), or flat, a
+softmax over the heads of each token. `M = S_v beta` is the expected head of every token, or the token itself as far as it
+is the root. M enters the decoder's output through a gate, or the encoder's annotations.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.model.components.base import Component, Context, Labels
+from nmtcore.model.components.base import Component, Context, LabelVocabularies
 from nmtcore.model.matrix_tree import tree_marginals
 
 
@@ -26,7 +25,7 @@ class HeadSelection(Component):
         *,
         name: str,
         model: RecurrentSettings,
-        labels: Labels | None = None,
+        labels: LabelVocabularies | None = None,
     ) -> None:
         super().__init__(settings, name=name, model=model, labels=labels)
         width = model.width
@@ -53,7 +52,7 @@ class HeadSelection(Component):
         return memory_BSD + self.gate(memory_BSD).sigmoid() * heads_BSD
 
     def head_scores(self, memory_BSD: Tensor) -> Tensor:
-        """Compute phi: `q_i . k_j` for token i as the head of token j, the root's score on the diagonal (equation 9)."""
+        """Compute phi (equation 9): `q_i . k_j` for token i as the head of token j, with the root's on the diagonal."""
         queries_BSD, keys_BSD = self.queries(memory_BSD), self.keys(memory_BSD)
         scores_BSS = queries_BSD @ keys_BSD.mT
         if self.root is not None:
@@ -79,14 +78,12 @@ class HeadSelection(Component):
             return {"heads_BSD": heads_BSD}
         return {"heads_BSD": heads_BSD, "keys_BDS": self.attention(heads_BSD).mT, "mask_B1S": context.mask_BS[:, None]}
 
-    def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor | float:
-        """Compute `W_d (d * sigmoid(W_g h))`, d being the mean of the heads under the attention (equations 16 to 20)."""
-        if self.into_output is None:
-            return 0.0
+    def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor:
+        """Compute `W_d (d * sigmoid(W_g h))`, where d is the mean of M under the attention (equations 16 to 20)."""
         if self.attention is not None:
-            scores_BMS = hidden_BMD @ memory[f"{self.name}.keys_BDS"]
-            weights_BMS = scores_BMS.masked_fill(~memory[f"{self.name}.mask_B1S"], float("-inf")).softmax(dim=-1)
-        selected_BMD = weights_BMS @ memory[f"{self.name}.heads_BSD"]
+            scores_BMS = hidden_BMD @ memory["keys_BDS"]
+            weights_BMS = scores_BMS.masked_fill(~memory["mask_B1S"], float("-inf")).softmax(dim=-1)
+        selected_BMD = weights_BMS @ memory["heads_BSD"]
         return self.into_output(selected_BMD * self.gate(hidden_BMD).sigmoid())
 
     def gate_norms(self, hidden: Tensor) -> Tensor:

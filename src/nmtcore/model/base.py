@@ -1,0 +1,144 @@
+"""What all translation models share: embeddings, a tied output layer, losses, components and parsing."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nmtcore.model.batch import Batch
+from nmtcore.model.components.base import Component, Context, hooks_of
+from nmtcore.model.losses import TRANSLATION, Losses, Part, SmoothingOver, smoothed_cross_entropy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded:
+    """The encoder's output for a batch, and the context that its components share."""
+
+    memory_BSD: Tensor
+    context: Context
+
+    @property
+    def mask_BS(self) -> Tensor:
+        """True for real source tokens."""
+        return self.context.mask_BS
+
+
+class DecoderState(Protocol):
+    """The state of step-by-step decoding. Row r of a step belongs to sentence r // M."""
+
+    def reorder(self, beams_BM: Tensor) -> None:
+        """Continue beam `beams_BM[b, m]` of sentence b as its new beam m; the number of beams may change."""
+
+    def keep(self, sentences_B: Tensor) -> None:
+        """Keep only the sentences of these indices, in this order."""
+
+
+class TranslationModel(nn.Module, ABC):
+    """A model of one base; `components` add syntax through the hooks of `components/base.py`.
+
+    A base encodes, decodes whole targets, and decodes step by step; training, search, bundles and parsing know only
+    this class.
+    """
+
+    output_bias: Tensor | None = None
+
+    def __init__(
+        self,
+        settings: Any,
+        *,
+        source_size: int,
+        target_size: int,
+        joint: bool,
+        components: Sequence[Component] = (),
+    ) -> None:
+        super().__init__()
+        if joint and source_size != target_size:
+            raise ValueError(f"a joint vocabulary has one size, not {source_size} and {target_size}")
+        self.settings = settings
+        self.components = nn.ModuleList(components)
+        self.target_embedding = nn.Embedding(target_size, settings.width)
+        self.source_embedding = self.target_embedding if joint else nn.Embedding(source_size, settings.width)
+        self._parse_scores = hooks_of(components, "parse_scores")
+        self._components_with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
+
+    @abstractmethod
+    def encode(self, batch: Batch) -> Encoded:
+        """Run the encoder over the source."""
+
+    @abstractmethod
+    def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
+        """Run the decoder over whole targets: (B, T, D)."""
+
+    @abstractmethod
+    def start(self, encoded: Encoded) -> DecoderState:
+        """Start step-by-step decoding with one beam per sentence."""
+
+    @abstractmethod
+    def step(self, tokens_R: Tensor, state: Any) -> Tensor:
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Score the vocabulary: (..., D) to (..., V)."""
+        return F.linear(states, self.target_embedding.weight, self.output_bias)
+
+    def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
+        """Compute the losses that the batch requests; skip translation if the batch has no targets.
+
+        Only real target positions reach the output layer.
+        """
+        encoded = self.encode(batch)
+        parts, nll = [], encoded.memory_BSD.new_zeros((), dtype=torch.float32)
+        if batch.target_input_BT is not None and batch.includes(TRANSLATION):
+            logits_NV = self._forced_logits(batch, encoded)
+            targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
+            cross_entropy = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
+            nll = cross_entropy.nll
+            parts.append(Part(name=TRANSLATION, sum=cross_entropy.smoothed, count=batch.tokens))
+        for component in self._components_with_loss:
+            if not batch.includes(component.name):
+                continue
+            total = component.loss(encoded.context)
+            count = batch.counts[component.name]
+            parts.append(Part(name=component.name, sum=total, count=count, weight=component.loss_weight))
+        return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens)
+
+    def _forced_logits(self, batch: Batch, encoded: Encoded) -> Tensor:
+        """Score the vocabulary at the real target positions: (N, V)."""
+        states_BTD = self.decode(batch.target_input_BT, encoded)
+        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
+        return self.logits(states_ND)
+
+    def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
+        """Compute the losses that the batch requests; an alias of `forward`."""
+        return self(batch, label_smoothing=label_smoothing, smoothing_over=smoothing_over)
+
+    @property
+    def parses(self) -> bool:
+        """Whether a component scores the head of every source word."""
+        return bool(self._parse_scores)
+
+    @property
+    def parses_to_root(self) -> bool:
+        """Whether column 0 of `parse_scores` is the artificial root."""
+        return self.parses and self._parse_scores[0].__self__.points_to_root
+
+    @property
+    def parser_terms(self) -> frozenset[str]:
+        """The terms of the objective that train attention heads to parse."""
+        parsers = hooks_of(self._components_with_loss, "parse_scores")
+        return frozenset(parse_scores.__self__.name for parse_scores in parsers)
+
+    def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
+        """Score the head of every word with the model's first component that parses.
+
+        Returns one float32 array of log-probabilities per sentence, of shape (words, 1 + words) with the root in
+        column 0, or (words, words) unless `parses_to_root`. Raises `ValueError` without such a component.
+        """
+        if not self.parses:
+            raise ValueError("this system has no component that parses")
+        return self._parse_scores[0](encoded.context)
