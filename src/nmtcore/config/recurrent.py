@@ -16,4 +16,6 @@ class RecurrentSettings:
 
     def __post_init__(self) -> None:
         if self.width % 2:
-            raise ValueError(f"width must be even, since each direction of the encoder has half of it, not {self.width}")
+            raise ValueError(
+                f"width must be even, since each direction of the encoder has half of it, not {self.width}"
+            )

@@ -45,8 +45,6 @@ class TranslationModel(nn.Module, ABC):
     this class.
     """
 
-    output_bias: Tensor | None = None
-
     def __init__(
         self,
         settings: Any,
@@ -55,6 +53,7 @@ class TranslationModel(nn.Module, ABC):
         target_size: int,
         joint: bool,
         components: Sequence[Component] = (),
+        output_bias: bool = False,
     ) -> None:
         super().__init__()
         if joint and source_size != target_size:
@@ -63,6 +62,7 @@ class TranslationModel(nn.Module, ABC):
         self.components = nn.ModuleList(components)
         self.target_embedding = nn.Embedding(target_size, settings.width)
         self.source_embedding = self.target_embedding if joint else nn.Embedding(source_size, settings.width)
+        self.output_bias = nn.Parameter(torch.zeros(target_size)) if output_bias else None
         self._parse_scores = hooks_of(components, "parse_scores")
         self._components_with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
 

@@ -1,7 +1,7 @@
 """The recurrent model of tran2018, without syntax: a bidirectional LSTM encoder, an LSTM decoder with input feeding.
 
-Attention has the general form of Luong et al. (2015), without bias. Components change the encoder's annotations, and add
-to the output of each step of the decoder.
+Attention has the general form of Luong et al. (2015), without bias. Components change the encoder's annotations, and
+add to the output of each step of the decoder.
 """
 
 from collections.abc import Sequence
@@ -85,9 +85,15 @@ class Recurrent(TranslationModel):
         joint: bool,
         components: Sequence[Component] = (),
     ) -> None:
-        super().__init__(settings, source_size=source_size, target_size=target_size, joint=joint, components=components)
+        super().__init__(
+            settings,
+            source_size=source_size,
+            target_size=target_size,
+            joint=joint,
+            components=components,
+            output_bias=True,
+        )
         width = settings.width
-        self.output_bias = nn.Parameter(torch.zeros(target_size))
         self.encoder = nn.ModuleList(
             nn.LSTM(width, width // 2, bidirectional=True, batch_first=True) for _ in range(settings.layers)
         )
@@ -98,7 +104,6 @@ class Recurrent(TranslationModel):
         self.from_hidden = nn.Linear(width, width, bias=False)
         """The two halves of W in `tanh(W [c; h])`."""
         self._annotate = hooks_of(components, "annotate")
-        self._before_tanh = tuple(add.__self__ for add in hooks_of(components, "before_tanh"))
 
     def encode(self, batch: Batch) -> RecurrentEncoded:
         """Run the encoder over the source."""
@@ -133,17 +138,15 @@ class Recurrent(TranslationModel):
     def start(self, encoded: RecurrentEncoded) -> RecurrentState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
         memory_BSD = encoded.memory_BSD
-        memory = {
-            "keys_BDS": self.keys(memory_BSD).transpose(1, 2),
-            "values_BSD": self.from_context(memory_BSD),
-            "padding_B1S": ~encoded.mask_BS.unsqueeze(1),
-        }
-        for component in self._with_step_memory:
-            own = component.step_memory(memory_BSD, encoded.context)
-            memory |= {f"{component.name}.{key}": value for key, value in own.items()}
-        output_BD = torch.zeros_like(encoded.hidden[0])
+        memory = {c.name: c.step_memory(memory_BSD, encoded.context) for c in self.components}
         return RecurrentState(
-            memory=memory, hidden=list(encoded.hidden), cells=list(encoded.cells), output_RD=output_BD
+            keys_BDS=self.keys(memory_BSD).mT,
+            values_BSD=self.from_context(memory_BSD),
+            padding_B1S=~encoded.mask_BS.unsqueeze(1),
+            memory={name: tensors for name, tensors in memory.items() if tensors is not None},
+            hidden=list(encoded.hidden),
+            cells=list(encoded.cells),
+            output_RD=torch.zeros_like(encoded.hidden[0]),
         )
 
     def step(self, tokens_R: Tensor, state: RecurrentState) -> Tensor:
@@ -162,8 +165,9 @@ class Recurrent(TranslationModel):
         scores_BMS = hidden_BMD @ state.keys_BDS
         weights_BMS = torch.softmax(scores_BMS.masked_fill(state.padding_B1S, float("-inf")), dim=-1)
         mixed_BMD = weights_BMS @ state.values_BSD + self.from_hidden(hidden_BMD)
-        for component in self._before_tanh:
-            mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, state.memory[component.name])
+        for component in self.components:
+            if component.name in state.memory:
+                mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, state.memory[component.name])
         state.output_RD = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
 
 

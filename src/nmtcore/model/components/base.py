@@ -123,15 +123,18 @@ class Component(nn.Module):
         """Change the annotations that the encoder of a recurrent model returns."""
         return memory_BSD
 
-    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor]:
-        """Return what `before_tanh` needs of every sentence, by name; the first dimension of each tensor is B."""
-        return {}
+    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor] | None:
+        """Return what `before_tanh` needs of every sentence, by name; the first dimension of each tensor is B.
+
+        Without it (None), a recurrent decoder does not call this component.
+        """
+        return None
 
     def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor:
         """Return what is added to `W [c; h]` in each step of a recurrent decoder: (B, M, D).
 
-        `hidden_BMD` is h, `weights_BMS` the attention over the source, and `memory` has the tensors of this component's
-        `step_memory`. Called only if overridden, in every step, in training as in a search.
+        `hidden_BMD` is h, `weights_BMS` the attention over the source, and `memory` has the tensors that
+        `step_memory` returned.
         """
         raise NotImplementedError
 

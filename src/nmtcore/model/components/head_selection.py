@@ -1,8 +1,8 @@
 """Head selection (tran2018, section 3): a distribution over the heads of every source token, learned by translating.
 
-Scores phi of all pairs of tokens become weights beta: the marginals of dependency trees (matrix-tree theorem), or flat, a
-softmax over the heads of each token. `M = S_v beta` is the expected head of every token, or the token itself as far as it
-is the root. M enters the decoder's output through a gate, or the encoder's annotations.
+Scores phi of all pairs of tokens become weights beta: the marginals of dependency trees (matrix-tree theorem), or flat,
+a softmax over the heads of each token. `M = S_v beta` is the expected head of every token, or the token itself as far
+as it is the root. M enters the decoder's output through a gate, or the encoder's annotations.
 """
 
 from collections.abc import Mapping
@@ -69,11 +69,11 @@ class HeadSelection(Component):
             weights_BSS = exact_BSS.softmax(dim=1) * words_BS.unsqueeze(1)
         return straight_through(weights_BSS, words_BS) if self.settings.hard else weights_BSS
 
-    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor]:
-        """Give the expected heads M, and for an attention of their own the keys and the padding."""
-        heads_BSD = context.notes[self.name]["heads_BSD"]
+    def step_memory(self, memory_BSD: Tensor, context: Context) -> dict[str, Tensor] | None:
+        """Return the expected heads M, and what a separate attention over them needs."""
         if self.into_output is None:
-            return {}
+            return None
+        heads_BSD = context.notes[self.name]["heads_BSD"]
         if self.attention is None:
             return {"heads_BSD": heads_BSD}
         return {"heads_BSD": heads_BSD, "keys_BDS": self.attention(heads_BSD).mT, "mask_B1S": context.mask_BS[:, None]}

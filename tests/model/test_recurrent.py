@@ -1,0 +1,177 @@
+"""The recurrent model and head selection against loops in float64, and their neutral settings."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from factories import forced_logits
+from oracles import Recurrent as Oracle
+from torch.nn.functional import one_hot
+
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.inference.beam import beam_search
+from nmtcore.model.batch import make_batch
+from nmtcore.model.components.head_selection import HeadSelection, straight_through
+from nmtcore.model.recurrent import Recurrent, lstm_states
+from nmtcore.segmentation.vocabulary import BOS, EOS
+
+VOCABULARY = 30
+SELECTIONS = [
+    HeadSelectionSettings(weights=weights, annotations=annotations, hard=hard, scale=scale, root=root, roots=roots)
+    for weights, annotations, hard, scale, root, roots in [
+        ("tree", "shared", False, False, "own", "one"),
+        ("tree", "separate", False, True, "own", "many"),
+        ("tree", "one_set", False, False, "learned", "one"),
+        ("tree", "shared", True, False, "own", "one"),
+        ("flat", "shared", False, False, "own", "one"),
+        ("flat", "separate", False, True, "learned", "one"),
+    ]
+]
+
+
+def model_of(
+    selection: HeadSelectionSettings | None = None, *, joint=False, dropout=0.0, vocabulary=VOCABULARY, layers=2
+):
+    torch.manual_seed(0)
+    settings = RecurrentSettings(width=8, layers=layers, dropout=dropout)
+    components = [] if selection is None else [HeadSelection(selection, name="heads", model=settings)]
+    model = Recurrent(settings, source_size=vocabulary, target_size=vocabulary, joint=joint, components=components)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return model.double().eval()
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("selection", [None, *SELECTIONS])
+def test_logits_equal_loops(draw, selection, joint):
+    model = model_of(selection, joint=joint)
+    examples = draw(6, 3, longest=3).take(np.array([0, 1, 2, 3]))
+    examples = examples.take(np.flatnonzero(examples.source.ids.lengths <= 4))
+    batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
+    logits_BTV = forced_logits(model, batch)
+    for row in range(len(batch)):
+        source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
+        target = batch.target_input_BT[row].tolist()
+        expected_TV = Oracle(model).logits(source, target)
+        np.testing.assert_allclose(logits_BTV[row].detach(), expected_TV, atol=1e-10)
+
+
+@pytest.mark.parametrize("selection", [None, *SELECTIONS])
+def test_a_batch_of_one_equals_a_batch_of_many(draw, selection):
+    model, examples = model_of(selection), draw(5, 1)
+    together = forced_logits(model, make_batch(examples, np.arange(5)))
+    for row in range(5):
+        alone = forced_logits(model, make_batch(examples, np.array([row])))
+        np.testing.assert_allclose(together[row, : alone.size(1)].detach(), alone[0].detach(), atol=1e-10)
+
+
+@pytest.mark.parametrize("selection", [None, *SELECTIONS])
+def test_steps_equal_whole_targets_through_reordering_and_dropping_sentences(draw, selection):
+    model, examples = model_of(selection), draw(4, 2)
+    batch = make_batch(examples, np.arange(4))
+    tokens_B2T = torch.randint(5, VOCABULARY, (4, 2, 5), generator=torch.Generator().manual_seed(1))
+    encoded = model.encode(batch)
+    state = model.start(encoded)
+    state.reorder(torch.zeros(4, 2, dtype=torch.long))
+    logits = [model.step(tokens_B2T[:, :, t].flatten(), state).view(4, 2, -1) for t in range(3)]
+    state.reorder(torch.tensor([[1, 0]] * 4))
+    tokens_B2T = tokens_B2T.flip(1)
+    state.keep(torch.tensor([3, 1]))
+    later = [model.step(tokens_B2T[[3, 1], :, t].flatten(), state).view(2, 2, -1) for t in range(3, 5)]
+    for beam in range(2):
+        whole = model.logits(model.decode(tokens_B2T[:, beam], encoded))
+        for t, logits_B2V in enumerate(logits):
+            np.testing.assert_allclose(logits_B2V[:, 1 - beam].detach(), whole[:, t].detach(), atol=1e-10)
+        for t, logits_22V in enumerate(later, start=3):
+            np.testing.assert_allclose(logits_22V[:, beam].detach(), whole[[3, 1], t].detach(), atol=1e-10)
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_a_closed_gate_equals_the_model_without_head_selection(draw, selection):
+    model, plain = model_of(selection), model_of()
+    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
+    gate = model.components[0].gate
+    torch.nn.init.zeros_(gate.weight)
+    torch.nn.init.constant_(gate.bias, -1e9)
+    batch = make_batch(draw(4, 1), np.arange(4))
+    assert torch.equal(forced_logits(model, batch), forced_logits(plain, batch))
+    for each in (model, plain):
+        each.loss(batch, label_smoothing=0.1).objective().backward()
+    own = dict(model.named_parameters())
+    for name, parameter in plain.named_parameters():
+        np.testing.assert_allclose(own[name].grad, parameter.grad, atol=1e-12)
+
+
+def test_lstm_states_equal_torchs_cell():
+    torch.manual_seed(0)
+    cell = torch.nn.LSTMCell(3, 4).double()
+    inputs_RD, states = torch.randn(5, 3).double(), tuple(torch.randn(5, 4).double() for _ in range(2))
+    gates_RO = inputs_RD @ cell.weight_ih.T + cell.bias_ih + states[0] @ cell.weight_hh.T + cell.bias_hh
+    entry, forget, candidate, output = gates_RO.split(4, dim=1)
+    result = lstm_states(torch.cat([entry, forget, output, candidate], dim=1), states[1])
+    for ours, theirs in zip(result, cell(inputs_RD, states), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_the_gradients_of_lstm_states_equal_finite_differences():
+    torch.manual_seed(0)
+    gates_RO = torch.randn(3, 8, dtype=torch.float64, requires_grad=True)
+    cell_RD = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lstm_states, (gates_RO, cell_RD))
+
+
+def test_hard_weights_pass_gradients_straight_through():
+    torch.manual_seed(0)
+    weights_BSS = torch.rand(2, 3, 3, dtype=torch.float64, requires_grad=True)
+    words_BS = torch.tensor([[True, True, True], [True, True, False]])
+    hard_BSS = straight_through(weights_BSS, words_BS)
+    for row, words in enumerate([3, 2]):
+        best_S = weights_BSS[row].argmax(dim=0)[:words]
+        assert torch.equal(hard_BSS[row, :, :words].round(decimals=12), one_hot(best_S, 3).T.double())
+    assert not hard_BSS[1, :, 2].round(decimals=12).any()
+    along_BSS = torch.randn(2, 3, 3, dtype=torch.float64)
+    (gradient_BSS,) = torch.autograd.grad(hard_BSS, weights_BSS, along_BSS)
+    assert torch.equal(gradient_BSS, along_BSS)
+
+
+@pytest.mark.parametrize("selection", [None, SELECTIONS[0], SELECTIONS[1], SELECTIONS[2]])
+def test_beam_search_equals_exhaustive_search(draw, selection):
+    vocabulary, longest = 7, 3
+    model = model_of(selection, vocabulary=vocabulary)
+    settings = DecodingSettings(beam=200, alpha=0.6, max_length=longest, max_length_ratio=None)
+    examples = draw(3, 5)
+    examples.source.ids.values[:] = 5 + examples.source.ids.values % 2
+    batch = make_batch(examples, np.arange(3))
+    encoded = model.encode(batch)
+    results = beam_search(model, encoded, settings, limits_B=torch.full((3,), longest))
+    for row in range(3):
+        best = max(
+            scored(model, batch, row, tokens) for n in range(longest + 1) for tokens in product((3, 5, 6), repeat=n)
+        )
+        found = results[row][0]
+        assert found.score == pytest.approx(best[0], abs=1e-9)
+        assert found.tokens == best[1]
+
+
+def scored(model, batch, row: int, tokens: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+    alone = model.encode(batch)
+    target_input_BT = torch.tensor([[BOS, *tokens]] * len(batch))
+    log_BTV = model.logits(model.decode(target_input_BT, alone)).log_softmax(-1)
+    total = sum(log_BTV[row, t, token].item() for t, token in enumerate([*tokens, EOS]))
+    return total / ((5 + len(tokens) + 1) / 6) ** 0.6, tokens
+
+
+def test_dropout_changes_training_alone(draw):
+    model = model_of(SELECTIONS[0], dropout=0.5)
+    batch = make_batch(draw(4, 1), np.arange(4))
+    assert torch.equal(forced_logits(model, batch), forced_logits(model, batch))
+    model.train()
+    assert not torch.equal(forced_logits(model, batch), forced_logits(model, batch))
+
+
+def test_an_odd_width_is_a_sentence():
+    with pytest.raises(ValueError, match="width must be even"):
+        RecurrentSettings(width=7)
