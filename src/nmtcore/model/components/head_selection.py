@@ -7,13 +7,17 @@ as it is the root. M enters the decoder's output through a gate, or the encoder'
 
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.features.examples import Examples
+from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import Component, Context, LabelVocabularies
 from nmtcore.model.matrix_tree import tree_marginals
+from nmtcore.model.pooling import pool_words, word_of_column
 
 
 class HeadSelection(Component):
@@ -39,6 +43,12 @@ class HeadSelection(Component):
         self.into_output = nn.Linear(width, width, bias=False) if in_decoder else None
         self.attention = nn.Linear(width, width, bias=False) if settings.annotations == "separate" else None
         """W_m (equation 19)."""
+
+    points_to_root = True
+
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add the word of every token, by which scores are summed when trees are read off them."""
+        arrays.extra[f"{self.name}.words"] = word_of_column(arrays)
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
@@ -86,9 +96,27 @@ class HeadSelection(Component):
         selected_BMD = weights_BMS @ memory["heads_BSD"]
         return self.into_output(selected_BMD * self.gate(hidden_BMD).sigmoid())
 
+    def parse_scores(self, context: Context) -> list[np.ndarray]:
+        """Sum phi over the subwords of words (equation 24); these are scores of trees, not log-probabilities."""
+        words_BS = context.extra[f"{self.name}.words"]
+        counts_B = (words_BS.amax(dim=1) + 1).clamp_min(0).tolist()
+        scores_BSS = context.notes[self.name]["scores_BSS"].detach()
+        pooled_BWW = pool_words(scores_BSS, words_BS, count=max(counts_B)).float().cpu().numpy()
+        return [
+            words_and_root(pooled_WW[:count, :count]) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)
+        ]
+
     def gate_norms(self, hidden: Tensor) -> Tensor:
         """Compute the L2 norm of the gate at decoder states (..., D): (...)."""
         return self.gate(hidden).sigmoid().norm(dim=-1)
+
+
+def words_and_root(scores_WW: np.ndarray) -> np.ndarray:
+    """Turn scores of head and dependent, with the root's on the diagonal, into `parse_scores`: (W, 1 + W)."""
+    scores_W1W = np.concatenate([np.diagonal(scores_WW)[:, None], scores_WW.T], axis=1)
+    words = np.arange(len(scores_WW))
+    scores_W1W[words, words + 1] = -np.inf
+    return scores_W1W
 
 
 def word_positions(mask_BS: Tensor) -> Tensor:
