@@ -79,8 +79,8 @@ def test_without_pairs_there_is_no_loss_of_translations(tmp_path, own):
 def test_a_broken_log_is_a_sentence(tmp_path):
     path = tmp_path / "training.jsonl"
     path.write_text('{"update": 1, "loss": 2.0, "tokens_per_second": 1, "seconds": 1}\n{"upd\n')
-    with pytest.raises(UserError, match=r"training\.jsonl, line 2: this is no JSON"):
+    with pytest.raises(UserError, match=r"training\.jsonl, line 2: this is not JSON"):
         training_facts(path)
     path.write_text('{"seconds": 1}\n')
-    with pytest.raises(UserError, match="tells of no update"):
+    with pytest.raises(UserError, match="records no update"):
         training_facts(path)

@@ -1,3 +1,5 @@
+"""Write the table of annotations and label vocabularies."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings

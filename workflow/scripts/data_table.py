@@ -1,3 +1,5 @@
+"""Write the table of the data sets' sizes after each stage."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings

@@ -1,3 +1,5 @@
+"""Write and print the demo's table of scores."""
+
 from pathlib import Path
 
 from nmtcore.job import job

@@ -1,3 +1,5 @@
+"""Write the table of parsers' scores and speeds."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings

@@ -1,3 +1,5 @@
+"""Write the table of systems' scores and training speeds."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings

@@ -1,27 +1,33 @@
 """A run: one system on one data set at one scale with one seed; all that training and decoding need to know."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from nmtcore.config.components import COMPONENTS, ComponentSettings, component_settings
-from nmtcore.config.datasets import SIDES, TREEBANK, EvaluationSettings, SegmentationSettings, WordsSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import TREEBANK, EvaluationSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.ranges import Count, Seed, settings_class
+from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
 from nmtcore.config.typed import build, nearest, plain
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout, file_name
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class SentencesSettings:
     """How many sentences of each kind of split a scale uses: the first n. None: all."""
 
-    train: int | None = None
-    dev: int | None = None
-    test: int | None = None
+    train: Count | None = None
+    """Pairs of the training split, and sentences of each training treebank."""
+    dev: Count | None = None
+    """Pairs of the development split."""
+    test: Count | None = None
+    """Sentences of each test and of each treebank to compare parsers with."""
 
     def of(self, split: str) -> int | None:
         """Give the number for a split; every split that is neither dev nor trained on is a test."""
@@ -30,14 +36,14 @@ class SentencesSettings:
         return self.dev if split == "dev" else self.test
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class RunSettings:
     """Everything that decides what a run computes; its data are the features named by the same names."""
 
     dataset: str
     system: str
     scale: str
-    seed: int
+    seed: Seed
     source: str
     """Language codes."""
     target: str

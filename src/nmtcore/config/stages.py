@@ -1,21 +1,17 @@
 """What jobs of the corpus stage and of scoring are told: the values that they depend on, and nothing else."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from nmtcore.config.datasets import (
-    SIDES,
-    CorpusSettings,
-    DatasetSettings,
-    EvaluationSettings,
-    PartSettings,
-    WordsSettings,
-)
+from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
+from nmtcore.config.datasets import DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import FilterSettings
+from nmtcore.config.ranges import Amount, Seed, settings_class
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import WordsSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ReadingSettings:
     """What decides how a split is read."""
 
@@ -28,7 +24,7 @@ class ReadingSettings:
     """The corpora of the parts, without licences, citations and files' approximate sizes."""
     words: dict[str, WordsSettings]
     """How each side's words are fixed."""
-    max_bad_lines: int = 0
+    max_bad_lines: Amount = 0
     """Broken lines that are dropped and counted before reading stops with an error."""
 
     @classmethod
@@ -45,7 +41,7 @@ class ReadingSettings:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class FilteringSettings:
     """What decides which pairs of a split are kept."""
 
@@ -63,14 +59,14 @@ class FilteringSettings:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ScoringSettings:
     """What decides how the translations and parses of a run are scored, and whose scores they are."""
 
     dataset: str
     system: str
     scale: str
-    seed: int
+    seed: Seed
     splits: tuple[str, ...]
     """The splits that are scored, in this order."""
     parsed: tuple[str, ...]

@@ -5,13 +5,13 @@ class that is called like the settings (`ParsingTask`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class TransformSettings:
     """What all transforms share."""
 
@@ -22,7 +22,7 @@ class TransformSettings:
     """Why no component of the same system may read trees or tags, or give words heads. None: they may."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ParsingTaskSettings(TransformSettings):
     """Every source stands twice: to be translated, and to be parsed (Currey and Heafield 2019)."""
 

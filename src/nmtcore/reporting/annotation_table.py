@@ -1,4 +1,4 @@
-"""What the annotators said about the data sets: one table and one JSON."""
+"""Statistics of the data sets' annotations and label vocabularies, as one table and one JSON."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.markdown import counts, markdown_table, percent
 
 _SPECIALS = 2
-"""Entries of a label vocabulary that are no labels."""
+"""Special entries of a label vocabulary."""
 
 
 def write_annotation_table(
@@ -21,50 +21,50 @@ def write_annotation_table(
     json: Path,
     table: Path,
 ) -> str:
-    """Put the reports of annotations side by side, and the sizes of their tag vocabularies beside the published ones.
+    """Tabulate the reports on annotations, and the sizes of label vocabularies with the published sizes.
 
     Args:
-        reports: `{dataset}/annotation/{annotator}/{split}.{side}.json`, as `gather_shards` writes them.
-        labels: `{dataset}/annotation/{annotator}/{side}.labels.json`, over the training pairs that are used.
-        published: sizes that papers tell, {data set: {"target.ccg": 507}}.
-        layout: where the files lie.
-        json: where everything is written as JSON: {"annotations": [...], "vocabularies": [...]}.
-        table: where it is written as Markdown.
+        reports: `{dataset}/annotation/{annotator}/{split}.{side}.json`, written by `gather_shards`.
+        labels: `{dataset}/annotation/{annotator}/{side}.labels.json`, counted over the selected training pairs.
+        published: sizes from the papers, {data set: {"target.ccg": 507}}.
+        layout: names the data set, annotator, split and side of each path.
+        json: output, {"annotations": [...], "vocabularies": [...]}.
+        table: output as Markdown.
 
     Returns:
         The Markdown.
     """
     annotations = [{**layout.names(path, "annotation_report"), **read_json(path)} for path in reports]
-    vocabularies = [row for path in labels for row in _vocabulary(path, layout.names(path, "labels"), published)]
+    vocabularies = [row for path in labels for row in _vocabulary_sizes(path, layout.names(path, "labels"), published)]
     write_json(json, {"annotations": annotations, "vocabularies": vocabularies})
-    text = _markdown(annotations, vocabularies)
+    text = _annotation_markdown(annotations, vocabularies)
     write_text(table, text)
     return text
 
 
-def _markdown(annotations: Sequence[Mapping[str, Any]], vocabularies: Sequence[Mapping[str, Any]]) -> str:
-    header = ["data set", "side", "annotator", "kind", "ours", "paper"]
+def _annotation_markdown(annotations: Sequence[Mapping[str, Any]], vocabularies: Sequence[Mapping[str, Any]]) -> str:
+    header = ["data set", "side", "annotator", "labels", "ours", "paper"]
     keys = ("dataset", "side", "annotator", "kind", "size", "published")
     parts = [
         "## Annotations\n",
-        markdown_table(_HEADER, [_row(entry) for entry in annotations], text=4),
-        "Depth: edges from the artificial root to a sentence's deepest word, on average over its trees. Labels and",
-        "tags: how many different ones the split has.\n",
+        markdown_table(_HEADER, [_annotation_row(entry) for entry in annotations], text=4),
+        "Depth: edges from the artificial root to the deepest word of a sentence, as mean and maximum over the trees.",
+        "Deprel, UPOS, XPOS, CCG: number of different labels or tags in the split.\n",
         "## Sizes of vocabularies\n",
         markdown_table(header, [[row[key] for key in keys] for row in vocabularies], text=4),
-        "Ours are counted over the training pairs that are used, without the two special entries.",
+        "Our sizes are counted over the selected training pairs, without the two special entries.",
         "",
     ]
     return "\n".join(parts)
 
 
 _HEADER = [
-    "data set", "split", "side", "annotator", "sentences", "no analysis %", "why", "trees", "several roots %",
+    "data set", "split", "side", "annotator", "sentences", "no analysis %", "reasons", "trees", "several roots %",
     "non-projective %", "depth mean", "depth max", "deprel", "UPOS", "XPOS", "CCG",
 ]  # fmt: skip
 
 
-def _row(entry: Mapping[str, Any]) -> list[Any]:
+def _annotation_row(entry: Mapping[str, Any]) -> list[Any]:
     sentences, trees, labels = entry["sentences"], entry["trees"], entry["labels"]
     return [
         *(entry[key] for key in ("dataset", "split", "side", "annotator")),
@@ -76,21 +76,20 @@ def _row(entry: Mapping[str, Any]) -> list[Any]:
         percent(entry["nonprojective"], trees),
         entry["depth"]["mean"],
         entry["depth"]["max"] or None,
-        *(labels[kind] or None for kind in ("deprel", "upos", "xpos", "ccg")),
+        *(labels[column] or None for column in ("deprel", "upos", "xpos", "ccg")),
     ]
 
 
-def _vocabulary(
+def _vocabulary_sizes(
     path: Path, names: Mapping[str, str], published: Mapping[str, Mapping[str, int]]
 ) -> list[dict[str, Any]]:
-    """Make a row of each kind of labels that an annotator gives or a paper counts."""
+    """Make one row per label column that is not empty."""
     dataset, annotator, side = (names[key] for key in ("dataset", "annotator", "side"))
     rows = []
-    for kind, entries in read_json(path).items():
+    for column, entries in read_json(path).items():
         size = len(entries) - _SPECIALS
-        # Random tags are as many as the CCG supertags that they stand for.
-        if size and kind != "random":
-            told = published.get(dataset, {}).get(f"{side}.{kind}")
-            place = {"dataset": dataset, "side": side, "annotator": annotator, "kind": kind}
-            rows.append({**place, "size": size, "published": told})
+        # There are as many random tags as CCG supertags, which they replace.
+        if size and column != "random":
+            owner = {"dataset": dataset, "side": side, "annotator": annotator, "kind": column}
+            rows.append({**owner, "size": size, "published": published.get(dataset, {}).get(f"{side}.{column}")})
     return rows
