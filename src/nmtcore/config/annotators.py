@@ -157,7 +157,7 @@ ANNOTATORS = Registry[AnnotatorSettings](
         "udpipe": UdPipeSettings,
         "easyccg": EasyCcgSettings,
     },
-    what="tool",
+    noun="tool",
     key="tool",
     package="nmtcore.annotation",
 )
