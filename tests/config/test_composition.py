@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.components import COMPONENTS, TAKEN, component_settings
+from nmtcore.config.components import COMPONENTS, RESERVED_NAMES, component_settings
 from nmtcore.config.composition import check_levels, compose_system
 from nmtcore.config.extends import Level, lineage
 from nmtcore.config.project import Project
@@ -191,5 +191,5 @@ def test_weights_are_taken_over_from_the_same_components_alone(mine):
 
 
 def test_no_component_is_called_like_a_loss_or_an_observer():
-    assert {TRANSLATION, AttentionMaps().name} == set(TAKEN)
-    assert not set(TAKEN) & set(COMPONENTS)
+    assert {TRANSLATION, AttentionMaps().name} == set(RESERVED_NAMES)
+    assert not set(RESERVED_NAMES) & set(COMPONENTS)

@@ -6,7 +6,7 @@ import pytest
 
 from nmtcore.config.annotators import ANNOTATORS, EasyCcgSettings, ExistingSettings
 from nmtcore.config.changes import Tracked
-from nmtcore.config.datasets import CorpusSettings, PartSettings, WordsSettings
+from nmtcore.config.corpora import CorpusSettings, PartSettings
 from nmtcore.config.defaults import with_defaults
 from nmtcore.config.depends import (
     filtering_settings,
@@ -20,6 +20,7 @@ from nmtcore.config.filters import LengthSettings
 from nmtcore.config.project import Project
 from nmtcore.config.recorded import differences, flatten_settings
 from nmtcore.config.runs import run_to_json
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.typed import plain

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from nmtcore.config.layers import DECIDED_BY_SCALE, merge_layers
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.project import Project
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 
 SCALE = {
     "model": {"width": 128, "feed_forward": 512, "decoder_layers": 2, "dropout": 0.1},

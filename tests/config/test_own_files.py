@@ -98,7 +98,7 @@ def test_what_is_no_path_is_a_sentence(entry, sentence, root, tmp_path, write):
 
 def test_a_model_is_no_file_of_a_path(root, tmp_path, write):
     write("config/models/own.yaml", {"description": "x", "files": [{"path": "/a"}]})
-    with pytest.raises(UserError, match=r"`path` is for corpora: put a model of your own into a folder of"):
+    with pytest.raises(UserError, match=r"`path` is for corpora: put your own model into a folder that"):
         Project([tmp_path / "config", root / "config"], {}).annotator_model("own")
 
 

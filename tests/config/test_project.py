@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from nmtcore.config.components import COMPONENTS, component_settings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
 
@@ -349,8 +349,8 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
         ({"syntax": {"sauce": {}}}, "neither source nor target"),
         ({"syntax": {"source": {"dependences": "existing"}}}, "Did you mean dependencies?"),
         ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
-        ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is no corpus of the training split"),
-        ({"selection": {"copies": {"corpus": "train"}}}, "'train' is not of format copied"),
+        ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is not a corpus of the training split"),
+        ({"selection": {"copies": {"corpus": "train"}}}, "'train' does not have the format copied"),
         ({"corpora": {"train": {"format": "plane"}}}, "corpora.train: unknown format 'plane'. Did you mean plain?"),
         ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
         (
@@ -406,10 +406,10 @@ def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
     data = project.dataset("multi30k_en2de")
     assert data.gold_annotator == "existing"
     for split in ("gold_pud_english", "treebank_ewt"):
-        assert data.kinds_of("existing", "source", split) == ("dependencies",)
-        assert data.kinds_of("stanza_en", "source", split) == data.kinds_of("stanza_en", "source")
-    assert data.kinds_of("existing", "source") == data.kinds_of("existing", "source", "dev") == ()
-    assert project.dataset("demo_en2de").kinds_of("existing", "source", "treebank_demo") == (
+        assert data.annotations_by("existing", "source", split) == ("dependencies",)
+        assert data.annotations_by("stanza_en", "source", split) == data.annotations_by("stanza_en", "source")
+    assert data.annotations_by("existing", "source") == data.annotations_by("existing", "source", "dev") == ()
+    assert project.dataset("demo_en2de").annotations_by("existing", "source", "treebank_demo") == (
         "dependencies",
         "tags",
         "constituency",

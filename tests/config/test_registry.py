@@ -6,7 +6,8 @@ from typing import get_type_hints
 import pytest
 
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.datasets import CorpusSettings, DatasetSettings
+from nmtcore.config.corpora import CorpusSettings
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, PlainOptions
 from nmtcore.config.registry import Registry

@@ -53,7 +53,7 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
         ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are also learned from constituency"),
         (
             {**TWICE, "segmentation": {"also": "tags"}},
-            "mine on bracketed at scale smoke: segmentation: also: 'tags' is not valid",
+            "mine.yaml: mine: segmentation: also: 'tags' is not valid",
         ),
         ({**TWICE, "segmentation": {"sizes": 3}}, "Did you mean size?"),
         (

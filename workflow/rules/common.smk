@@ -17,7 +17,7 @@ from nmtcore.config.depends import (
 from nmtcore.config.hidden import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
-from nmtcore.config.settings import ProjectSettings
+from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError

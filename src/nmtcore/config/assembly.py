@@ -7,14 +7,15 @@ from typing import Any
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, merge_layers, overridden
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.needs import check_transforms, features_for, linearised_parses_annotator, with_treebanks
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import transform_settings
 from nmtcore.config.typed import build, merge, plain
 

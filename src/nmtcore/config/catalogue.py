@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.checks import check_names
 from nmtcore.config.composition import check_levels, compose_system
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.extends import Level, lineage
-from nmtcore.config.models import ModelSettings
 from nmtcore.config.named_files import NamedFiles, misnamed, named_files
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
@@ -117,11 +117,11 @@ class Catalogue:
         """The models of annotators that the workflow can download, by name."""
         return named_files(self.folders, "models", noun="model")
 
-    def annotator_model(self, name: str, *, where: str = "the target") -> ModelSettings:
+    def annotator_model(self, name: str, *, where: str = "the target") -> AnnotatorModelSettings:
         """Read the download settings of an annotator's model."""
         self.model_files.check(name, where=where)
         path = self.model_files[name]
-        return build(ModelSettings, {**read_yaml(path), "name": name}, where=str(path))
+        return build(AnnotatorModelSettings, {**read_yaml(path), "name": name}, where=str(path))
 
     def system(self, name: str, dataset: str | None = None, *, where: str = "the target") -> SystemSettings:
         """Compose a system and the systems that it extends, for a data set or, if None, without any `per_dataset`."""

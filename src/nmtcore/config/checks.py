@@ -2,7 +2,8 @@
 
 import re
 
-from nmtcore.config.datasets import SIDES, DatasetSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.named_files import NamedFiles
 from nmtcore.config.typed import choose

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from nmtcore.config.components import TAKEN
+from nmtcore.config.components import RESERVED_NAMES
 from nmtcore.config.extends import Level
 from nmtcore.config.systems import SystemEntry, SystemSettings
 from nmtcore.config.typed import build, choose, merge, nearest
@@ -39,9 +39,8 @@ def check_levels(levels: Iterable[Level]) -> None:
     for level in levels:
         for section in BY_NAME:
             _check_by_name(section, level.keys.get(section, {}), where=level.where)
-        entry = build(SystemEntry, level.keys, where=level.where)
         for section, names in present.items():
-            entries = getattr(entry, section)
+            entries = level.keys.get(section, {})
             dropped = {name for name, settings in entries.items() if settings is None}
             for name in dropped - names:
                 raise UserError(
@@ -49,8 +48,17 @@ def check_levels(levels: Iterable[Level]) -> None:
                     f"one extends, but none of them has it. {nearest(name, names)}"
                 )
             present[section] = names - dropped | entries.keys() - dropped
-        for dataset, special in entry.per_dataset.items():
-            _check_special(special, present["components"], where=f"{level.where}: per_dataset: {dataset}")
+        changes = _mapping(level.keys.get("per_dataset", {}), where=f"{level.where}: per_dataset")
+        for dataset, special in changes.items():
+            where = f"{level.where}: per_dataset: {dataset}"
+            _check_special(_mapping(special, where=where), present["components"], where=where)
+        build(SystemEntry, level.keys, where=level.where)
+
+
+def _mapping(value: Any, *, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(f"{where} must be a mapping, not {value!r}.")
+    return value
 
 
 def _check_by_name(section: str, entries: Any, *, where: str) -> None:
@@ -60,10 +68,10 @@ def _check_by_name(section: str, entries: Any, *, where: str) -> None:
         hint = " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]." if listed else ""
         raise UserError(f"{where}: {section} must be a mapping, not {entries!r}.{hint}")
     for name, settings in entries.items():
-        if not re.fullmatch(NAME, str(name)) or name in TAKEN:
+        if not re.fullmatch(NAME, str(name)) or name in RESERVED_NAMES:
             raise UserError(
                 f"{where}: {section}: a {section.removesuffix('s')} cannot be called '{name}': use small letters, "
-                f"digits and single underscores, begin with a letter, and avoid {', '.join(TAKEN)}."
+                f"digits and single underscores, begin with a letter, and avoid {', '.join(RESERVED_NAMES)}."
             )
         if not isinstance(settings, dict | None):
             raise UserError(f"{where}: {section}: {name} must be a mapping of its settings, not {settings!r}.")

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from nmtcore.config.components import ComponentSettings
-from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings, SegmentationSettings
+from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.transforms import TransformSettings
 from nmtcore.errors import UserError

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.datasets import CorpusSettings, DatasetSettings, FileSettings
+from nmtcore.config.corpora import CorpusSettings, FileSettings
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError

@@ -13,11 +13,12 @@ from typing import Any
 
 from nmtcore.config.assembly import assemble, cut_segmentation, overridden_settings
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.layers import Overridden
+from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.settings import project_settings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.start import check_no_circle, check_start
 from nmtcore.config.typed import choose, merge
 from nmtcore.config.yaml_files import config_file, read_yaml
@@ -29,7 +30,7 @@ class Project(Catalogue):
 
     def __init__(self, folders: Sequence[Path], settings: Mapping[str, Any], *, where: str = "config.yaml") -> None:
         super().__init__(folders)
-        self.settings = project_settings(settings, where=where)
+        self.settings = read_project_settings(settings, where=where)
         self.scale_files.check(self.settings.scale, where=where)
         check = partial(self.dataset_files.check, where=f"{where}: datasets")
         datasets = _matching(self.settings.datasets, self.dataset_files, check)

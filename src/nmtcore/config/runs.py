@@ -1,27 +1,33 @@
 """The settings of a run: one system on one data set at one scale with one seed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from nmtcore.config.components import COMPONENTS, ComponentSettings, component_settings
-from nmtcore.config.datasets import SIDES, TREEBANK, EvaluationSettings, SegmentationSettings, WordsSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import TREEBANK, EvaluationSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.ranges import Count, Seed, settings_class
+from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
 from nmtcore.config.typed import build, nearest, plain
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout, file_name
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class SentencesSettings:
     """The number of sentences that a scale uses from training, dev and test splits: the first n; all if None."""
 
-    train: int | None = None
-    dev: int | None = None
-    test: int | None = None
+    train: Count | None = None
+    """Pairs of the training split, and sentences of each training treebank."""
+    dev: Count | None = None
+    """Pairs of the development split."""
+    test: Count | None = None
+    """Sentences of each test and of each treebank to compare parsers with."""
 
     def of(self, split: str) -> int | None:
         """Return the number for a split; every split except dev and those for training is a test."""
@@ -30,14 +36,14 @@ class SentencesSettings:
         return self.dev if split == "dev" else self.test
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class RunSettings:
     """All settings that determine what a run computes."""
 
     dataset: str
     system: str
     scale: str
-    seed: int
+    seed: Seed
     source: str
     """Source language code."""
     target: str

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.datasets import SIDES, DatasetSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.typed import build

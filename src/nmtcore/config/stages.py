@@ -1,21 +1,17 @@
 """Settings of jobs that read, filter and score: exactly the values that each of these jobs depends on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from nmtcore.config.datasets import (
-    SIDES,
-    CorpusSettings,
-    DatasetSettings,
-    EvaluationSettings,
-    PartSettings,
-    WordsSettings,
-)
+from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
+from nmtcore.config.datasets import DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import FilterSettings
+from nmtcore.config.ranges import Amount, Seed, settings_class
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import WordsSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ReadingSettings:
     """Settings for reading a split."""
 
@@ -28,7 +24,7 @@ class ReadingSettings:
     """The corpora of the parts, without licences, citations and approximate file sizes."""
     words: dict[str, WordsSettings]
     """How each side is split into words."""
-    max_bad_lines: int = 0
+    max_bad_lines: Amount = 0
     """Number of broken lines that are dropped before reading stops with an error."""
 
     @classmethod
@@ -45,7 +41,7 @@ class ReadingSettings:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class FilteringSettings:
     """Settings for filtering the sentence pairs of a split."""
 
@@ -63,14 +59,14 @@ class FilteringSettings:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ScoringSettings:
     """Settings for scoring the translations and parses of a run, and the names of the run."""
 
     dataset: str
     system: str
     scale: str
-    seed: int
+    seed: Seed
     splits: tuple[str, ...]
     """The splits to score, in order."""
     parsed: tuple[str, ...]

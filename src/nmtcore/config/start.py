@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 
 

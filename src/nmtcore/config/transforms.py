@@ -5,13 +5,13 @@ in a class named like the settings (`ParsingTask`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class TransformSettings:
     """Base class of the settings of transforms."""
 
@@ -22,7 +22,7 @@ class TransformSettings:
     """Why no component of the same system may read trees or tags or predict heads; None if components may do so."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ParsingTaskSettings(TransformSettings):
     """Use every source twice: once to be translated and once to be parsed (Currey and Heafield 2019)."""
 

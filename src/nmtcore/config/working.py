@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nmtcore.config.settings import project_settings
+from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 
 
@@ -15,4 +15,4 @@ def project_model_folders(bundle: Path) -> tuple[Path, ...]:
     path = config_file("config")
     if not path.is_file() or path.resolve().is_relative_to(bundle.resolve()):
         return ()
-    return project_settings(read_yaml(path), where=str(path)).model_folders
+    return read_project_settings(read_yaml(path), where=str(path)).model_folders

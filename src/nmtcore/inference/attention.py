@@ -145,14 +145,14 @@ def _watch(bundle: Bundle, examples: Examples, parts: np.ndarray, *, cross: bool
     words = seen.words_BS.tolist()
     maps = {place: weights.float().cpu().numpy() for place, weights in seen.maps.items()}
     rows = []
-    for i, (source, real) in enumerate(zip(batch.source_BS, batch.source_mask, strict=True)):
+    for i, (source, real) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
         keys = bundle.source_vocabulary.tokens(source[real].tolist())
         queries = {"encoder": keys, "cross": bundle.target_vocabulary.tokens(written[i])}
         common = {"id": examples.id[i], "part": parts[i], "keys": keys, "key_words": words[i][: len(keys)]}
-        for (attention, layer), weights_BHQS in maps.items():
+        for (attention, layer), weights_BHQK in maps.items():
             of_layer = {**common, "attention": attention, "layer": layer, "queries": queries[attention]}
-            for head, weights_QS in enumerate(weights_BHQS[i, :, : len(queries[attention]), : len(keys)]):
-                rows.append({**of_layer, "head": head, "weights": weights_QS})
+            for head, weights_QK in enumerate(weights_BHQK[i, :, : len(queries[attention]), : len(keys)]):
+                rows.append({**of_layer, "head": head, "weights": weights_QK})
     return _record_batch(rows)
 
 
@@ -173,10 +173,10 @@ def _record_batch(rows: Sequence[dict[str, Any]]) -> pa.RecordBatch:
     """Lay out rows as `ATTENTION_SCHEMA`; their weights are arrays (Q, S), which pyarrow takes flat only."""
     maps = [row["weights"] for row in rows]
     lines = pa.ListArray.from_arrays(
-        _offsets([map_QS.shape[1] for map_QS in maps for _ in map_QS]),
-        pa.array(np.concatenate([map_QS.ravel() for map_QS in maps])),
+        _offsets([map_QK.shape[1] for map_QK in maps for _ in map_QK]),
+        pa.array(np.concatenate([map_QK.ravel() for map_QK in maps])),
     )
-    nested = pa.ListArray.from_arrays(_offsets([len(map_QS) for map_QS in maps]), lines)
+    nested = pa.ListArray.from_arrays(_offsets([len(map_QK) for map_QK in maps]), lines)
     columns = [
         nested if field.name == "weights" else pa.array([row[field.name] for row in rows], field.type)
         for field in ATTENTION_SCHEMA

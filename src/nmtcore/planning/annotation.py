@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from nmtcore.annotation.models import missing_models
+from nmtcore.config.annotator_models import model_at_hand
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.changes import Tracked
 from nmtcore.config.defaults import with_defaults
-from nmtcore.config.models import model_at_hand
 from nmtcore.config.project import Project
 from nmtcore.config.typed import choose, plain
 

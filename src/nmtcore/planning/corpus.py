@@ -3,7 +3,8 @@
 import os
 
 from nmtcore.config.changes import Tracked
-from nmtcore.config.datasets import SIDES, DatasetSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.depends import filtering_settings, reading_settings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import check_own_files, own_file_states

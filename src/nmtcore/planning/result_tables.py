@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.project import Project
-from nmtcore.config.settings import ProjectSettings
+from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
