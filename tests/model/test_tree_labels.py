@@ -136,9 +136,9 @@ def test_the_vocabulary_of_traversals():
 
 
 def test_how_many_vectors_there_are():
-    assert component_of(TreeTraversalSettings()).count == 79
-    assert component_of(TreeDistanceSettings(maximum=5)).count == 8
-    assert component_of(TreeDistanceSettings(maximum=20)).count == 23
+    assert component_of(TreeTraversalSettings()).label_count == 79
+    assert component_of(TreeDistanceSettings(maximum=5)).label_count == 8
+    assert component_of(TreeDistanceSettings(maximum=20)).label_count == 23
 
 
 def token_names(settings, governors, words):

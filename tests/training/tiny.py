@@ -64,7 +64,7 @@ def treebank(n: int = 60, *, seed: int = 5, longest: int = 8, unparsed: float = 
 
 def model_of(run: RunSettings) -> Transformer:
     """Build the run's model, the same every time."""
-    return factories.model_of(run, vocabulary=VOCABULARY)
+    return factories.build_tiny_model(run, vocabulary=VOCABULARY)
 
 
 def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) -> Examples:

@@ -25,7 +25,7 @@ class RelativePositions(PairLabels):
             name=name,
             model=model,
             labels=labels,
-            count=2 * settings.maximum + (2 if settings.far == "label" else 1),
+            label_count=2 * settings.maximum + (2 if settings.far == "label" else 1),
             stacks=("encoder", "decoder") if settings.decoder else ("encoder",),
         )
 

@@ -9,7 +9,7 @@ from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 
 class TreeDistance(TreeLabels):
-    """Labels 0 to `maximum`, and one label for all greater distances."""
+    """Labels 0 to `maximum`, and one label for all longer paths."""
 
     def __init__(
         self,
@@ -19,7 +19,7 @@ class TreeDistance(TreeLabels):
         model: TransformerSettings,
         labels: LabelVocabularies | None = None,
     ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels, path_labels=settings.maximum + 2)
+        super().__init__(settings, name=name, model=model, labels=labels, path_label_count=settings.maximum + 2)
 
     def path_labels(self, paths: Paths) -> Tensor:
         """Label each path with its number of edges."""
