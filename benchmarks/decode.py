@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import to_device

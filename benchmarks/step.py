@@ -32,8 +32,8 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.project import Project
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch, make_batch

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import moses
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.tokenisation import WordTokenizer

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from annotation.annotating import annotate_words
-from conftest import missing
+from conftest import skip_unless_ci
 
 from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.corenlp import SPLITS
@@ -43,7 +43,7 @@ EVEN = (
 def corenlp(shared):
     """The folder in which the folder `corenlp` is."""
     if not shutil.which("java"):
-        missing("Java (default-jre-headless)")
+        skip_unless_ci("Java (default-jre-headless)")
     return shared
 
 

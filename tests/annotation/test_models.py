@@ -3,8 +3,8 @@ from planted_models import plant_package
 
 from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.annotation.models import find_model, missing_models
+from nmtcore.config.annotator_models import installed_pipeline, model_at_hand
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.models import installed_pipeline, model_at_hand
 from nmtcore.errors import UserError
 
 

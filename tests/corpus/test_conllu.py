@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input, Piece
 from nmtcore.errors import LineError, UserError

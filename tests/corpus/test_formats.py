@@ -37,7 +37,7 @@ def test_tsv_with_too_few_columns(bench):
         bench.read(bench.dataset(corpus))
     _, report = bench.read(bench.dataset(corpus, max_bad_lines=1))
     assert report["dropped"] == {"columns": 1}
-    with pytest.raises(UserError, match="source_column counts from 1"):
+    with pytest.raises(UserError, match="source_column must be at least 1, not 0"):
         bench.read(bench.dataset(bench.corpus("tsv", {"source_column": 0}, pairs=bench.file("pairs.tsv", "a\tb\n"))))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import mecab
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import PartSettings
+from nmtcore.config.corpora import PartSettings
 from nmtcore.corpus import read
 from nmtcore.errors import LineError, UserError
 

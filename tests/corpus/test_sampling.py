@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import PartSettings
+from nmtcore.config.corpora import PartSettings
 from nmtcore.corpus import read, sampling
 from nmtcore.corpus.sampling import draw_sample
 from nmtcore.errors import LineError, UserError

@@ -5,7 +5,7 @@ import sacremoses
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus import moses
 from nmtcore.corpus.moses import Normalizer, Tokenizer, required_text

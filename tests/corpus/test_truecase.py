@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser, detruecase, learn_truecaser
 from nmtcore.errors import LineError, UserError

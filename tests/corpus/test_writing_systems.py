@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from corpus.test_streams import tar
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.encodings import SAMPLE, wide_encoding
 from nmtcore.corpus.mecab import split
 from nmtcore.errors import LineError, UserError

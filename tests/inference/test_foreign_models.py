@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import missing
+from conftest import skip_unless_ci
 from factories import run_settings
 from inference.tiny import write_bundle
 from pair_files import write_corpus
@@ -164,7 +164,7 @@ def java():
     try:
         find_java("This test")
     except UserError:
-        missing("there is no Java")
+        skip_unless_ci("there is no Java")
 
 
 @pytest.mark.parametrize("tool", ["corenlp", "easyccg"])

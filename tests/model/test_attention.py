@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from oracles import many_heads
+from oracles import multi_head_attention
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.attention import CrossAttention, SelfAttention
 from nmtcore.model.components.base import AttentionHooks, Component, Context
 
@@ -34,7 +34,7 @@ def test_self_attention(components, causal):
     found = layer(states, Context(mask_BS=mask), mask_B11K=None if causal else mask[:, None, None], causal=causal)
     for i, length in enumerate(lengths):
         packed = np.split(apply(layer, "queries_keys_values", states[i, :length].numpy()), 3, axis=1)
-        expected = apply(layer, "output", many_heads(*packed, 3, causal=causal))
+        expected = apply(layer, "output", multi_head_attention(*packed, 3, causal=causal))
         np.testing.assert_allclose(found[i, :length].detach().numpy(), expected, rtol=1e-10, atol=1e-12)
 
 
@@ -48,7 +48,7 @@ def test_cross_attention(components):
     found = layer(states, layer.project(memory), Context(mask_BS=mask), mask_B11K=mask[:, None, None])
     for i, length in enumerate(lengths):
         keys, values = np.split(apply(layer, "keys_values", memory[i, :length].numpy()), 2, axis=1)
-        mixed = many_heads(apply(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)
+        mixed = multi_head_attention(apply(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)
         np.testing.assert_allclose(found[i].detach().numpy(), apply(layer, "output", mixed), rtol=1e-10, atol=1e-12)
 
 

@@ -8,8 +8,8 @@ import torch
 from named_components import by_name
 
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.build import build_model, initialise_model
 

@@ -71,7 +71,7 @@ def system(request, make, example):
         if request.param is None:
             return make(**settings)
         if request.param == "everything":
-            return make(parts=(Everything(1.0),), **settings)
+            return make(extra_components=(Everything(1.0),), **settings)
         return make(example(request.param), **settings)
 
     return build
@@ -198,7 +198,7 @@ def test_source_alone_is_enough_to_translate(system, draw):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_a_component_without_strength_is_the_baseline(make, draw, norm):
     """The explicit form of attention equals the fused kernel: outputs and gradients."""
-    model, plain = make(parts=(Everything(0.0),), norm=norm), make(norm=norm)
+    model, plain = make(extra_components=(Everything(0.0),), norm=norm), make(norm=norm)
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
     batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
     losses = [m.loss(batch, label_smoothing=0.1) for m in (model, plain)]
@@ -230,7 +230,7 @@ def test_positions_can_be_replaced_on_one_side(make):
         def replaces_positions(self, stack):
             return stack == "encoder"
 
-    model = make(parts=(Replaces(name="r"),))
+    model = make(extra_components=(Replaces(name="r"),))
     assert model.source_positions is None
     assert model.target_positions is not None
 
@@ -250,7 +250,7 @@ def test_components_initialise_last(make):
         def initialise(self, initialisation):
             torch.nn.init.zeros_(self.table.weight)
 
-    model = make(parts=(Zeroed(),))
+    model = make(extra_components=(Zeroed(),))
     initialise_model(model, "uniform", 0.5)
     assert not model.components[0].table.weight.any()
 
@@ -258,7 +258,7 @@ def test_components_initialise_last(make):
 def test_components_have_the_names_that_the_system_gives_them(make, draw):
     settings = COMPONENTS["diagonalparse"]
     named = {"upper": settings(layer=2), "diagonalparse": settings(layer=0)}
-    model = make(parts=tuple(build_components(named, make().settings)))
+    model = make(extra_components=tuple(build_components(named, make().settings)))
     assert [component.name for component in model.components] == ["upper", "diagonalparse"]
     losses = model.loss(make_batch(draw(2, seed=1), np.arange(2), model.components))
     assert [part.name for part in losses.parts] == ["translation", "upper", "diagonalparse"]

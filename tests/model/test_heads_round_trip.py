@@ -10,7 +10,7 @@ from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.corpus.formats.conllu import parse_sentence
 from nmtcore.corpus.formats.rows import Piece
 from nmtcore.features.examples import Examples, SideExamples, ragged_column

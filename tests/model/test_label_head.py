@@ -12,7 +12,7 @@ from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
@@ -185,7 +185,7 @@ def test_settings():
         check_composition(by_name(LabelHeadSettings(), DiagonalParseSettings(layer=0)), model, where="x")
     with pytest.raises(UserError, match="layer 6 is not in an encoder of 6 layers"):
         check_composition(by_name(LabelHeadSettings(layer=6)), model, where="x")
-    with pytest.raises(UserError, match="layer counts from 0"):
+    with pytest.raises(UserError, match="layer must be at least 0"):
         component_settings("label_head", {"layer": -1}, where="x")
     with pytest.raises(UserError, match=r"labels: 'upso' is not valid\. Did you mean upos"):
         component_settings("label_head", {"labels": "upso"}, where="x")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits, target_mask
-from oracles import Transformer as Oracle
-from oracles import softmax, tree_pairs
+from oracles import TransformerOracle, softmax, tree_pairs
 
 from nmtcore.config.components import component_settings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
@@ -36,7 +35,7 @@ SYSTEMS = {
 }
 
 
-class LabelledOracle(Oracle):
+class LabelledOracle(TransformerOracle):
     """The oracle with a vector for each pair, one sentence at a time."""
 
     def __init__(self, model, settings, words, governors) -> None:
@@ -84,7 +83,7 @@ class LabelledOracle(Oracle):
             total += 0 if label is None else table[label]
         return total
 
-    def over_itself(self, name, x, *, causal):
+    def self_attention(self, name, x, *, causal):
         stack, layer, _ = name.split(".")
         packed = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
         width, mixed = self.settings.width // self.settings.heads, np.zeros_like(x)
@@ -168,7 +167,7 @@ def test_tables_of_zeros_are_the_baseline_without_positions_on_those_sides(name,
         for table in model.components.parameters():
             table.zero_()
     batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
-    check_equal(model, make(parts=(Without(*REPLACED[name]),), norm=norm), batch)
+    check_equal(model, make(extra_components=(Without(*REPLACED[name]),), norm=norm), batch)
     assert any(table.grad.any() for table in model.components.parameters())
 
 
@@ -209,7 +208,7 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
 
     examples, results = draw(3, seed=2), []
     for parts in ((), (Doubles(name="doubles"),)):
-        model = make(RelativePositionsSettings(maximum=2), parts=parts)
+        model = make(RelativePositionsSettings(maximum=2), extra_components=parts)
         if not parts:
             with torch.no_grad():
                 for stack in (model.encoder, model.decoder):

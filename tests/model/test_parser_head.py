@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 from model.trees import TREES, pairs
-from oracles import Transformer as Oracle
-from oracles import governor_columns, pointing_loss, previous_columns, softmax
+from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.model.batch import make_batch
@@ -49,7 +48,7 @@ def test_targets_written_out_by_hand(make):
 def test_targets_loss_and_parses_are_those_of_loops(make, draw, name, norm, layer, head):
     model, examples = make(KINDS[name](layer=layer, head=head), norm=norm), draw(8, seed=layer, longest=5)
     batch = make_batch(examples, np.arange(8), model.components)
-    encoded, oracle, total, count = model.encode(batch), Oracle(model), 0.0, 0
+    encoded, oracle, total, count = model.encode(batch), TransformerOracle(model), 0.0, 0
     parses = model.parse_scores(encoded)
     for i in range(8):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
@@ -151,7 +150,7 @@ def test_where_other_components_change_the_scores_the_changed_ones_are_supervise
         def attention_hooks(self, stack, layer):
             return AttentionHooks(scores=lambda scores, inputs: scores * 3) if stack == "encoder" else None
 
-    model, examples = make(DepParseSettings(layer=0), parts=(Shifts(name="shifts"),)), draw(3, seed=5)
+    model, examples = make(DepParseSettings(layer=0), extra_components=(Shifts(name="shifts"),)), draw(3, seed=5)
     batch = make_batch(examples, np.arange(3), model.components)
     plain = make(DepParseSettings(layer=0))
     plain.load_state_dict(model.state_dict())

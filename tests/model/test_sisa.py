@@ -8,8 +8,7 @@ import pytest
 import torch
 from factories import target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
-from oracles import Transformer as Oracle
-from oracles import pointing_loss, softmax
+from oracles import TransformerOracle, pointing_loss, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.sisa import SisaSettings
@@ -18,7 +17,7 @@ from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 
 
-class BiaffineOracle(Oracle):
+class BiaffineOracle(TransformerOracle):
     """The oracle with a head of SISA: `[q; 1] U [k; 1]` with a full matrix U, pair by pair."""
 
     def __init__(self, model, settings):
@@ -27,9 +26,9 @@ class BiaffineOracle(Oracle):
         self.sisa = settings
         self.scores = None
 
-    def over_itself(self, name, x, *, causal):
+    def self_attention(self, name, x, *, causal):
         if name != f"encoder.{self.sisa.layer}.attention":
-            return super().over_itself(name, x, causal=causal)
+            return super().self_attention(name, x, causal=causal)
         width = self.settings.width // self.settings.heads
         queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
         mixed = np.zeros_like(queries)

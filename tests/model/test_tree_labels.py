@@ -10,7 +10,7 @@ from oracles import tree_pairs
 
 from nmtcore.config.components.pair_labels import TreeDistanceSettings, TreeTraversalSettings
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.tree_labels import tree_paths
@@ -136,9 +136,9 @@ def test_the_vocabulary_of_traversals():
 
 
 def test_how_many_vectors_there_are():
-    assert component_of(TreeTraversalSettings()).count == 79
-    assert component_of(TreeDistanceSettings(maximum=5)).count == 8
-    assert component_of(TreeDistanceSettings(maximum=20)).count == 23
+    assert component_of(TreeTraversalSettings()).label_count == 79
+    assert component_of(TreeDistanceSettings(maximum=5)).label_count == 8
+    assert component_of(TreeDistanceSettings(maximum=20)).label_count == 23
 
 
 def token_names(settings, governors, words):

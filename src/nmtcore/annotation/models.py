@@ -4,8 +4,8 @@ import re
 from collections.abc import Container, Sequence
 from pathlib import Path
 
+from nmtcore.config.annotator_models import model_at_hand, model_places, place_of_model
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
-from nmtcore.config.models import model_at_hand, model_places, place_of_model
 from nmtcore.errors import UserError
 
 _SPACY_PIPELINE = re.compile(r"[a-z]{2,3}_[a-z]+_[a-z]+_(?:sm|md|lg|trf)").fullmatch

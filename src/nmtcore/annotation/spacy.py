@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 
 from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, first_line
 from nmtcore.annotation.models import MissingModel, find_model, install_advice
+from nmtcore.config.annotator_models import installed_pipeline
 from nmtcore.config.annotators import SpacySettings
-from nmtcore.config.models import installed_pipeline
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 from nmtcore.syntax.trees import HEAD_OF_ROOT

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import mecab
 from nmtcore.corpus.moses import moses_detokenizer, moses_normalizer, moses_tokenizer
 from nmtcore.corpus.truecase import Truecaser, detruecase

@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from nmtcore.annotation.labels import read_labels
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.tokenisation import WordTokenizer

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 from torch import nn
 
 from nmtcore.config.components import COMPONENTS, ComponentSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.attention import PackedLinear
 from nmtcore.model.components.base import Component, LabelVocabularies

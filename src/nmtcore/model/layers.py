@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.attention import CrossAttention, KeysValues, SelfAttention
 from nmtcore.model.components.base import Component, Context
 

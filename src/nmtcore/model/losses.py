@@ -36,7 +36,7 @@ class Losses:
     """Number of real target tokens."""
 
     def objective(self, counts: Mapping[str, int | float] | None = None) -> Tensor:
-        """Sum the terms, each divided by its count in `counts`: by default this batch's, else the whole update's."""
+        """Sum the weighted means of the terms; `counts` are their divisors by name (default: this batch's counts)."""
         counts = counts if counts is not None else {part.name: part.count for part in self.parts}
         terms = [part.sum * (part.weight / max(counts[part.name], 1)) for part in self.parts]
         return torch.stack(terms).sum()

@@ -12,7 +12,7 @@ class Sinusoids(nn.Module):
         self.register_buffer("table_PD", torch.zeros(0, width), persistent=False)
 
     def forward(self, embedded: Tensor, *, start: int = 0) -> Tensor:
-        """Add the encodings of positions start, start+1... to `embedded`, (B, S, D) or (B, T, D)."""
+        """Add the encodings of positions start, start+1... to vectors of shape (B, S, D) or (B, T, D)."""
         stop = start + embedded.size(1)
         table_PD = self.table_PD
         if table_PD.size(0) < stop or table_PD.dtype != embedded.dtype or table_PD.device != embedded.device:

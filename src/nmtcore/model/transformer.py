@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context, hooks_of
 from nmtcore.model.decoding import DecoderState

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from torch import Tensor, nn
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.label_head import LabelHeadSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, LabelVocabularies, Stack

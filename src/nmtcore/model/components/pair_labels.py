@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.components.pair_labels import PairLabelsSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, LabelVocabularies, Stack
 
@@ -20,8 +20,8 @@ from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Compo
 class PairLabels(Component):
     """One table of vectors per layer, shared by its heads. Subclasses compute the labels of the pairs.
 
-    `count` is the number of labels with a learned vector, 0 to count - 1. The label `count` has the fixed vector zero:
-    it leaves the score of a pair unchanged.
+    Labels 0 to `label_count` - 1 have learned vectors. The vector of label `label_count` is always zero: it leaves the
+    score of a pair unchanged.
     """
 
     def __init__(
@@ -31,17 +31,20 @@ class PairLabels(Component):
         name: str,
         model: TransformerSettings,
         labels: LabelVocabularies | None,
-        count: int,
+        label_count: int,
         stacks: Sequence[Stack] = ("encoder",),
     ) -> None:
         super().__init__(settings, name=name, model=model, labels=labels)
-        self.count = count
+        self.label_count = label_count
         layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
 
         def tables() -> nn.ModuleDict:
             width = model.width // model.heads
             return nn.ModuleDict(
-                {stack: nn.ModuleList(nn.Embedding(count, width) for _ in range(layers[stack])) for stack in stacks}
+                {
+                    stack: nn.ModuleList(nn.Embedding(label_count, width) for _ in range(layers[stack]))
+                    for stack in stacks
+                }
             )
 
         self.keys = tables()

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import AttentionInputs, LabelVocabularies, Stack
 from nmtcore.model.components.pair_labels import PairLabels
 
@@ -25,7 +25,7 @@ class RelativePositions(PairLabels):
             name=name,
             model=model,
             labels=labels,
-            count=2 * settings.maximum + (2 if settings.far == "label" else 1),
+            label_count=2 * settings.maximum + (2 if settings.far == "label" else 1),
             stacks=("encoder", "decoder") if settings.decoder else ("encoder",),
         )
 

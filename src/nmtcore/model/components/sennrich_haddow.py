@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import Component, Context, LabelVocabularies

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, LabelVocabularies, Stack

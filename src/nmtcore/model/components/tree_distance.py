@@ -3,13 +3,13 @@
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeDistanceSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import LabelVocabularies
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 
 class TreeDistance(TreeLabels):
-    """Labels 0 to `maximum`, and one label for all greater distances."""
+    """Labels 0 to `maximum`, and one label for all longer paths."""
 
     def __init__(
         self,
@@ -19,7 +19,7 @@ class TreeDistance(TreeLabels):
         model: TransformerSettings,
         labels: LabelVocabularies | None = None,
     ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels, path_labels=settings.maximum + 2)
+        super().__init__(settings, name=name, model=model, labels=labels, path_label_count=settings.maximum + 2)
 
     def path_labels(self, paths: Paths) -> Tensor:
         """Label each path with its number of edges."""

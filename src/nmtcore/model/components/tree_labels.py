@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeLabelsSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import AttentionInputs, LabelVocabularies, Stack
@@ -37,8 +37,8 @@ class Paths(NamedTuple):
 def tree_paths(governor_BW: Tensor) -> Paths:
     """Compute the paths between all words from their governors (`syntax.trees`): int64, int64, bool, bool.
 
-    The number of common ancestors of two words (each its own ancestor too) is the depth of the lowest one below the
-    artificial root.
+    If every word counts as its own ancestor, the number of common ancestors of two words is the depth of the lowest
+    below the artificial root.
     """
     words = governor_BW.size(1)
     root, nowhere = words, words + 1
@@ -55,19 +55,19 @@ def tree_paths(governor_BW: Tensor) -> Paths:
 
 
 def _ancestors(governor_BW: Tensor) -> tuple[Tensor, Tensor]:
-    """Return a 0-1 matrix (fp32) of the ancestors j of each word i, i included, and whether i reaches the root.
+    """Return as 0 or 1 (fp32) whether word j is an ancestor of word i or i itself, and whether i leads to the root.
 
-    In `governor_BW` the artificial root is node W, and node W + 1 stands for a missing governor. Each round doubles
-    the distance that is searched.
+    In `governor_BW` the artificial root is node W, and node W + 1 represents a missing governor. Each iteration doubles
+    the searched distance.
     """
     batch, words = governor_BW.shape
     ends_B2 = torch.arange(words, words + 2, device=governor_BW.device).expand(batch, 2)
-    jump_BU = torch.cat([governor_BW, ends_B2], dim=1)
+    ancestor_BU = torch.cat([governor_BW, ends_B2], dim=1)
     ancestors_BUW = torch.eye(words + 2, words, dtype=torch.bool, device=governor_BW.device).expand(batch, -1, -1)
     for _ in range((words - 1).bit_length() if words else 0):
-        ancestors_BUW = ancestors_BUW | ancestors_BUW.gather(1, jump_BU.unsqueeze(2).expand(-1, -1, words))
-        jump_BU = jump_BU.gather(1, jump_BU)
-    return ancestors_BUW[:, :words].float(), jump_BU[:, :words] == words
+        ancestors_BUW = ancestors_BUW | ancestors_BUW.gather(1, ancestor_BU.unsqueeze(2).expand(-1, -1, words))
+        ancestor_BU = ancestor_BU.gather(1, ancestor_BU)
+    return ancestors_BUW[:, :words].float(), ancestor_BU[:, :words] == words
 
 
 class TreeLabels(PairLabels):
@@ -85,10 +85,10 @@ class TreeLabels(PairLabels):
         name: str,
         model: TransformerSettings,
         labels: LabelVocabularies | None,
-        path_labels: int,
+        path_label_count: int,
     ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels, count=path_labels + 1)
-        self.outside, self.none = path_labels, path_labels + 1
+        super().__init__(settings, name=name, model=model, labels=labels, label_count=path_label_count + 1)
+        self.outside_label, self.zero_label = path_label_count, path_label_count + 1
 
     def replaces_positions(self, stack: Stack) -> bool:
         """Replace the encoder's sinusoids if the settings say so."""
@@ -116,10 +116,10 @@ class TreeLabels(PairLabels):
     def token_labels(self, governor_BW: Tensor, word_BS: Tensor) -> Tensor:
         """Label all pairs of tokens, given each word's governor and each token's word: (B, S, S)."""
         paths = tree_paths(governor_BW)
-        labels_BUU = F.pad(self.path_labels(paths), (0, 1, 0, 1), value=self.outside)
+        labels_BUU = F.pad(self.path_labels(paths), (0, 1, 0, 1), value=self.outside_label)
         # Tokens outside words have their own label only in sentences with a tree.
         rooted_BU = torch.cat([paths.rooted_BW, paths.rooted_BW.any(1, keepdim=True)], dim=1)
-        labels_BUU = labels_BUU.masked_fill(~(rooted_BU.unsqueeze(2) & rooted_BU.unsqueeze(1)), self.none)
+        labels_BUU = labels_BUU.masked_fill(~(rooted_BU.unsqueeze(2) & rooted_BU.unsqueeze(1)), self.zero_label)
         word_BS = word_BS.masked_fill(word_BS == NO_WORD, governor_BW.size(1))
         pairs_BSS = word_BS.unsqueeze(2) * rooted_BU.size(1) + word_BS.unsqueeze(1)
         return labels_BUU.flatten(1).gather(1, pairs_BSS.flatten(1)).view_as(pairs_BSS)

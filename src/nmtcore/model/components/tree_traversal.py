@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeTraversalSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import LabelVocabularies
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
@@ -38,21 +38,22 @@ class TreeTraversal(TreeLabels):
         labels: LabelVocabularies | None = None,
     ) -> None:
         names = traversals(settings.maximum)
-        super().__init__(settings, name=name, model=model, labels=labels, path_labels=len(names))
-        # The path of one step up and `down` steps down is a step to a sibling and `down - 1` down: one step fewer.
-        most = settings.maximum + 1
-        number = {label: i for i, label in enumerate(names)}
-        table = torch.full((2, most + 1, most + 1), number[FAR])
+        super().__init__(settings, name=name, model=model, labels=labels, path_label_count=len(names))
+        # One step up and `down` steps down are written as a step to a sibling and `down - 1` steps down. So a path with
+        # a label can have `maximum + 1` edges.
+        limit = settings.maximum + 1
+        label_ids = {label: i for i, label in enumerate(names)}
+        table = torch.full((2, limit + 1, limit + 1), label_ids[FAR])
         for left, side in enumerate("RL"):
-            for up in range(most + 1):
-                for down in range(most + 1):
+            for up in range(limit + 1):
+                for down in range(limit + 1):
                     path = side + "D" * (down - 1) if up == 1 and down else "U" * up + "D" * down
-                    table[left, up, down] = number.get(path or SELF, number[FAR])
-        self.register_buffer("label_of", table.flatten(), persistent=False)
-        self.most = most
+                    table[left, up, down] = label_ids.get(path or SELF, label_ids[FAR])
+        self.register_buffer("label_table", table.flatten(), persistent=False)
+        self.limit = limit
 
     def path_labels(self, paths: Paths) -> Tensor:
         """Look up the label of each path."""
-        up_BWW, down_BWW = paths.up_BWW.clamp(0, self.most), paths.down_BWW.clamp(0, self.most)
-        cells_BWW = (paths.left_BWW * (self.most + 1) + up_BWW) * (self.most + 1) + down_BWW
-        return self.label_of[cells_BWW]
+        up_BWW, down_BWW = paths.up_BWW.clamp(0, self.limit), paths.down_BWW.clamp(0, self.limit)
+        cells_BWW = (paths.left_BWW * (self.limit + 1) + up_BWW) * (self.limit + 1) + down_BWW
+        return self.label_table[cells_BWW]
