@@ -9,7 +9,7 @@ min_version("9.19")
 # The package beside this file plans, and serves the jobs in whatever environment and on whatever node they run.
 SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
 sys.path.insert(0, SOURCES)
-from nmtcore.job import own_config, prepare_jobs
+from nmtcore.job import user_config_path, prepare_jobs
 from nmtcore.planning.configured import configured_models, configured_scores
 from nmtcore.planning.configured_data import (
     configured_annotation,
@@ -20,7 +20,7 @@ from nmtcore.planning.configured_data import (
 prepare_jobs(SOURCES)
 
 
-configfile: own_config() or workflow.source_path("config/config.yaml")
+configfile: user_config_path() or workflow.source_path("config/config.yaml")
 
 
 include: "workflow/rules/common.smk"

@@ -106,11 +106,11 @@ def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Exampl
     lengths = np.clip(random.lognormal(math.log(length), 0.35, pairs), 3, 4 * length).astype(int)
     others = np.clip(lengths + random.integers(-2, 4, pairs), 3, None)
 
-    def side(counts: np.ndarray, syntax: dict) -> SideExamples:
+    def side(counts: np.ndarray, features: dict) -> SideExamples:
         ids = random.integers(5, vocabulary, counts.sum()).astype(np.int32)
         words = np.concatenate([np.arange(n) for n in counts]).astype(np.int32)
         return SideExamples(
-            ids=Ragged.from_lengths(ids, counts), word_of_subword=Ragged.from_lengths(words, counts), syntax=syntax
+            ids=Ragged.from_lengths(ids, counts), word_of_subword=Ragged.from_lengths(words, counts), features=features
         )
 
     source = side(lengths, trees(lengths, random))

@@ -19,8 +19,8 @@ import pyarrow as pa
 from nmtcore.config.datasets import WordsSettings
 from nmtcore.corpus import moses
 from nmtcore.corpus.pairs import PAIR_SCHEMA
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser, detruecase, learn_truecaser
-from nmtcore.corpus.words import Words
 from nmtcore.parquet import write_rows
 
 TEXTS = ("multi30k/train.en", "multi30k/train.de", "news/cs-en/train.en", "news/en-de/train.de", "news/en-ru/train.ru",
@@ -75,7 +75,7 @@ def moses_races(lines: list[str], language: str) -> Iterator[Race]:
     """Race against sacremoses."""
     import sacremoses
 
-    words = Words(WordsSettings(), language)
+    words = WordTokenizer(WordsSettings(), language)
     tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=language), sacremoses.MosesDetokenizer(lang=language)
     normaliser, normalise = sacremoses.MosesPunctNormalizer(lang=language), moses.Normalizer(language)
     sentences = [words.split(line) for line in lines]
@@ -142,7 +142,7 @@ def japanese_races(lines: list[str]) -> Iterator[Race]:
     import ipadic
     import MeCab
 
-    tagger, words = MeCab.Tagger(f"{ipadic.MECAB_ARGS} -Owakati"), Words(WordsSettings(kind="mecab"), "ja")
+    tagger, words = MeCab.Tagger(f"{ipadic.MECAB_ARGS} -Owakati"), WordTokenizer(WordsSettings(kind="mecab"), "ja")
     yield Race(
         "mecab", lambda: [words.split(line) for line in lines], lambda: [tagger.parse(line).split() for line in lines]
     )

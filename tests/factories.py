@@ -45,7 +45,7 @@ def run_settings(
             "target": "de",
             "words": kinds,
             "segmentation": SegmentationSettings(kind="bpe", size=6, joint=True),
-            "syntax": {},
+            "features": {},
             "annotators": {},
             "base": "transformer",
             "model": MODEL,
@@ -80,14 +80,16 @@ def forced_logits(model: Transformer, batch: Batch) -> Tensor:
 def side(
     ids: Sequence[Sequence[int]],
     words: Sequence[Sequence[int]] | None = None,
-    syntax: Mapping[str, Sequence[Sequence[float]]] | None = None,
+    features: Mapping[str, Sequence[Sequence[float]]] | None = None,
 ) -> SideExamples:
-    """Make one side of its subwords and the word of each (None: every subword is one); `syntax` is by column."""
+    """Make one side of its subwords and the word of each (None: every subword is one); `features` is by column."""
     kinds = {"parent_position": np.float32}
     return SideExamples(
         ids=Ragged.from_lists(ids, np.int32),
         word_of_subword=Ragged.from_lists([range(len(each)) for each in ids] if words is None else words, np.int32),
-        syntax={name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in (syntax or {}).items()},
+        features={
+            name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in (features or {}).items()
+        },
     )
 
 

@@ -140,8 +140,8 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
 def _parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import told_attachment
     from nmtcore.inference.bundle import CHUNK, load_bundle
-    from nmtcore.inference.conllu import parse_text, parse_treebank
     from nmtcore.inference.parse_files import WAYS
+    from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
 
     device, parser = _device(chosen.device), None
     if chosen.attention is None:
@@ -186,10 +186,10 @@ def _add_attention(commands: argparse._SubParsersAction) -> None:
 
 
 def _attention(chosen: argparse.Namespace) -> None:
-    from nmtcore.files import check_place
+    from nmtcore.files import check_output_path
     from nmtcore.inference.attention import load_observed, write_attention
 
-    check_place(chosen.output)
+    check_output_path(chosen.output)
     bundle = load_observed(chosen.model, _device(chosen.device))
     folders = _model_folders(chosen, bundle)
     write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=folders)
@@ -202,7 +202,7 @@ def _device(name: str) -> str:
 
 
 def _model_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:
-    if chosen.models or not bundle.run.inference_syntax["source"]:
+    if chosen.models or not bundle.run.inference_features["source"]:
         return chosen.models
     from nmtcore.config.working import project_model_folders
 

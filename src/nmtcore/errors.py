@@ -16,11 +16,11 @@ class UserError(Exception):
 class LineError(UserError):
     """A user error at one line (counted from 1) of one file."""
 
-    def __init__(self, path: str | Path, line: int, what: str) -> None:
-        super().__init__(f"{path}, line {line}: {what}")
+    def __init__(self, path: str | Path, line: int, problem: str) -> None:
+        super().__init__(f"{path}, line {line}: {problem}")
         self.path = str(path)
         self.line = line
-        self.what = what
+        self.problem = problem
 
 
 _ADVICE = {

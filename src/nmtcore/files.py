@@ -17,7 +17,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     The parent folder is made when it is missing; of a link, what it leads to is written. A full disk, an unwritable
     folder, or a folder or a device where the file should be is a `UserError`.
     """
-    check_place(path)
+    check_output_path(path)
     path = Path(path).resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with explained(path):
@@ -31,7 +31,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             raise
 
 
-def check_place(path: str | Path) -> None:
+def check_output_path(path: str | Path) -> None:
     """Refuse a path at which something else than a file stands: it would be replaced."""
     path = Path(path)
     with explained(path):

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
-from nmtcore.config import settings
+from nmtcore.config.settings import ProjectSettings, project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explained
-from nmtcore.unfinished import noted
+from nmtcore.unfinished import outputs_noted
 
 
 @contextmanager
@@ -32,8 +32,8 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     try:
-        layout = project_settings(snakemake).layout
-        with explained(log), noted(snakemake.output, layout=layout):
+        layout = job_settings(snakemake).layout
+        with explained(log), outputs_noted(snakemake.output, layout=layout):
             yield terminal
     except UserError as error:
         print(error, file=sys.stderr)
@@ -47,7 +47,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
 _STATUS = re.compile(r"RuleException:\nCalledProcessError in file .*returned non-zero exit status", re.DOTALL)
 
 
-def hide_statuses(logger: logging.Logger) -> None:
+def hide_exit_statuses(logger: logging.Logger) -> None:
     """Leave out that a script ended with an error, and the rule's place in our files: it has said why itself.
 
     Snakemake goes on to name the rule and its log, and shows the log.
@@ -55,7 +55,7 @@ def hide_statuses(logger: logging.Logger) -> None:
     logger.addFilter(lambda record: not _STATUS.match(record.getMessage()))
 
 
-def gpu_here() -> bool:
+def has_nvidia_driver() -> bool:
     """Say whether this machine has an NVIDIA driver; planning asks, and must not import torch for it."""
     return os.path.exists("/dev/nvidiactl")
 
@@ -78,7 +78,7 @@ def end_planning(mistake: UserError) -> NoReturn:
     sys.exit(f"Error: {mistake}")
 
 
-def own_config() -> str | None:
+def user_config_path() -> str | None:
     """Find the user's config.yaml or config.yml, None where there is none; a broken one, or both, end planning.
 
     Snakemake, which reads it next, would tell of a mistake in it with a place in the Snakefile.
@@ -92,6 +92,6 @@ def own_config() -> str | None:
     return str(path) if path.exists() else None
 
 
-def project_settings(snakemake: Any) -> settings.ProjectSettings:
+def job_settings(snakemake: Any) -> ProjectSettings:
     """Give config.yaml's settings as the plan read them; for what must not make a rule run again (paths, device)."""
-    return settings.project_settings(snakemake.config, where="config.yaml")
+    return project_settings(snakemake.config, where="config.yaml")

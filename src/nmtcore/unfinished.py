@@ -15,7 +15,7 @@ from nmtcore.layout import Layout
 
 
 @contextmanager
-def noted(outputs: Iterable[str], *, layout: Layout) -> Iterator[None]:
+def outputs_noted(outputs: Iterable[str], *, layout: Layout) -> Iterator[None]:
     """Note the outputs of a job while the block runs, and for good when it fails or is killed."""
     names = sorted(map(str, outputs))
     note = Path(layout.path("unfinished"), f"{hashlib.sha1(' '.join(names).encode()).hexdigest()}.json")

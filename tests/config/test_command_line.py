@@ -9,7 +9,7 @@ from snakemake.cli import parse_config
 
 from nmtcore.config.settings import PathsSettings, ProjectSettings, project_settings
 from nmtcore.errors import UserError
-from nmtcore.job import project_settings as settings_of_job
+from nmtcore.job import job_settings
 
 EXAMPLES = {
     "scale": ("smoke", "smoke"),
@@ -32,7 +32,7 @@ def test_every_key_can_be_given_on_the_command_line(key):
     typed, meant = EXAMPLES[key]
     config = parse_config([f"{key}={typed}"])
     assert getattr(project_settings(config, where="config.yaml"), key) == meant
-    assert getattr(settings_of_job(SimpleNamespace(config=config)), key) == meant
+    assert getattr(job_settings(SimpleNamespace(config=config)), key) == meant
 
 
 @pytest.mark.parametrize("key", EXAMPLES)

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from nmtcore.config.components import COMPONENTS, TAKEN, component_settings
-from nmtcore.config.composition import check_levels, compose
+from nmtcore.config.composition import check_levels, compose_system
 from nmtcore.config.extends import Level, lineage
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
@@ -43,7 +43,7 @@ def mine(root: Path, tmp_path: Path):
 
 
 def test_ancestors_components_come_first_in_their_order_and_are_merged():
-    composed = compose(
+    composed = compose_system(
         levels(named(tree_distance={"maximum": 5}, pascal={"heads": 1}), named(label_head={}, pascal={"layers": [1]}))
     )
     assert list(composed.components.items()) == [
@@ -56,8 +56,8 @@ def test_ancestors_components_come_first_in_their_order_and_are_merged():
 def test_null_drops_a_component_and_a_descendant_may_add_it_afresh_at_the_end():
     line = levels(named(pascal={"heads": 3}, sisa={}), named(pascal=None), named(pascal={"heads": 1}))
     check_levels(line)
-    assert compose(line[:2]).components == {"sisa": {}}
-    assert list(compose(line).components.items()) == [("sisa", {}), ("pascal", {"heads": 1})]
+    assert compose_system(line[:2]).components == {"sisa": {}}
+    assert list(compose_system(line).components.items()) == [("sisa", {}), ("pascal", {"heads": 1})]
 
 
 def test_at_each_level_its_own_values_come_before_those_of_its_nearest_data_set():
@@ -71,12 +71,14 @@ def test_at_each_level_its_own_values_come_before_those_of_its_nearest_data_set(
     check_levels(line)
 
     def pascal(level, *datasets):
-        return tuple(compose(line[: level + 1], datasets).components["pascal"].get(k) for k in ("heads", "ignoring"))
+        return tuple(
+            compose_system(line[: level + 1], datasets).components["pascal"].get(k) for k in ("heads", "ignoring")
+        )
 
     assert (pascal(0), pascal(0, "demo"), pascal(0, "twin", "demo")) == ((1, 0.1), (2, 0.1), (2, 0.1))
     assert (pascal(1), pascal(1, "demo"), pascal(1, "twin", "demo")) == ((3, 0.1), (3, 0.9), (4, 0.1))
     assert pascal(2, "twin", "demo") == (4, 0.1)
-    assert compose(line, ["twin", "demo"]).components["pascal"]["variance"] == 2.0
+    assert compose_system(line, ["twin", "demo"]).components["pascal"]["variance"] == 2.0
 
 
 @pytest.mark.parametrize(
@@ -86,14 +88,14 @@ def test_at_each_level_its_own_values_come_before_those_of_its_nearest_data_set(
 def test_what_a_system_sets_wins_over_what_an_ancestor_sets_on_a_data_set(section, key, values):
     old, special, own = ({section: {key: value}} for value in values)
     line = levels({**old, "per_dataset": {"demo": special}}, own)
-    assert getattr(compose(line[:1], ["demo"]), section) == special[section]
-    assert getattr(compose(line, ["demo"]), section) == own[section]
+    assert getattr(compose_system(line[:1], ["demo"]), section) == special[section]
+    assert getattr(compose_system(line, ["demo"]), section) == own[section]
 
 
 def test_the_description_is_a_systems_own_and_the_rest_is_inherited():
     line = levels({"description": "old", "start_from": "x", "segmentation": {"also": "constituency"}}, {})
-    assert compose(line).description == ""
-    assert (compose(line).start_from, compose(line).segmentation) == ("x", {"also": "constituency"})
+    assert compose_system(line).description == ""
+    assert (compose_system(line).start_from, compose_system(line).segmentation) == ("x", {"also": "constituency"})
 
 
 @pytest.mark.parametrize(

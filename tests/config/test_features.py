@@ -25,7 +25,9 @@ def test_no_two_features_share_a_column():
 def test_a_run_with_an_unknown_feature_is_refused(root: Path):
     """Such as one that an earlier version wrote: its model would go without its syntax."""
     values = run_to_json(Project.load(root / "config").run("demo_en2de", "pascal", "smoke", 1))
-    assert run_from_json(values, where="run.json").syntax == {"source": {"trees": "existing"}}
-    values["syntax"] = {"source": {"dependencies": "existing"}}
-    with pytest.raises(UserError, match=r"run\.json: syntax\.source: unknown feature 'dependencies'\. Valid are: ccg_"):
+    assert run_from_json(values, where="run.json").features == {"source": {"trees": "existing"}}
+    values["features"] = {"source": {"dependencies": "existing"}}
+    with pytest.raises(
+        UserError, match=r"run\.json: features\.source: unknown feature 'dependencies'\. Valid are: ccg_"
+    ):
         run_from_json(values, where="run.json")

@@ -55,7 +55,7 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
         full = project.run(dataset, system, "paper", 1).model
         assert (run.model.encoder_layers, run.model.heads) == (full.encoder_layers, full.heads), "every system exists"
         for settings in run.components.values():
-            assert all(name in run.syntax[side] for side, names in settings.needs.items() for name in names)
+            assert all(name in run.features[side] for side, names in settings.needs.items() for name in names)
     return True
 
 
@@ -331,7 +331,7 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
     change(folder / "datasets" / "demo_en2de.yaml", syntax={})
     assert "names no annotator" in fault(folder)
     run = Project.load(folder).run("demo_en2de", "diagonalparse_l0", "smoke", 1)
-    assert run.syntax == {}
+    assert run.features == {}
 
 
 @pytest.mark.parametrize(
@@ -425,7 +425,7 @@ def test_systems_that_are_trained_on_treebanks(project: Project):
         assert (both.training_splits, alone.training_splits) == (("train", "dev", split), ("dev", split))
         assert both.feature_files(split) == [f"{split}.source.parquet", f"{split}.source.existing.parquet"]
         assert both.feature_files("train") == ["train.source.parquet", "train.target.parquet"]
-        assert start.syntax_of("train") == both.syntax_of("dev") == start.syntax
+        assert start.split_features("train") == both.split_features("dev") == start.features
         assert all(both.feature_files(gold) == [f"{gold}.source.parquet"] for gold in both.gold)
         assert both.training.max_updates < start.training.max_updates
         assert both.training.schedule.peak < start.training.schedule.peak

@@ -107,7 +107,7 @@ def test_a_system_names_transforms_and_the_segmentation_that_they_need(folder: P
     assert found.segmentation.name == "bpe_joint_500_constituency"
     assert run(folder, TWICE).segmentation.name == "bpe_joint_2000_constituency", "cut down to the scale's size"
     assert found.transforms == {"parsing_task": ParsingTaskSettings()}
-    assert (found.syntax, found.linearised_by) == ({}, "existing")
+    assert (found.features, found.linearised_by) == ({}, "existing")
     assert run_from_json(run_to_json(found), where="test") == found
     tokens = ["dev.source.parquet", "dev.target.parquet"]
     assert found.feature_files("dev") == [*tokens, "dev.source.existing.brackets.parquet"]

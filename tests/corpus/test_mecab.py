@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmtcore.config.datasets import WordsSettings
 from nmtcore.corpus import mecab
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 
 JAPANESE = "今日は東京でApple社のiPhone１２を買った。、「」ーｶﾞ 9,.%(-😀é\u3000\u00a0\u2028\t\n\u200b\u200d"
@@ -47,7 +47,7 @@ def test_words_and_back(text, words):
 def test_it_is_mecab_with_the_ipa_dictionary(shared):
     from sacrebleu.tokenizers.tokenizer_ja_mecab import TokenizerJaMecab
 
-    expected, words = TokenizerJaMecab(), Words(WordsSettings(kind="mecab"), "ja")
+    expected, words = TokenizerJaMecab(), WordTokenizer(WordsSettings(kind="mecab"), "ja")
     for line in (shared / "data/news/en-ja/test.ja").read_text(encoding="utf-8").split("\n")[:300]:
         assert words.split(line) == expected(line).split()
 
@@ -67,7 +67,7 @@ def test_lines_that_are_too_long_for_mecab_are_cut(monkeypatch):
 
 def test_another_language_is_a_sentence():
     with pytest.raises(UserError, match=r"'mecab' are Japanese \(ja\), but this side's language is 'en'"):
-        Words(WordsSettings(kind="mecab"), "en")
+        WordTokenizer(WordsSettings(kind="mecab"), "en")
 
 
 @pytest.mark.parametrize("package", ["MeCab", "ipadic"])

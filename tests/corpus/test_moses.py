@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nmtcore.config.datasets import WordsSettings
 from nmtcore.corpus.detokenise import Detokenizer
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.tokenisation import WordTokenizer
 
 SOURCES = {"cs": ("de-cs", 3000), "en": ("en-de", 1500), "de": ("en-de", 1500), "ru": ("en-ru", 1500),
            "tr": ("en-tr", 1500)}  # fmt: skip
@@ -21,8 +21,8 @@ FROM_STRAY_SPACES = ["He said: 'I couldn't save her' . '"]
 """What Moses makes of two spaces in a row (an empty word to it): a space before the full stop. Our words are single."""
 
 
-def make(language: str) -> Words:
-    return Words(WordsSettings(kind="moses"), language)
+def make(language: str) -> WordTokenizer:
+    return WordTokenizer(WordsSettings(kind="moses"), language)
 
 
 def lines_of(path) -> list[str]:

@@ -338,9 +338,9 @@ def test_addresses_that_are_refused():
 
 def test_a_server_is_asked_for_a_length(server):
     server.answers = [move("/x"), serve(), error(404), serve(**{"Content-Length": None})]
-    assert [remote.asked_length(server.url, ["127.0.0.1"]) for _ in range(3)] == [len(DATA), None, None]
-    assert remote.asked_length("http://127.0.0.1:9/x", ["127.0.0.1"]) is None
-    assert remote.asked_length(server.url, []) is None
+    assert [remote.remote_length(server.url, ["127.0.0.1"]) for _ in range(3)] == [len(DATA), None, None]
+    assert remote.remote_length("http://127.0.0.1:9/x", ["127.0.0.1"]) is None
+    assert remote.remote_length(server.url, []) is None
 
 
 def test_a_server_that_is_not_there_is_said_at_once(fetch):

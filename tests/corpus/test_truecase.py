@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pair_files import write_corpus
 
 from nmtcore.config.datasets import WordsSettings
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser, detruecase, learn_truecaser
-from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_rows
@@ -43,7 +43,7 @@ def check(folder, sentences) -> Truecaser:
 @pytest.mark.parametrize("name", TEXTS)
 def test_it_is_sacremoses_on_real_text(name, shared, tmp_path):
     lines = (shared / "data" / name).read_text(encoding="utf-8").split("\n")[:-1]
-    words = Words(WordsSettings(), name[-2:])
+    words = WordTokenizer(WordsSettings(), name[-2:])
     check(tmp_path, [words.split(line) for line in lines])
 
 
@@ -99,11 +99,11 @@ def test_splits_are_truecased_as_they_are_written(bench, tmp_path):
 
 def test_texts_are_truecased_and_translations_not():
     truecaser = Truecaser({"the": "the"}, frozenset({"the"}))
-    words = Words(WordsSettings(truecase=True), "en", truecaser)
+    words = WordTokenizer(WordsSettings(truecase=True), "en", truecaser)
     assert words.split("The dog. The cat.") == ["the", "dog", ".", "the", "cat", "."]
     assert words.join(["the", "dog", "."]) == "The dog."
-    assert words.restored(["the", "dog", ".", "the"]) == ["The", "dog", ".", "The"]
-    as_cut = Words(WordsSettings(truecase=False), "en", truecaser)
+    assert words.detruecased(["the", "dog", ".", "the"]) == ["The", "dog", ".", "The"]
+    as_cut = WordTokenizer(WordsSettings(truecase=False), "en", truecaser)
     assert as_cut.split("The dog") == ["The", "dog"]
     assert as_cut.join(["the", "dog"]) == "the dog"
 

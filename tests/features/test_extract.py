@@ -63,9 +63,9 @@ def test_files_in_and_out_and_loaded(tmp_path):
     assert [row.pop("random", []) for row in rows[2::3]] == [[0]] * count
     assert rows == expected * count
     assert rows[0]["parent_position"] == [1.5, 1.5, 1.5]
-    examples = load_examples(tmp_path, "train", syntax={"source": {"trees": "spacy"}}, target=False)
-    assert examples.source.syntax["governor"][0].tolist() == [1, -1, 1]
-    assert set(examples.source.syntax) == {"governor", "deprel", "parent_position"}
+    examples = load_examples(tmp_path, "train", features={"source": {"trees": "spacy"}}, target=False)
+    assert examples.source.features["governor"][0].tolist() == [1, -1, 1]
+    assert set(examples.source.features) == {"governor", "deprel", "parent_position"}
 
 
 def test_an_annotator_of_one_kind_gives_that_alone(tmp_path):

@@ -44,7 +44,7 @@ def copy(folder, tmp_path):
 
 
 def test_a_model_without_the_labels_that_it_reads_is_not_whole(tmp_path):
-    run = run_settings(syntax={"source": {"trees": "parser"}}, annotators={"parser": {"tool": "existing"}})
+    run = run_settings(features={"source": {"trees": "parser"}}, annotators={"parser": {"tool": "existing"}})
     folder = write_bundle(tmp_path / "model", run)
     bundle = load_bundle(folder)
     save_bundle(folder, run=run, model=bundle.model, segmentation=tmp_path / "segmentation")
@@ -76,7 +76,7 @@ def test_loading_leaves_the_random_generator_alone(folder):
 
 def test_labels_travel_along(tmp_path):
     labels = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "ccg")}}
-    run = run_settings(syntax={"source": {"trees": "parser", "ccg_tags": "tagger"}})
+    run = run_settings(features={"source": {"trees": "parser", "ccg_tags": "tagger"}})
     bundle = load_bundle(write_bundle(tmp_path / "one", run))
     save_bundle(
         tmp_path / "two", run=bundle.run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels

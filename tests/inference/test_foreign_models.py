@@ -39,7 +39,7 @@ def mark(tmp_path, monkeypatch):
 def bundle(folder, tool, model):
     parser = {"tool": tool, "model": model}
     syntax = {"source": {"trees": "parser"}}
-    return write_bundle(folder, run_settings(PascalSettings(heads=1), syntax=syntax, annotators={"parser": parser}))
+    return write_bundle(folder, run_settings(PascalSettings(heads=1), features=syntax, annotators={"parser": parser}))
 
 
 def refused(monkeypatch, capsys, command, *arguments):

@@ -13,9 +13,9 @@ from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import load_observed, write_attention
-from nmtcore.inference.conllu import parse_text
 from nmtcore.inference.induced import _with_root, attention_parser
 from nmtcore.inference.parse import parse_of
+from nmtcore.inference.parse_to_conllu import parse_text
 from nmtcore.syntax.annotation import tree_fault
 
 

@@ -3,9 +3,9 @@ import pytest
 from inference.tiny import random_examples, random_model
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.inference.batches import TOKENS, batches_by_length
 from nmtcore.inference.parse import parse_examples, parse_of
 from nmtcore.inference.parse_files import write_parses
+from nmtcore.inference.sentence_batches import TOKENS, batches_by_length
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import tree_fault
 

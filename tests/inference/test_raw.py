@@ -59,14 +59,14 @@ def run_of(*components, **values):
 
 
 def needed(run):
-    return run.inference_syntax["source"]
+    return run.inference_features["source"]
 
 
 LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}
 LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
 LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
 SYNTAX = {
-    "syntax": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
+    "features": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
     "annotators": {
         "parser": {"tool": "existing", "max_words": 6},
         "tagger": {"tool": "existing", "max_words": 7},
@@ -91,7 +91,7 @@ def test_only_components_that_translate_with_trees_are_annotated_for():
 @pytest.mark.parametrize(("labels", "feature"), [("deprel", "trees"), ("upos", "pos_tags"), ("pos", "pos_tags")])
 def test_settings_decide_what_is_annotated_for(labels, feature):
     assert needed(run_settings(LabelHeadSettings(labels=labels), **SYNTAX)) == {
-        feature: SYNTAX["syntax"]["source"][feature]
+        feature: SYNTAX["features"]["source"][feature]
     }
 
 
@@ -104,7 +104,7 @@ def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
     assert vocabulary.tokens(ids[0]) == ["the", "ca@@", "b"]
     assert examples.source.word_of_subword[0].tolist() == [0, 1, 1]
     assert ids[1].tolist() == [UNK, vocabulary.ids(["the"])[0]]
-    assert examples.source.syntax == {}
+    assert examples.source.features == {}
     assert examples.target is None
 
 
@@ -131,8 +131,8 @@ def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: opened.append(task) or Chain())
     with reader(tmp_path, ReadsTrees(), **SYNTAX) as read:
         examples, _ = read.examples(["the cab", "a dog", "a b c d e g h"])
-        syntax = examples.source.syntax
-        assert read.examples(["", ""])[0].source.syntax == {}
+        syntax = examples.source.features
+        assert read.examples(["", ""])[0].source.features == {}
     assert [row.tolist() for row in syntax["governor"]] == [[-1, 0], [-2, -2], [-2] * 7]
     assert set(syntax) == {"governor", "deprel", "parent_position"}
     assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
@@ -143,7 +143,7 @@ def test_each_feature_is_made_by_its_annotator(tmp_path, monkeypatch):
     annotators = {6: Chain, 7: Tags}
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: annotators[settings.max_words]())
     with reader(tmp_path, ReadsTags(), **SYNTAX) as read:
-        syntax = read.examples(["the cab", "a dog"])[0].source.syntax
+        syntax = read.examples(["the cab", "a dog"])[0].source.features
     assert {name: [row.tolist() for row in rows] for name, rows in syntax.items()} == {
         "upos": [[3, 3], [3, 3]],
         "xpos": [[0, 0], [0, 0]],
@@ -178,7 +178,7 @@ def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
 
 
 def test_the_annotator_settings_of_a_bundle_are_checked():
-    broken = run_of(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
+    broken = run_of(ReadsTrees(), features=SYNTAX["features"], annotators={"parser": {"tool": "nothing"}})
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
         Reader(broken, Vocabulary.of([]), Segmenter(), Transforms())
 

@@ -35,7 +35,7 @@ def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1)
     size = len(run_vocabularies(run, segmentation)["source"])
     labels = {
         side: {column: [*LABEL_SPECIALS, "a"] for column in columns}
-        for side, features in run.syntax.items()
+        for side, features in run.features.items()
         if (columns := labels_of(features))
     }
     model = model_of(run, vocabulary=size, seed=seed, labels=labels or None)

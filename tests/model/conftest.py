@@ -71,7 +71,7 @@ def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
         return SideExamples(
             ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
             word_of_subword=Ragged.from_lists(words, np.int32),
-            syntax=_syntax(random, pieces) if with_trees else {},
+            features=_syntax(random, pieces) if with_trees else {},
         )
 
     return Examples(id=np.arange(count), source=side(True), target=side(False))
@@ -137,10 +137,10 @@ def redraw() -> Callable[..., Examples]:
         ]
         syntax = {}
         for name, other in _syntax(np.random.default_rng(seed), pieces).items():
-            own = side.syntax[name]
+            own = side.features[name]
             first = own.offsets[1]
             syntax[name] = Ragged(np.concatenate([other.values[:first], own.values[first:]]), own.offsets)
-        return dataclasses.replace(examples, source=dataclasses.replace(side, syntax=syntax))
+        return dataclasses.replace(examples, source=dataclasses.replace(side, features=syntax))
 
     return redrawn
 

@@ -60,7 +60,7 @@ def examples_of(annotations: list[Annotation], cuts: list[list[int]]) -> Example
     side = SideExamples(
         ids=Ragged.from_lists([[9] * len(w) for w in words], np.int32),
         word_of_subword=Ragged.from_lists(words, np.int32),
-        syntax={name: ragged_column(found.column(name), dtype) for name, dtype in columns_of(["trees"]).items()},
+        features={name: ragged_column(found.column(name), dtype) for name, dtype in columns_of(["trees"]).items()},
     )
     return Examples(id=np.arange(len(cuts)), source=side)
 

@@ -25,7 +25,7 @@ def labels_by_hand(examples, kind, count, *, prefix=0):
     """Word by word: the id of every token's label."""
     found = []
     for row in range(len(examples)):
-        of_words = examples.source.syntax[kind][row]
+        of_words = examples.source.features[kind][row]
         pieces = [int(of_words[word]) for word in examples.source.word_of_subword[row]]
         found.append([count + 1] * prefix + pieces + [count])
     return found
@@ -113,7 +113,7 @@ def test_other_layers_and_heads_are_the_baselines(make, draw):
 def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, labels):
     """All words of an unannotated sentence are alike, and none is like `</s>`; an unknown label is another one."""
     model, examples = make(LabelHeadSettings(labels="deprel")), draw(3, seed=4)
-    column = examples.source.syntax["deprel"]
+    column = examples.source.features["deprel"]
     column.values[:] = 2
     column.values[: column.offsets[1]] = 0
     column.values[column.offsets[1] : column.offsets[2]] = 1
@@ -125,7 +125,7 @@ def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, label
 
 def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
     model, examples = make(LabelHeadSettings(labels="upos")).train(), draw(3, seed=4)
-    for column in examples.source.syntax.values():
+    for column in examples.source.features.values():
         column.values[:] = 0
     model.loss(make_batch(examples, np.arange(3), model.components)).objective().backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters())
@@ -154,7 +154,7 @@ def test_an_empty_vocabulary_is_a_sentence():
 
 def test_examples_without_the_labels(make, draw):
     model, examples = make(LabelHeadSettings(labels="upos")), draw(2, seed=1)
-    del examples.source.syntax["upos"]
+    del examples.source.features["upos"]
     with pytest.raises(ValueError, match="reads the upos of the source's words, but the examples came without"):
         make_batch(examples, np.arange(2), model.components)
 

@@ -103,7 +103,7 @@ class LabelledOracle(Oracle):
 
 def oracle_of(model, settings, examples, row, prefix=0):
     words = [*[None] * prefix, *examples.source.word_of_subword[row].tolist(), None]
-    return LabelledOracle(model, settings, words, examples.source.syntax["governor"][row].tolist())
+    return LabelledOracle(model, settings, words, examples.source.features["governor"][row].tolist())
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -111,7 +111,7 @@ def oracle_of(model, settings, examples, row, prefix=0):
 def test_logits_are_those_of_loops(name, norm, make, draw):
     """With gradients (spelled out) and without (the fused kernel), and step by step."""
     model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=8, longest=5)
-    assert any(-2 in governors for governors in examples.source.syntax["governor"])
+    assert any(-2 in governors for governors in examples.source.features["governor"])
     batch = make_batch(examples, np.arange(4), model.components)
     found = forced_logits(model, batch)
     with torch.no_grad():
@@ -175,7 +175,7 @@ def test_tables_of_zeros_are_the_baseline_without_positions_on_those_sides(name,
 @pytest.mark.parametrize("on", ["keys", "keys_values"])
 def test_sentences_without_annotation_are_plain_text(on, make, draw):
     examples = draw(5, seed=3)
-    examples.source.syntax["governor"].values[:] = -2
+    examples.source.features["governor"].values[:] = -2
     model = make(TreeTraversalSettings(on=on, replaces_positions=False))
     batch = make_batch(examples, np.arange(5), model.components)
     check_equal(model, make(), batch)

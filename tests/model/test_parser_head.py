@@ -52,7 +52,7 @@ def test_targets_loss_and_parses_are_those_of_loops(make, draw, name, norm, laye
     encoded, oracle, total, count = model.encode(batch), Oracle(model), 0.0, 0
     parses = model.parse_scores(encoded)
     for i in range(8):
-        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         targets = expected_columns(name, words, governors)
         scores = oracle.head_scores(batch.source_BS[i][batch.source_mask[i]].tolist(), layer, head)
         total += pointing_loss(scores, targets, candidates=len(targets) - 1)
@@ -103,7 +103,7 @@ def test_the_weight_multiplies_the_mean(make, draw):
 
 def test_the_loss_trains_the_head_to_parse(make, draw):
     examples = draw(1, seed=31)
-    governors = [1 + g for g in examples.source.syntax["governor"][0]]
+    governors = [1 + g for g in examples.source.features["governor"][0]]
     assert min(governors) == 0
     model = make(DepParseSettings(layer=1)).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -129,7 +129,7 @@ def test_a_sentence_without_words_has_a_loss_of_zero_and_finite_gradients(make, 
 
 def test_parsing_needs_no_trees_but_training_does(make, draw):
     model, examples = make(DepParseSettings(layer=1)), draw(3, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     batch = make_batch(bare, np.arange(3), model.components)
     with_trees = make_batch(examples, np.arange(3), model.components)
     for one, other in zip(*(model.parse_scores(model.encode(b)) for b in (batch, with_trees)), strict=True):

@@ -67,7 +67,7 @@ def weights_of(model, batch):
 
 
 def trees_of(examples, i):
-    return examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+    return examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
 
 
 def test_a_row_written_out_by_hand(make):
@@ -139,7 +139,7 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
     plain.load_state_dict(model.state_dict())
     examples = draw(6, seed=2)
     if not ignored:
-        examples.source.syntax["governor"].values[:] = -2
+        examples.source.features["governor"].values[:] = -2
     batch = make_batch(examples, np.arange(6), model.components)
     for ours, theirs in zip(*(results(m, batch, training=ignored) for m in (model, plain)), strict=True):
         torch.testing.assert_close(ours, theirs)
@@ -236,7 +236,7 @@ def test_far_positions_are_told_apart_in_half_precision(make):
 
 def test_examples_without_trees_are_refused(make, draw):
     model, examples = make(PascalSettings(heads=1)), draw(2, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     with pytest.raises(ValueError, match="pascal reads the dependency trees"):
         make_batch(bare, np.arange(2), model.components)
 

@@ -86,7 +86,7 @@ def test_targets_written_out_by_hand(make):
 
 def test_without_governors_nothing_is_supervised(make):
     examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
-    del examples.source.syntax["governor"]
+    del examples.source.features["governor"]
     batch = make_batch(examples, np.array([0]), make(SisaSettings()).components)
     assert "sisa.targets" not in batch.extra
     assert batch.counts.get("sisa", 0) == 0
@@ -109,7 +109,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
     parses = model.parse_scores(encoded)
     assert model.parses_to_root
     for i in range(8):
-        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         source = batch.source_BS[i][batch.source_mask[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
@@ -140,7 +140,7 @@ def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
 
 def test_trees_are_trained_on_and_not_translated_with(make, draw):
     model, examples = make(SisaSettings()), draw(3, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     batches = [make_batch(each, np.arange(3), model.components) for each in (examples, bare)]
     one, other = (model.encode(batch).memory_BSD for batch in batches)
     assert torch.equal(one, other)
@@ -164,7 +164,7 @@ def test_a_sentence_without_annotation_trains_as_plain_text(make):
 
 def test_the_loss_trains_the_head_to_parse(make, draw):
     examples = draw(1, seed=31)
-    governors = [1 + g for g in examples.source.syntax["governor"][0]]
+    governors = [1 + g for g in examples.source.features["governor"][0]]
     assert min(governors) == 0
     model = make(SisaSettings()).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)

@@ -196,7 +196,7 @@ def test_what_a_batch_holds(make, draw):
     labels = component.token_labels(batch.extra["tree_distance.governor"], batch.extra["tree_distance.word"])
     for row in range(6):
         words = examples.source.word_of_subword[row].tolist()
-        governors = examples.source.syntax["governor"][row].tolist()
+        governors = examples.source.features["governor"][row].tolist()
         tokens = [None, *words, None]
         expected = token_names(settings, governors, tokens)
         meaning = [*names(settings), "outside", "none"]
@@ -206,7 +206,7 @@ def test_what_a_batch_holds(make, draw):
 
 def test_examples_without_governors_say_so(make, draw):
     examples = draw(2, seed=1)
-    del examples.source.syntax["governor"]
+    del examples.source.features["governor"]
     with pytest.raises(ValueError, match="tree_distance reads dependency trees"):
         make_batch(examples, np.arange(2), make(TreeDistanceSettings(maximum=5)).components)
 

@@ -7,7 +7,7 @@ from nmtcore.errors import UserError
 from nmtcore.planning.corpus import (
     filter_threads,
     held_out_splits,
-    split_files,
+    raw_files,
     tracked_filtering,
     tracked_reading,
     truecasers,
@@ -24,12 +24,12 @@ def test_the_files_of_a_split_each_once(project):
     twice = little(
         splits={"train": ["train", "dev", {"corpus": "dev", "first": 1, "last": 2}], "dev": "dev", "test": "test"}
     )
-    files = split_files(project(twice=twice), dataset="twice", split="train")
+    files = raw_files(project(twice=twice), dataset="twice", split="train")
     assert files == [f"downloads/little/{split}.{side}" for split in ("train", "dev") for side in ("en", "de")]
 
 
 def test_a_split_that_is_not_there(project):
-    for function in (split_files, tracked_reading, tracked_filtering):
+    for function in (raw_files, tracked_reading, tracked_filtering):
         with pytest.raises(UserError, match=r"little: unknown split 'tset'\. Did you mean test"):
             function(project(little=little()), dataset="little", split="tset")
 
@@ -38,11 +38,11 @@ def test_files_of_the_users_own_are_missed_until_the_split_was_read(project, tmp
     (tmp_path / "mine.en").touch()
     made = project(mine=own_file(source=str(tmp_path / "mine.en"), target=str(tmp_path / "mine.de")))
     with pytest.raises(UserError, match=r"files are missing[\s\S]*mine\.de"):
-        split_files(made, dataset="mine", split="dev")
+        raw_files(made, dataset="mine", split="dev")
     read = Path("results/mine/corpus/raw/train.parquet")
     read.parent.mkdir(parents=True)
     read.touch()
-    assert split_files(made, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
+    assert raw_files(made, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
 
 
 def test_reading_depends_on_the_state_of_the_users_own_files(project, tmp_path):

@@ -2,10 +2,10 @@ import pytest
 from planning.conftest import parsed
 
 from nmtcore.planning.runs import (
-    corpus_files,
     feature_files,
     label_files,
     label_paths,
+    pair_files,
     seed_scores,
     segmentation_of_run,
     start_model,
@@ -26,7 +26,7 @@ def test_what_a_parsing_run_reads(made):
     assert {f"{folder}/train.source.parquet", f"{folder}/dev.source.trees.parquet"} <= set(features)
     tests = [name for split in ("test", "dev") for name in run.feature_files(split)]
     assert feature_files(made, run=run, splits="tests") == [f"{folder}/{name}" for name in tests]
-    assert corpus_files(made, run=run, splits="gold") == ["results/parsed/corpus/gold_bank.parquet"]
+    assert pair_files(made, run=run, splits="gold") == ["results/parsed/corpus/gold_bank.parquet"]
     labels = "results/parsed/annotation/trees/source.labels.json"
     assert label_files(made, run=run) == {"source": {"trees": labels}}
     assert label_paths(made, run=run) == [labels]

@@ -2,7 +2,7 @@ import socket
 
 import pytest
 import torch
-from training.apart import start
+from training.processes import start
 
 
 @pytest.fixture(autouse=True)

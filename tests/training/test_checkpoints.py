@@ -7,7 +7,7 @@ import torch
 from training import tiny
 
 from nmtcore.errors import UserError
-from nmtcore.training.checkpoints import Checkpoints, weights
+from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
 
@@ -40,19 +40,21 @@ def test_what_is_saved_is_loaded(tmp_path, trained):
     store = saved(tmp_path, trained, 5, **values)
     model, optimiser = model_and_optimiser(steps=0)
     assert store.load(store.newest(), model, optimiser) == TrainingState(update=5, **values)
-    for (name, a), (_, b) in zip(weights(trained[0]), weights(model), strict=True):
+    for (name, a), (_, b) in zip(named_weights(trained[0]), named_weights(model), strict=True):
         assert torch.equal(a, b), name
     # The next step goes alike.
     for one, other in (trained, (model, optimiser)):
         sum((p * p).sum() for p in one.parameters()).backward()
         other.step(rate=0.01)
-    assert all(torch.equal(a, b) for (_, a), (_, b) in zip(weights(trained[0]), weights(model), strict=True))
+    assert all(
+        torch.equal(a, b) for (_, a), (_, b) in zip(named_weights(trained[0]), named_weights(model), strict=True)
+    )
 
 
 def test_tied_weights_are_stored_once(trained):
     model = trained[0]
     assert model.source_embedding.weight is model.target_embedding.weight
-    names = [name for name, _ in weights(model)]
+    names = [name for name, _ in named_weights(model)]
     assert [name for name in names if "embedding" in name] == ["target_embedding.weight"]
 
 
@@ -131,7 +133,7 @@ def test_another_models_checkpoint_is_a_sentence(tmp_path, trained):
 def test_the_tensor_of_another_shape_is_named(tmp_path, trained, changed):
     store = saved(tmp_path, trained, 1)
     model, optimiser = model_and_optimiser(steps=0)
-    name, parameter = next((n, p) for n, p in weights(model) if n == changed)
+    name, parameter = next((n, p) for n, p in named_weights(model) if n == changed)
     parameter.data = torch.zeros(len(parameter) + 1)
     with pytest.raises(UserError, match=rf"belongs to another model \({re.escape(name)} differs\)"):
         store.load(1, model, optimiser)

@@ -5,10 +5,10 @@ import datetime
 import pytest
 import torch
 from torch import distributed
-from training.apart import end_of
+from training.processes import end_of
 
 from nmtcore.errors import UserError
-from nmtcore.training.distributed import Abandoned, world
+from nmtcore.training.distributed import OtherProcessEnded, join_world
 from nmtcore.training.signals import Interrupted
 
 
@@ -39,7 +39,7 @@ def said(monkeypatch):
 
 @pytest.mark.parametrize(("device", "backend"), [("cuda", "nccl"), ("cpu", "gloo")])
 def test_long_waits_are_gloos_and_tensors_go_the_devices_way_within_minutes(said, device, backend):
-    with world(device) as team:
+    with join_world(device) as team:
         assert team.device == (torch.device("cuda", 1) if device == "cuda" else torch.device("cpu"))
         said[:] = [line for line in said if line[0] != "set_device"]
         assert said == [
@@ -61,7 +61,7 @@ def test_long_waits_are_gloos_and_tensors_go_the_devices_way_within_minutes(said
 
 @pytest.mark.parametrize(("error", "together"), [(Interrupted("stopped"), True), (UserError("full"), False)])
 def test_a_process_that_fails_by_itself_leaves_the_groups_alone(said, error, together):
-    with pytest.raises(type(error), match=str(error)), world("cpu"):
+    with pytest.raises(type(error), match=str(error)), join_world("cpu"):
         raise error
     assert [line[0] for line in said if line[0].startswith("destroy")] == ["destroy_process_group"] * together
 
@@ -70,7 +70,7 @@ def test_a_process_without_a_gpu_says_so(said, monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
     with (
         pytest.raises(UserError, match="gpus: 4 asks for a GPU for each of 4 processes, but 2 GPUs are"),
-        world("cuda"),
+        join_world("cuda"),
     ):
         pass
     assert said == []
@@ -81,7 +81,7 @@ def test_who_is_left_behind_says_so(said, monkeypatch):
         raise RuntimeError("[/pair.cc:5] Connection closed by peer [127.0.0.1]:5. This is caused by...\nand a trace")
 
     monkeypatch.setattr(distributed, "all_reduce", broken)
-    with pytest.raises(Abandoned) as caught, world("cpu") as team:
+    with pytest.raises(OtherProcessEnded) as caught, join_world("cpu") as team:
         team.wait()
     assert str(caught.value) == (
         "Another process of this training ended (Connection closed by peer [127.0.0.1]:5): its own message says why. "
@@ -96,5 +96,5 @@ def test_when_one_process_fails_the_other_ends_too(tmp_path, together, failing):
     assert [code for _, code in ends] == [1, 1]
     sentence = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower training.batch."
     assert sentence in ends[failing][0]
-    assert "Abandoned: Another process of this training ended (" in ends[1 - failing][0]
+    assert "OtherProcessEnded: Another process of this training ended (" in ends[1 - failing][0]
     assert not (tmp_path / "checkpoints" / "lock").exists()

@@ -9,7 +9,7 @@ import time
 
 import pytest
 import torch
-from training.apart import end_of, final, finish, start, updates_in, wait_for_update
+from training.processes import end_of, final, finish, start, updates_in, wait_for_update
 
 
 def same(one, other):
@@ -105,7 +105,7 @@ def test_two_processes_that_are_killed_end_as_if_they_had_not_been(tmp_path, tog
     one[0].kill()
     output, code = end_of(one[1], cut)
     assert code == 1
-    assert "Abandoned: Another process of this training ended (" in output
+    assert "OtherProcessEnded: Another process of this training ended (" in output
     assert end_of(one[0], cut)[1] == -signal.SIGKILL
     finish(cut, *together(cut, settings=settings))
     assert same(final(cut), final(tmp_path / "whole"))

@@ -13,7 +13,7 @@ from nmtcore.config.components import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
-from nmtcore.training.checkpoints import weights
+from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.reporter import Reporter
 from nmtcore.training.update import loss_names
 from nmtcore.training.validation import is_better
@@ -134,7 +134,7 @@ def test_a_run_that_does_not_keep_the_best_weights_does_not_take_them(tmp_path, 
     validate, seen = scores(9.0, 1.0, 2.0, 3.0)
     result, model, _ = run_it(tmp_path, run, validate=validate)
     assert result.best_update == 2
-    for name, tensor in weights(model):
+    for name, tensor in named_weights(model):
         mean = ((seen[2][name].double() + seen[3][name].double()) / 2).float()
         assert torch.equal(tensor, seen[3][name] if keep == "last" else mean)
 

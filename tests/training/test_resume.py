@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 from training import tiny
-from training.apart import final, finish
+from training.processes import final, finish
 from training.test_train import run_it, same, scores
 
-from nmtcore.training.checkpoints import weights
+from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.resume import resume
 from nmtcore.training.state import TrainingState
 
@@ -49,4 +49,4 @@ def test_only_the_first_process_looks_for_checkpoints():
     team = SimpleNamespace(main=False, device=torch.device("cpu"), total=lambda numbers: [numbers[0] + 5.0])
     running = resume(run, tiny.model_of(run), store, team)
     assert (loaded, running.state.update) == ([5], 5)
-    assert list(running.optimiser.parameters) == [name for name, _ in weights(running.model)]
+    assert list(running.optimiser.parameters) == [name for name, _ in named_weights(running.model)]

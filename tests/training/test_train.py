@@ -11,10 +11,10 @@ from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
-from nmtcore.training.checkpoints import weights
-from nmtcore.training.data import training_data, unannotated
+from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.signals import Interrupted
 from nmtcore.training.train import train
+from nmtcore.training.training_data import prepare_training_data, unannotated
 from nmtcore.training.validation import perplexity
 
 
@@ -32,7 +32,7 @@ def lines_of(path):
 
 
 def same(model, other):
-    return all(torch.equal(a, b) for (_, a), (_, b) in zip(weights(model), weights(other), strict=True))
+    return all(torch.equal(a, b) for (_, a), (_, b) in zip(named_weights(model), named_weights(other), strict=True))
 
 
 def greedy(model, data):
@@ -107,7 +107,7 @@ def test_accumulation_changes_nothing(tmp_path, parses):
         model = tiny.model_of(run).double()
         models.append(run_it(tmp_path / str(device_size), run, model=model)[1])
     for other in models[1:]:
-        for (name, a), (_, b) in zip(weights(models[0]), weights(other), strict=True):
+        for (name, a), (_, b) in zip(named_weights(models[0]), named_weights(other), strict=True):
             torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9, msg=name)
 
 
@@ -119,7 +119,7 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
     _, model, _ = run_it(tmp_path, run, data=data, model=tiny.model_of(run).double())
 
     expected = tiny.model_of(run).double()
-    rows = training_data(run, expected, *data, print).plan(0)[0]
+    rows = prepare_training_data(run, expected, *data, print).plan(0)[0]
     batch = make_batch(data[0], rows, expected.components)
     losses = expected.loss(batch, label_smoothing=0.1, smoothing_over="all")
     words, heads = losses.parts
@@ -128,14 +128,14 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
     torch.nn.utils.clip_grad_norm_(expected.parameters(), 0.5)
     rate = run.training.schedule.peak / run.training.schedule.warmup
     torch.optim.Adam(expected.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9).step()
-    for (name, a), (_, b) in zip(weights(model), weights(expected), strict=True):
+    for (name, a), (_, b) in zip(named_weights(model), named_weights(expected), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-8, msg=name)
 
 
 def test_training_without_any_tree_is_training_without_the_parser(tmp_path):
     data = tiny.examples(120, unparsed=1.0), tiny.examples(20, seed=1, unparsed=1.0)
     result, model, lines = run_it(tmp_path, tiny.settings(parses=True, max_updates=6), data=data)
-    assert all(bool(tensor.isfinite().all()) for _, tensor in weights(model))
+    assert all(bool(tensor.isfinite().all()) for _, tensor in named_weights(model))
     assert all(line["loss/depparse"] == 0 for line in lines if "validation" not in line)
     assert math.isfinite(result.scores["perplexity"])
 
@@ -165,7 +165,7 @@ def scores(*values):
     seen = []
 
     def validate(model):
-        seen.append({name: tensor.detach().clone() for name, tensor in weights(model)})
+        seen.append({name: tensor.detach().clone() for name, tensor in named_weights(model)})
         return {"bleu": values[len(seen) - 1]}
 
     return validate, seen
@@ -179,14 +179,14 @@ def test_the_best_weights_are_kept(tmp_path):
     run = tiny.settings(max_updates=10, keep="best", validation=BLEU, checkpoint_every=3)
     result, model, _ = run_it(tmp_path, run, validate=validate)
     assert (result.best_update, result.best_score, result.scores["bleu"]) == (4, 5.0, 5.0)
-    assert all(torch.equal(tensor, seen[1][name]) for name, tensor in weights(model))
+    assert all(torch.equal(tensor, seen[1][name]) for name, tensor in named_weights(model))
 
 
 def test_the_last_checkpoints_are_averaged(tmp_path):
     validate, seen = scores(*range(5))
     run = tiny.settings(max_updates=10, keep="average", average=3, validation=BLEU, checkpoint_every=2)
     _, model, _ = run_it(tmp_path, run, validate=validate)
-    for name, tensor in weights(model):
+    for name, tensor in named_weights(model):
         mean = sum(s[name].double() for s in seen[2:]) / 3
         torch.testing.assert_close(tensor, mean.float(), rtol=0, atol=1e-7)
 
@@ -258,7 +258,7 @@ def test_epochs_end_training(tmp_path):
     run = tiny.settings(max_epochs=2, max_updates=None)
     result, _, lines = run_it(tmp_path, run)
     model = tiny.model_of(run)
-    data = training_data(run, model, tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1), print)
+    data = prepare_training_data(run, model, tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1), print)
     assert result.updates == len(data.plan(0)) + len(data.plan(1))
     assert result.epochs == 2
     assert lines[-1]["update"] == result.updates
@@ -297,13 +297,13 @@ def test_sentences_without_syntax_are_counted(tmp_path):
     data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
     run = tiny.settings(parses=True, max_updates=2, batch={"max_length": 6})
     source = data[0].source
-    words, governors = list(source.ids), list(source.syntax["governor"])
+    words, governors = list(source.ids), list(source.features["governor"])
     lists = {"upos": [[2] * len(w) for w in words], "xpos": [[0] * len(w) for w in words]}
     used = [i for i in range(120) if len(words[i]) <= 6]
     lists["xpos"][used[1]] = [0] * (len(words[used[1]]) - 1) + [3]
     lists["upos"][used[0]] = [0] * len(words[used[0]])
     lists["upos"][used[1]] = [0] * len(words[used[1]])
-    source.syntax.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
+    source.features.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
 
     def heard(run):
         said = []
@@ -312,17 +312,17 @@ def test_sentences_without_syntax_are_counted(tmp_path):
 
     null = sum(all(g == -2 for g in governors[i]) for i in used)
     assert 0 < null < len(used) < 120
-    both = replace(run, syntax={"source": {"trees": "some", "pos_tags": "other"}})
+    both = replace(run, features={"source": {"trees": "some", "pos_tags": "other"}})
     line = "training sentences have no {} on the source side: they train as plain text."
     assert heard(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
     assert heard(run) == []
-    source.syntax["governor"].values[:] = -1
-    source.syntax["upos"].values[:] = 2
+    source.features["governor"].values[:] = -1
+    source.features["upos"].values[:] = 2
     assert heard(both) == []
 
 
 def test_a_sentence_without_words_lacks_nothing():
-    of_trees = side([[5, 6], [], [7]], syntax={"governor": [[-1, 0], [], [-2]]})
+    of_trees = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
     assert unannotated(of_trees, "trees").tolist() == [False, False, True]
 
 

@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 import torch
 from training import tiny
-from training.apart import final, finish, start, updates_in, wait_for_update
+from training.processes import final, finish, start, updates_in, wait_for_update
 from training.test_train import run_it, same
 
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
-from nmtcore.training.batches import Plan, Walk
-from nmtcore.training.checkpoints import weights
-from nmtcore.training.data import training_data
+from nmtcore.training.batch_plan import EndlessPlan, Plan
+from nmtcore.training.checkpoints import named_weights
+from nmtcore.training.training_data import prepare_training_data
 
 
 def close(model, other):
-    for (name, a), (_, b) in zip(weights(model), weights(other), strict=True):
+    for (name, a), (_, b) in zip(named_weights(model), named_weights(other), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9, msg=name)
 
 
 def pairs_without_trees(n=120):
     """Pairs as a run on treebanks reads them: their trees are not even loaded."""
     pairs = tiny.examples(n)
-    pairs.source.syntax.clear()
+    pairs.source.features.clear()
     return pairs
 
 
@@ -48,8 +48,8 @@ def test_the_parser_learns_the_treebank(tmp_path, pairs):
         return
     assert all(line["tokens"] == 0 and line["perplexity"] is line["nll"] is None for line in training)
     assert all(line["loss"] == pytest.approx(line["loss/depparse"]) for line in training)
-    before = dict(weights(tiny.model_of(run)))
-    moved = {name.split(".")[0] for name, tensor in weights(model) if not torch.equal(tensor, before[name])}
+    before = dict(named_weights(tiny.model_of(run)))
+    moved = {name.split(".")[0] for name, tensor in named_weights(model) if not torch.equal(tensor, before[name])}
     assert "encoder" in moved
     assert "decoder" not in moved
 
@@ -61,7 +61,7 @@ def test_one_update_divides_every_term_by_its_own_count(tmp_path):
     _, model, (line, *_) = run_it(tmp_path, run, data=data, treebank=bank, model=tiny.model_of(run).double())
 
     expected = tiny.model_of(run).double()
-    found = training_data(run, expected, *data, print, treebank=bank)
+    found = prepare_training_data(run, expected, *data, print, treebank=bank)
     pairs = make_batch(data[0], found.plan(0)[0], expected.components)
     trees = make_batch(bank, found.beside.plan(0)[0], expected.components)
     assert 45 < int(trees.source_mask.sum()) <= 90
@@ -74,7 +74,7 @@ def test_one_update_divides_every_term_by_its_own_count(tmp_path):
     assert line["tokens"] == pairs.tokens
     rate = run.training.schedule.peak / run.training.schedule.warmup
     torch.optim.Adam(expected.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9).step()
-    for (name, a), (_, b) in zip(weights(model), weights(expected), strict=True):
+    for (name, a), (_, b) in zip(named_weights(model), named_weights(expected), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-8, msg=name)
 
 
@@ -135,7 +135,7 @@ def test_epochs_of_a_treebank_alone_end_training(tmp_path):
     run = tiny.on_treebank(tiny.settings(parses=True, max_updates=None, max_epochs=2), pairs=False)
     dev, bank = tiny.examples(20, seed=1), tiny.treebank()
     result, model, _ = run_it(tmp_path, run, data=(None, dev), treebank=bank)
-    plan = training_data(run, model, None, dev, print, treebank=bank).plan
+    plan = prepare_training_data(run, model, None, dev, print, treebank=bank).plan
     assert (result.epochs, result.updates) == (2, len(plan(0)) + len(plan(1)))
 
 
@@ -148,10 +148,10 @@ def test_a_walk_gives_each_epochs_batches_in_turn_wherever_it_is():
         return Plan(rows=rows, starts=np.arange(n), ends=np.arange(n) + 1)
 
     expected = [100 * epoch + step for epoch in range(7) for step in range(lengths[epoch % 3])]
-    walk = Walk(plan)
+    walk = EndlessPlan(plan)
     assert [int(walk[n][0]) for n in range(len(expected))] == expected
     assert [int(walk[n][0]) for n in (9, 2, 0, 11, 11)] == [expected[n] for n in (9, 2, 0, 11, 11)]
-    assert int(Walk(plan)[8][0]) == expected[8]
+    assert int(EndlessPlan(plan)[8][0]) == expected[8]
 
 
 def test_what_trains_nothing_is_said(tmp_path):
@@ -160,7 +160,7 @@ def test_what_trains_nothing_is_said(tmp_path):
     data, bank = (pairs_without_trees(), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
     run_it(tmp_path / "some", run, data=data, treebank=bank, log=said.append)
     lengths = bank.source.ids.lengths
-    lacking = sum(row[0] == -2 for row in bank.source.syntax["governor"] if len(row) <= 6)
+    lacking = sum(row[0] == -2 for row in bank.source.features["governor"] if len(row) <= 6)
     assert f"{(lengths > 6).sum()} of 60 sentences of treebanks have over 6 subwords: left out." in said
     assert f"{lacking} of {(lengths <= 6).sum()} sentences of treebanks have no tree: they train nothing." in said
     with pytest.raises(UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree"):

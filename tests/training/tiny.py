@@ -73,7 +73,7 @@ def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) 
     lists = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
     none = generator.random(n) < unparsed
     governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(lists, none, strict=True)]
-    return examples_of(side(lists, syntax={"governor": governors}), side([words[::-1] for words in lists]))
+    return examples_of(side(lists, features={"governor": governors}), side([words[::-1] for words in lists]))
 
 
 def run_out_of_memory(*_: object) -> NoReturn:
@@ -87,7 +87,7 @@ def tell_seed(*of: int) -> None:
     seed_update(*of)
 
 
-def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
+def train_in_process(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
     """Train in a process of its own (to be killed or multiplied), and save the final weights.
 
     `options`: the `settings`; `treebank`, how to train on one; `float64`; `pause`, in seconds before every forward
@@ -97,7 +97,7 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
     from safetensors.torch import save_file
 
     from nmtcore.training import loop
-    from nmtcore.training.checkpoints import weights
+    from nmtcore.training.checkpoints import named_weights
     from nmtcore.training.train import train
 
     os.environ |= environment
@@ -126,4 +126,6 @@ def train_apart(folder: Path, options: dict[str, Any], environment: dict[str, st
     log = partial(print, flush=True)
     train(run, model, *data, treebank=trees, folder=folder, checkpoints=folder / "checkpoints", log=log)
     if int(os.environ.get("RANK", "0")) == 0:
-        save_file({name: tensor.detach().clone() for name, tensor in weights(model)}, folder / "final.safetensors")
+        save_file(
+            {name: tensor.detach().clone() for name, tensor in named_weights(model)}, folder / "final.safetensors"
+        )

@@ -8,7 +8,7 @@ from workflow.calling import make_workplace, write_little
 
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout
-from nmtcore.unfinished import forget_plan, note_plan, noted, unfinished
+from nmtcore.unfinished import forget_plan, note_plan, outputs_noted, unfinished
 
 CORPUS = "results/little/corpus/train.parquet"
 RAW = "results/little/corpus/raw/train.parquet"
@@ -110,12 +110,12 @@ def layout(tmp_path):
 
 def test_outputs_are_noted_until_they_are_there(tmp_path, layout):
     outputs = [str(tmp_path / name) for name in ("one", "two")]
-    with pytest.raises(KeyboardInterrupt), noted(outputs, layout=layout):
+    with pytest.raises(KeyboardInterrupt), outputs_noted(outputs, layout=layout):
         raise KeyboardInterrupt
     assert unfinished(layout) == outputs
     (tmp_path / "one").touch()
     assert unfinished(layout) == outputs[1:]
-    with noted(outputs, layout=layout):
+    with outputs_noted(outputs, layout=layout):
         assert unfinished(layout) == outputs[1:]
     assert unfinished(layout) == []
 

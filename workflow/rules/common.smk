@@ -21,12 +21,12 @@ from nmtcore.config.settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
-from nmtcore.job import end_planning, gpu_here, hide_statuses
+from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.runs import feature_files
 
 
-def explained(function):
+def without_traceback(function):
     """Let a user's mistake end planning with its sentence alone."""
 
     @wraps(function)  # Snakemake asks for its parameters
@@ -46,7 +46,7 @@ def warn(sentence):
         logger.warning(sentence)
 
 
-@explained
+@without_traceback
 def load_project():
     """Read the configuration, and say which files and folders are hidden, not read or missing."""
     own = Path(
@@ -64,13 +64,13 @@ def load_project():
 
 
 explain_reasons(logger)
-hide_statuses(logger)
+hide_exit_statuses(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout
 GPUS = (
     SETTINGS.gpus
-    if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and gpu_here())
+    if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and has_nvidia_driver())
     else 0
 )
 
@@ -86,7 +86,7 @@ def planned(function, **fixed):
     """
     wanted = signature(function).parameters.keys() - fixed.keys()
 
-    @explained
+    @without_traceback
     def call(wildcards):
         known = {"project": PROJECT, **dict(wildcards.items())}
         known |= {"run": run_of(wildcards)} if "run" in wanted else {}
@@ -98,7 +98,7 @@ def planned(function, **fixed):
     return call
 
 
-@explained
+@without_traceback
 def run_of(wildcards):
     """The run that a path names."""
     scale = LAYOUT.scale(wildcards.root)
@@ -121,7 +121,7 @@ def run_param(settings, give=run_to_json):
     )
 
 
-@explained
+@without_traceback
 def training_features(wildcards):
     """The features that training reads; says which settings of the system its scale overrides."""
     run = run_of(wildcards)

@@ -22,7 +22,7 @@ def when_planned(check):
 
     def build_and_check():
         if workflow.is_main_process and not workflow.touch:
-            workflow.dag.forcefiles.update(explained(unfinished)(LAYOUT))
+            workflow.dag.forcefiles.update(without_traceback(unfinished)(LAYOUT))
         build()
         executing = workflow.executor_plugin is not None and not workflow.touch
         if executing and workflow.is_main_process:
@@ -31,7 +31,7 @@ def when_planned(check):
     workflow._build_dag = build_and_check
 
 
-@explained
+@without_traceback
 def check_plan(jobs):
     """Say what will be fetched; end planning where a parser's model is missing and the workflow cannot fetch it."""
     files = planned_files(jobs)
@@ -76,9 +76,9 @@ def announce(files):
 
 def ask_length(url):
     """Ask a server for a file's length; a dry run works without a network."""
-    from nmtcore.corpus.remote import asked_length
+    from nmtcore.corpus.remote import remote_length
 
-    return asked_length(url, SETTINGS.http_hosts)
+    return remote_length(url, SETTINGS.http_hosts)
 
 
 when_planned(check_plan)

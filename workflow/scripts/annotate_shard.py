@@ -2,10 +2,10 @@ from pathlib import Path
 
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 
 with job(snakemake):
-    project = project_settings(snakemake)
+    project = job_settings(snakemake)
     annotate_shard(
         ANNOTATORS.build(snakemake.params.settings[0], where=snakemake.wildcards.annotator),
         corpus=Path(snakemake.input.corpus),

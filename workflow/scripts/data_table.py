@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 from nmtcore.reporting.data import write_data_table
 
 with job(snakemake):
@@ -8,7 +8,7 @@ with job(snakemake):
         [Path(path) for path in snakemake.input.reports],
         features=[Path(path) for path in snakemake.input.features],
         published=snakemake.params.published,
-        layout=project_settings(snakemake).layout,
+        layout=job_settings(snakemake).layout,
         json=Path(snakemake.output.json),
         table=Path(snakemake.output.table),
     )

@@ -3,10 +3,10 @@ from pathlib import Path
 from nmtcore.config.datasets import FileSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus.download import download
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 
 with job(snakemake) as terminal:
-    settings = project_settings(snakemake)
+    settings = job_settings(snakemake)
     download(
         build(FileSettings, snakemake.params.file[0], where=snakemake.wildcards.file),
         target=Path(snakemake.output.file),

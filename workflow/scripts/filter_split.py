@@ -1,10 +1,10 @@
 from pathlib import Path
 
 from nmtcore.corpus.filter import filter_split
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 
 with job(snakemake):
-    layout = project_settings(snakemake).layout
+    layout = job_settings(snakemake).layout
     filter_split(
         snakemake.params.settings[0],
         dataset=snakemake.wildcards.dataset,

@@ -1,16 +1,16 @@
 from pathlib import Path
 
 from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 from nmtcore.segmentation.learn import learn_segmentation
 
 with job(snakemake):
-    layout = project_settings(snakemake).layout
+    layout = job_settings(snakemake).layout
     learn_segmentation(
         Path(snakemake.input.corpus),
         SegmentationSettings.parse(snakemake.wildcards.segmentation),
         Path(snakemake.output[0]),
         selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
         truecasers={layout.names(path, "truecaser")["side"]: Path(path) for path in snakemake.input.truecasers},
-        brackets=Path(snakemake.input.brackets[0]) if snakemake.input.brackets else None,
+        linearised_parses=Path(snakemake.input.linearised_parses[0]) if snakemake.input.linearised_parses else None,
     )

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.annotation.brackets import linearise_annotation
+from nmtcore.annotation.linearise import linearise_annotation
 from nmtcore.job import job
 
 with job(snakemake):

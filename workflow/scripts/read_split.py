@@ -1,14 +1,14 @@
 from pathlib import Path
 
 from nmtcore.corpus.read import read_split
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 
 with job(snakemake) as terminal:
     found = read_split(
         snakemake.params.settings[0],
         dataset=snakemake.wildcards.dataset,
         split=snakemake.wildcards.split,
-        downloads=Path(project_settings(snakemake).paths.downloads),
+        downloads=Path(job_settings(snakemake).paths.downloads),
         output=Path(snakemake.output.pairs),
         report=Path(snakemake.output.report),
     )

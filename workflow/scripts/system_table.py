@@ -1,12 +1,12 @@
 from pathlib import Path
 
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 from nmtcore.reporting.systems import write_system_table
 
 with job(snakemake):
     write_system_table(
         **{name: [Path(path) for path in snakemake.input[name]] for name in ("bleu", "uas", "histories")},
-        layout=project_settings(snakemake).layout,
+        layout=job_settings(snakemake).layout,
         json=Path(snakemake.output.json),
         table=Path(snakemake.output.table),
     )

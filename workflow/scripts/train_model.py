@@ -1,10 +1,10 @@
 from nmtcore.config.runs import run_from_json
 from nmtcore.experiment.launch import launch
 from nmtcore.experiment.training import TrainingJob
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 
 with job(snakemake) as terminal:
-    settings = project_settings(snakemake)
+    settings = job_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
     launch(
         TrainingJob(

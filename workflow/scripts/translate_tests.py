@@ -2,10 +2,10 @@ from pathlib import Path
 
 from nmtcore.config.runs import run_from_json
 from nmtcore.experiment.inference import translate_tests
-from nmtcore.job import job, project_settings
+from nmtcore.job import job, job_settings
 
 with job(snakemake):
-    settings = project_settings(snakemake)
+    settings = job_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
     translate_tests(
         run,

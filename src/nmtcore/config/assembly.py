@@ -10,7 +10,7 @@ from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import DatasetSettings, SegmentationSettings
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, laid_over, overridden
 from nmtcore.config.model import TransformerSettings
-from nmtcore.config.needs import check_transforms, linearised_for, syntax_for, with_treebanks
+from nmtcore.config.needs import check_transforms, features_for, linearised_parses_annotator, with_treebanks
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.systems import SystemSettings
@@ -32,11 +32,11 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
     model = layered(TransformerSettings, "model")
     components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
     check_composition(components, model, where=where)
-    syntax = syntax_for(components.values(), data, where=where)
+    features = features_for(components.values(), data, where=where)
     transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
     check_transforms(transforms, components, where=where)
     segmentation = cut_segmentation(data, size, parts.segmentation, where=where)
-    used = sorted({annotator for annotators in syntax.values() for annotator in annotators.values()})
+    used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
     run = RunSettings(
         dataset=dataset,
         system=system,
@@ -46,7 +46,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         target=data.target,
         words=data.words,
         segmentation=segmentation,
-        syntax=syntax,
+        features=features,
         annotators={name: ANNOTATORS.entry_of(data.annotators[name]) for name in used},
         base=parts.base,
         model=model,
@@ -58,7 +58,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         sentences=size.sentences,
         start_from=parts.start_from,
         transforms=transforms,
-        linearised_by=linearised_for(transforms, segmentation, data, where=where),
+        linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
     )
     return with_treebanks(run, parts.treebank, data, where=where)
 

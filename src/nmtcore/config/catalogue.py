@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.checks import check_names
-from nmtcore.config.composition import check_levels, compose
+from nmtcore.config.composition import check_levels, compose_system
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.extends import Level, lineage
 from nmtcore.config.models import ModelSettings
@@ -134,4 +134,4 @@ class Catalogue:
                     self.dataset_files.check(special, where=f"{level.where}: per_dataset")
             self._systems[name] = levels
         line = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
-        return compose(self._systems[name], line)
+        return compose_system(self._systems[name], line)

@@ -15,7 +15,7 @@ BY_NAME = ("components", "transforms")
 """What a system has several of, each with its name."""
 
 
-def compose(levels: Iterable[Level], line: Sequence[str] = ()) -> SystemSettings:
+def compose_system(levels: Iterable[Level], line: Sequence[str] = ()) -> SystemSettings:
     """Lay a system over its ancestors (the oldest comes first), each with what it changes on a data set.
 
     `line` is the data set and what it extends, the nearest first. Whatever is defined nearest to the system wins.

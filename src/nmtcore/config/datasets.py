@@ -116,7 +116,7 @@ class SegmentationSettings:
     joint: bool = False
     """One set of merges and one vocabulary for both sides."""
     also: Literal["constituency"] | None = None
-    """What it is learned from beside the pairs: the sources' linearised constituents, as further targets of theirs."""
+    """Learn it from the sources' linearised parses too, as further targets of these sources."""
 
     def __post_init__(self) -> None:
         if self.size < 1:

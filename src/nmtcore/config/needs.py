@@ -20,7 +20,7 @@ class MissingAnnotation(UserError):
         self.what = what
 
 
-def syntax_for(
+def features_for(
     components: Iterable[ComponentSettings], data: DatasetSettings, *, where: str
 ) -> dict[str, dict[str, str]]:
     """Find the annotator whose annotation each feature that the components need is made of."""
@@ -33,14 +33,14 @@ def syntax_for(
     return found
 
 
-def linearised_for(
+def linearised_parses_annotator(
     transforms: Mapping[str, TransformSettings],
     segmentation: SegmentationSettings,
     data: DatasetSettings,
     *,
     where: str,
 ) -> str | None:
-    """Find the annotator whose trees the first transform reads linearised; None where it reads none.
+    """Find the annotator whose linearised parses the first transform reads; None if it reads none.
 
     An annotation that the segmentation is learned from must be there even if no transform reads it.
     """
@@ -48,7 +48,7 @@ def linearised_for(
         _annotator_of(data, "source", segmentation.also, where=where)
     annotator = None
     for place, (name, settings) in enumerate(transforms.items()):
-        kind, at = settings.linearised, f"{where}: the transform {name}"
+        kind, at = settings.linearised_parses_of, f"{where}: the transform {name}"
         if kind and place:
             raise UserError(f"{at} must be the first: the parses that it reads belong to the pairs as they are stored.")
         if kind and segmentation.also != kind:

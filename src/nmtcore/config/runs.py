@@ -43,8 +43,8 @@ class RunSettings:
     target: str
     words: dict[str, WordsSettings]
     segmentation: SegmentationSettings
-    syntax: dict[str, dict[str, str]]
-    """The features that the components read, and whose each is made of: {side: {feature: annotator}}."""
+    features: dict[str, dict[str, str]]
+    """The features that the components read and the annotator behind each: {side: {feature: annotator}}."""
     annotators: dict[str, dict[str, Any]]
     """The settings of those annotators, so that a model can annotate raw text."""
     base: str
@@ -69,13 +69,13 @@ class RunSettings:
     transforms: dict[str, TransformSettings] = field(default_factory=dict)
     """The transforms of examples by name, in their order."""
     linearised_by: str | None = None
-    """The annotator whose trees of the source they read linearised. None: they read none."""
+    """The annotator whose linearised parses of the sources they read; None if they read none."""
 
     def __post_init__(self) -> None:
-        for side, features in self.syntax.items():
+        for side, features in self.features.items():
             for feature in features:
                 if feature not in FEATURES:
-                    raise ValueError(f"syntax.{side}: unknown feature '{feature}'. {nearest(feature, FEATURES)}")
+                    raise ValueError(f"features.{side}: unknown feature '{feature}'. {nearest(feature, FEATURES)}")
 
     @property
     def training_splits(self) -> tuple[str, ...]:
@@ -84,11 +84,11 @@ class RunSettings:
         return (*pairs, *self.treebanks)
 
     @property
-    def inference_syntax(self) -> dict[str, dict[str, str]]:
+    def inference_features(self) -> dict[str, dict[str, str]]:
         """What translating and parsing read of the source: the features of the components that read them even then."""
         return {"source": self._source_features(lambda settings: settings.needs_at_inference)}
 
-    def syntax_of(self, split: str) -> dict[str, dict[str, str]]:
+    def split_features(self, split: str) -> dict[str, dict[str, str]]:
         """What is read of a split.
 
         Of a treebank that is trained on, what trees give is its own, the rest as everywhere; pairs beside it do not
@@ -96,13 +96,13 @@ class RunSettings:
         """
         if split in self.treebanks:
             gold = {name for name, feature in FEATURES.items() if feature.annotation == "dependencies"}
-            syntax = self.syntax["source"].items()
-            return {"source": {name: self.gold_annotator if name in gold else other for name, other in syntax}}
+            features = self.features["source"].items()
+            return {"source": {name: self.gold_annotator if name in gold else other for name, other in features}}
         if split in self.gold:
-            return self.inference_syntax
+            return self.inference_features
         if split == "train" and self.treebank:
-            return {**self.syntax, "source": self._source_features(lambda c: c.needs_at_inference or not c.parses)}
-        return self.syntax
+            return {**self.features, "source": self._source_features(lambda c: c.needs_at_inference or not c.parses)}
+        return self.features
 
     def sides_of(self, split: str) -> tuple[str, ...]:
         """The sides that are read of a split."""
@@ -114,14 +114,14 @@ class RunSettings:
 
     def feature_files(self, split: str) -> list[str]:
         """Name the files of features that are read of a split."""
-        sides, syntax = self.sides_of(split), self.syntax_of(split)
+        sides, features = self.sides_of(split), self.split_features(split)
         files = [file_name("tokens", split=split, side=side) for side in sides]
-        annotators = ((side, annotator) for side in sides for annotator in syntax.get(side, {}).values())
+        annotators = ((side, annotator) for side in sides for annotator in features.get(side, {}).values())
         files += [file_name("syntax", split=split, side=side, annotator=annotator) for side, annotator in annotators]
-        linearised = self.linearised_file(split)
-        return list(dict.fromkeys([*files, *([linearised] if linearised else [])]))
+        linearised_parses = self.linearised_parses_file(split)
+        return list(dict.fromkeys([*files, *([linearised_parses] if linearised_parses else [])]))
 
-    def linearised_file(self, split: str) -> str | None:
+    def linearised_parses_file(self, split: str) -> str | None:
         """Name the file of linearised parses that is read of a split, where transforms make pairs to train on of it."""
         if self.linearised_by is None or split not in ("train", "dev"):
             return None
@@ -129,7 +129,7 @@ class RunSettings:
 
     def _source_features(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
         features = [feature for c in self.components.values() if reads(c) for feature in c.needs.get("source", ())]
-        return {feature: self.syntax["source"][feature] for feature in features}
+        return {feature: self.features["source"][feature] for feature in features}
 
     @property
     def parses(self) -> bool:

@@ -15,8 +15,8 @@ from nmtcore.config.registry import Registry
 class TransformSettings:
     """What all transforms share."""
 
-    linearised: ClassVar[Literal["constituency"] | None] = None
-    """The annotation of the source that it reads linearised, as text. The segmentation must be learned from it too."""
+    linearised_parses_of: ClassVar[Literal["constituency"] | None] = None
+    """The source annotation whose linearised parses it reads. The segmentation must be learned from them too."""
 
     without_syntax: ClassVar[str | None] = None
     """Why no component of the same system may read trees or tags, or give words heads. None: they may."""
@@ -26,7 +26,7 @@ class TransformSettings:
 class ParsingTaskSettings(TransformSettings):
     """Every source stands twice: to be translated, and to be parsed (Currey and Heafield 2019)."""
 
-    linearised: ClassVar[Literal["constituency"]] = "constituency"
+    linearised_parses_of: ClassVar[Literal["constituency"]] = "constituency"
     without_syntax: ClassVar[str] = "sources stand between tags that have neither"
 
 

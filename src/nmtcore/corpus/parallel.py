@@ -20,7 +20,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def chunks(items: Iterable[A], size: int) -> Iterator[list[A]]:
+def batched(items: Iterable[A], size: int) -> Iterator[list[A]]:
     """Cut a stream into lists of `size` items; the last may be shorter."""
     items = iter(items)
     while chunk := list(islice(items, size)):

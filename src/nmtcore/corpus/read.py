@@ -11,14 +11,14 @@ from nmtcore.config.datasets import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
-from nmtcore.corpus.batches import Bad, Batch, Chunk, Reader, read_chunk
 from nmtcore.corpus.download import check_own_file, member_of
-from nmtcore.corpus.formats.rows import Input, Inputs, Purpose, Row
+from nmtcore.corpus.formats.rows import Input, Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
-from nmtcore.corpus.parallel import available_cores, chunks, ordered_map
+from nmtcore.corpus.parallel import available_cores, batched, ordered_map
+from nmtcore.corpus.record_batches import BadPair, CorpusReader, RawBatch, RowChunk, read_chunk
 from nmtcore.corpus.sampling import MOST, sampled
-from nmtcore.corpus.scripts import unsegmented_warning
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.tokenisation import WordTokenizer
+from nmtcore.corpus.writing_systems import unsegmented_warning
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
@@ -52,7 +52,7 @@ def read_split(
         tasks = _chunks(settings, downloads, dataset=dataset, split=split)
         batches = ordered_map(read_chunk, tasks, processes=processes)
         # Chunks are small, for the processes' sake; the file's row groups need not be.
-        for group in chunks(batches, max(1, ROWS_PER_GROUP // ROWS_PER_CHUNK)):
+        for group in batched(batches, max(1, ROWS_PER_GROUP // ROWS_PER_CHUNK)):
             for batch in group:
                 tally.add(batch)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
@@ -63,29 +63,29 @@ def read_split(
     return facts
 
 
-def _chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[Chunk]:
-    words = {side: Words(settings.words[side], settings.languages[side]) for side in SIDES}
-    purpose = Purpose(settings.languages["source"], settings.languages["target"], treebank=settings.treebank)
+def _chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[RowChunk]:
+    words = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
+    context = ReadingContext(settings.languages["source"], settings.languages["target"], treebank=settings.treebank)
     next_id = 0
     for part in settings.parts:
         corpus = settings.corpora[part.corpus]
         where = f"{dataset}: corpora.{part.corpus}"
         options = corpus_options(corpus.format, corpus.options, corpus.files, where=where)
-        if not purpose.treebank and len(corpus.sides) < len(SIDES):
+        if not context.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
                 f"{where} has only a {corpus.sides[0]} side, so it can be a treebank (a split called gold_... or "
                 f"treebank_...), but not the split '{split}'."
             )
-        reader = Reader(corpus=part.corpus, format=corpus.format, options=options, purpose=purpose, words=words)
+        reader = CorpusReader(corpus=part.corpus, format=corpus.format, options=options, context=context, words=words)
         rows = _part_rows(reader, corpus, part, downloads, where=f"{dataset}: splits.{split}")
-        for chunk in chunks(rows, ROWS_PER_CHUNK):
+        for chunk in batched(rows, ROWS_PER_CHUNK):
             numbers, chunk_rows = zip(*chunk, strict=True)
-            yield Chunk(reader, numbers, next_id, list(chunk_rows))
+            yield RowChunk(reader, numbers, next_id, list(chunk_rows))
             next_id += len(chunk)
 
 
 def _part_rows(
-    reader: Reader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
+    reader: CorpusReader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
     """Yield a part's rows and their numbers in the corpus; own files must have the sums that the data set gives."""
     for _, file in own_files(corpus):
@@ -96,7 +96,7 @@ def _part_rows(
     return _sampled_rows(reader, inputs, part, where=where)
 
 
-def _range_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
+def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
     """Yield the rows first..last of a corpus; files that go together are read to the end, to see whether they fit."""
     rows = reader.module.rows(inputs, reader.options)
     skipped = sum(1 for _ in islice(rows, part.first - 1))
@@ -113,7 +113,7 @@ def _range_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: st
             pass
 
 
-def _sampled_rows(reader: Reader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
+def _sampled_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
     """Yield the sampled ones of the rows first..last: a first pass counts them, a second takes those that are drawn."""
     population = sum(1 for _ in _range_rows(reader, inputs, part, where=where))
     if population < part.sample:
@@ -145,13 +145,13 @@ class _Tally:
     def __init__(self, settings: ReadingSettings) -> None:
         self._settings = settings
         self._most_bad = settings.max_bad_lines
-        self._bad: list[Bad] = []
+        self._bad: list[BadPair] = []
         self._dropped: Counter = Counter()
         self._counts: Counter = Counter()
         self._corpora: dict[str, Counter] = {}
         self.kept = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: RawBatch) -> None:
         self.kept += batch.pairs.num_rows
         self._counts.update(batch.counts)
         corpus = self._corpora.setdefault(batch.corpus, Counter(pairs=0, kept=0))

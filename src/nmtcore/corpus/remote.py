@@ -63,7 +63,7 @@ def fetch(address: Address, partial: Partial) -> None:
             time.sleep(PAUSE * 2 ** max(tries - 1, 0))
 
 
-def asked_length(url: str, http_hosts: Collection[str]) -> int | None:
+def remote_length(url: str, http_hosts: Collection[str]) -> int | None:
     """Ask a server how many bytes a file has; None where it does not tell, or cannot be reached."""
     request = urllib.request.Request(
         url, headers={"User-Agent": "nmtcore", "Accept-Encoding": "identity"}, method="HEAD"

@@ -8,7 +8,7 @@ import torch
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explained
 from nmtcore.evaluation.scores import split_files
-from nmtcore.experiment.data import load_sources
+from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.output import Output
 from nmtcore.files import write_lines
 from nmtcore.inference.bundle import load_bundle

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nmtcore.config.runs import RunSettings
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.parquet import read_rows
@@ -16,13 +16,13 @@ class Output:
 
     def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> None:
         self._run, self._vocabulary, self._segmenter, self._transforms = run, vocabulary, segmenter, transforms
-        self._words = Words(run.text_words("target"), run.target)
+        self._words = WordTokenizer(run.text_words("target"), run.target)
 
     def text(self, hypothesis: Hypothesis) -> str:
         """Detokenise, or join tokens by spaces, as the data set's evaluation asks for; either way detruecased."""
         words = self._transforms.words(hypothesis.tokens, self._vocabulary, self._segmenter)
         detokenised = self._run.evaluation.text == "detokenised"
-        return self._words.join(words) if detokenised else " ".join(self._words.restored(words))
+        return self._words.join(words) if detokenised else " ".join(self._words.detruecased(words))
 
     def references(self, corpus: Path, count: int) -> list[str]:
         """Read the references of the first `count` pairs of a split: texts, or their tokens as they were cut.
@@ -36,4 +36,4 @@ class Output:
             rows = read_rows(corpus, columns=["target"], stop=count)
             return [" ".join(self._words.split(row["target"])) for row in rows]
         rows = read_rows(corpus, columns=["target_words"], stop=count)
-        return [" ".join(self._words.restored(row["target_words"])) for row in rows]
+        return [" ".join(self._words.detruecased(row["target_words"])) for row in rows]

@@ -10,7 +10,7 @@ from nmtcore.errors import UserError
 from nmtcore.experiment.launch import failure_path
 from nmtcore.experiment.training import TrainingJob, train_run
 from nmtcore.files import read_json, write_text
-from nmtcore.training.distributed import Abandoned
+from nmtcore.training.distributed import OtherProcessEnded
 
 
 def run_process(arguments: Sequence[str]) -> None:
@@ -23,7 +23,7 @@ def run_process(arguments: Sequence[str]) -> None:
         train_run(TrainingJob(**read_json(specification)))
     except UserError as error:
         print(error, file=sys.stderr)
-        if not isinstance(error, Abandoned):
+        if not isinstance(error, OtherProcessEnded):
             write_text(failure_path(specification), f"{error}\n")
         _leave_at_once()
     except Exception:

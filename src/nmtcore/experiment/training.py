@@ -11,7 +11,7 @@ from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
-from nmtcore.experiment.data import load_sources, load_training, run_labels
+from nmtcore.experiment.load_examples import load_sources, load_training, run_labels
 from nmtcore.experiment.output import Output
 from nmtcore.features.examples import Examples, concatenated
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies

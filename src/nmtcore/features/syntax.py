@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
+from nmtcore.features.annotated_words import AnnotatedWords
 from nmtcore.features.schema import syntax_schema
-from nmtcore.features.words import AnnotatedWords
 from nmtcore.syntax.random_tags import random_tags
 
 ANNOTATION_COLUMNS = ["head", "deprel", "upos", "xpos", "ccg"]

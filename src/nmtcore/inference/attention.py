@@ -16,10 +16,10 @@ from torch import Tensor
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.inference.batches import ON_CPU, device_of, over_batches
 from nmtcore.inference.beam import beam_search, length_limits
 from nmtcore.inference.bundle import CHUNK, Bundle, load_bundle
 from nmtcore.inference.raw import chunks, clean_lines
+from nmtcore.inference.sentence_batches import ON_CPU, device_of, over_batches
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import Stack

@@ -27,8 +27,8 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.datasets import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
-from nmtcore.corpus.words import Words
 from nmtcore.errors import UserError, explained
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
@@ -43,9 +43,9 @@ from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
-from nmtcore.training.checkpoints import weights
+from nmtcore.training.checkpoints import named_weights
 
-FORMAT = 2
+FORMAT = 3
 LIST = "bundle.json"
 """The file that lists all others."""
 CHUNK = 2000
@@ -84,7 +84,7 @@ class Bundle:
 
     def text(self, tokens: Sequence[int]) -> str:
         """Make the text of a hypothesis, detokenised as the data set's words ask for."""
-        return Words(self.run.text_words("target"), self.run.target).join(self.words(tokens))
+        return WordTokenizer(self.run.text_words("target"), self.run.target).join(self.words(tokens))
 
     def reader(self, model_folders: Sequence[Path] = ()) -> Reader:
         """Make what turns raw text into examples of this model, with parsers' models from `model_folders`."""
@@ -142,7 +142,7 @@ class Bundle:
 
     def _texts(self, parts: list[list[Hypothesis]]) -> list[tuple[str, float]]:
         """Join the i-th best hypotheses of a line's parts."""
-        join = Words(self.run.text_words("target"), self.run.target).join
+        join = WordTokenizer(self.run.text_words("target"), self.run.target).join
         return [
             (join([word for part in ranked for word in self.words(part.tokens)]), sum(part.score for part in ranked))
             for ranked in zip(*parts, strict=False)
@@ -158,7 +158,7 @@ def save_bundle(
     """
     folder = Path(folder)
     with _whole_folder(folder) as partial, explained(folder):
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights(model)}
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_weights(model)}
         save_file(tensors, partial / "weights.safetensors")
         write_json(partial / "run.json", run_to_json(run))
         for name in _segmentation_files(run):
@@ -185,10 +185,10 @@ def load_bundle(
     source, target = (Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES)
     label_files = {side: file_name("labels", side=side) for side in SIDES}
     for side, name in label_files.items():
-        if labels_of(run.syntax.get(side, {})) and name not in files:
+        if labels_of(run.features.get(side, {})) and name not in files:
             raise _incomplete(folder, name)
     labels = {
-        side: read_labels(folder / name, columns=labels_of(run.syntax.get(side, {})))
+        side: read_labels(folder / name, columns=labels_of(run.features.get(side, {})))
         for side, name in label_files.items()
         if name in files
     }
@@ -270,7 +270,7 @@ def _load_weights(model: Transformer, path: Path) -> None:
         found = load_file(path)
     except (SafetensorError, OSError) as error:
         raise UserError(f"{path} cannot be read ({error}): copy the model again, or train it again.") from error
-    own = dict(weights(model))
+    own = dict(named_weights(model))
     strange = sorted(own.keys() ^ found.keys())
     strange += [name for name in own.keys() & found.keys() if own[name].shape != found[name].shape]
     if strange:

@@ -11,10 +11,10 @@ import torch
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import bounded_batches, observe
-from nmtcore.inference.batches import ON_CPU, over_batches
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_of
 from nmtcore.inference.parse_files import Parse, Way
+from nmtcore.inference.sentence_batches import ON_CPU, over_batches
 from nmtcore.model.pooling import pool_words
 
 

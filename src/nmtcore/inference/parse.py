@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 
 from nmtcore.features.examples import Examples
-from nmtcore.inference.batches import batches_by_length, device_of, over_batches
 from nmtcore.inference.parse_files import EVERY_WAY, Parse, Way
+from nmtcore.inference.sentence_batches import batches_by_length, device_of, over_batches
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Encoded, Transformer
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree

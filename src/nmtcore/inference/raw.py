@@ -12,9 +12,9 @@ from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_ann
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.corpus.scripts import SAMPLE, convert_advice, wide_encoding
+from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
-from nmtcore.corpus.words import Words
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples, by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
@@ -97,12 +97,12 @@ class Reader:
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
     ) -> None:
-        self._words = Words(run.text_words("source"), run.source, truecaser)
+        self._words = WordTokenizer(run.text_words("source"), run.source, truecaser)
         self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
             (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
-            for name, features in by_annotator(run.inference_syntax["source"]).items()
+            for name, features in by_annotator(run.inference_features["source"]).items()
         ]
         self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
@@ -136,7 +136,7 @@ class Reader:
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
-            syntax=self._syntax(parts),
+            features=self._features(parts),
         )
         return self._transforms.translation(Examples(id=np.arange(len(parts)), source=side))
 
@@ -148,18 +148,18 @@ class Reader:
             its_words = [word - first for word in word_of_subword[start:stop]]
             yield Part(line, first, words[first : last + 1], ids[start:stop], its_words)
 
-    def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
+    def _features(self, parts: list[Part]) -> dict[str, Ragged]:
         """Annotate, and make the features that translating needs."""
-        syntax: dict[str, Ragged] = {}
+        columns: dict[str, Ragged] = {}
         if not parts:
-            return syntax
+            return columns
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         for settings, features, annotator in self._annotators:
             sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
             found = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
             batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
-            syntax |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
-        return syntax
+            columns |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
+        return columns
 
 
 def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:

@@ -7,10 +7,10 @@ import torch
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
-from nmtcore.inference.batches import batches_by_length, device_of, over_batches
 from nmtcore.inference.beam import Hypothesis, beam_search, length_limits
 from nmtcore.inference.parse import parses_of
 from nmtcore.inference.parse_files import Parse
+from nmtcore.inference.sentence_batches import batches_by_length, device_of, over_batches
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Transformer
 

@@ -12,7 +12,7 @@ from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.typed import choose
 
 
-def split_files(project: Project, *, dataset: str, split: str) -> list[str]:
+def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
     """Give the files of a split, downloaded or the user's own; a missing one of the user's is a `UserError`."""
     settings, layout = _with_split(project, dataset, split), project.layout
     # A split that was read needs its files no longer.

@@ -12,7 +12,7 @@ def segmentation_folder(project: Project, *, dataset: str, segmentation: str) ->
     return project.layout.path("segmentation", dataset=owner, segmentation=segmentation)
 
 
-def brackets_file(project: Project, *, dataset: str, segmentation: str) -> list[str]:
+def training_linearised_parses(project: Project, *, dataset: str, segmentation: str) -> list[str]:
     """Give the linearised parses of the training sources, where a segmentation is learned from them too."""
     if SegmentationSettings.parse(segmentation).also is None:
         return []
@@ -25,7 +25,7 @@ def brackets_file(project: Project, *, dataset: str, segmentation: str) -> list[
     return [project.layout.path("brackets", dataset=dataset, annotator=annotator, split="train", side="source")]
 
 
-def used_kinds(project: Project, *, dataset: str, annotator: str, side: str, split: str) -> list[str]:
+def used_annotations(project: Project, *, dataset: str, annotator: str, side: str, split: str) -> list[str]:
     """Give the kinds of annotation that an annotator is used for on a side of a split; none is a `UserError`."""
     annotator_of(project, dataset=dataset, annotator=annotator)
     kinds = project.dataset(dataset).kinds_of(annotator, side, split)

@@ -11,14 +11,14 @@ def feature_files(project: Project, *, run: RunSettings, splits: str) -> list[st
     return [f"{folder}/{name}" for split in getattr(run, splits) for name in run.feature_files(split)]
 
 
-def corpus_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
+def pair_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
     """Give the pairs of some splits of a run."""
     return [project.layout.path("pairs", dataset=run.dataset, split=split) for split in getattr(run, splits)]
 
 
 def tree_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
     """Give the trees of some splits that a run's own trees are compared with; none where it reads no trees."""
-    annotator = run.syntax.get("source", {}).get("trees")
+    annotator = run.features.get("source", {}).get("trees")
     if annotator is None:
         return []
     annotators = {split: run.gold_annotator if split in run.gold else annotator for split in getattr(run, splits)}
@@ -48,7 +48,7 @@ def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, st
             annotator: project.layout.path("labels", dataset=run.dataset, annotator=annotator, side=side)
             for annotator in annotators.values()
         }
-        for side, annotators in run.syntax.items()
+        for side, annotators in run.features.items()
     }
 
 

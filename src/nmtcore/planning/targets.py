@@ -6,7 +6,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
-from nmtcore.planning.tables import check_table
+from nmtcore.planning.result_tables import check_table
 
 
 @dataclass(frozen=True, kw_only=True)

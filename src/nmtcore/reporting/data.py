@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.files import read_json, write_json, write_text
-from nmtcore.layout import Layout, Place
+from nmtcore.layout import Layout, ParsedPath
 from nmtcore.parquet import row_count
 from nmtcore.reporting.benchmarks import seconds
 from nmtcore.reporting.markdown import counts, markdown_table
@@ -41,7 +41,7 @@ def write_data_table(
         json: where everything is written as JSON: {data set: {"splits": ..., "seconds": ...}}.
         table: where it is written as Markdown.
     """
-    found = [(place, path) for path in reports if (place := layout.parse(path)) and place.kind in _REPORTS]
+    found = [(place, path) for path in reports if (place := layout.parse(path)) and place.file_type in _REPORTS]
     tokens = {(names["dataset"], names["split"]): path for path in features if (names := layout.names(path, "tokens"))}
     datasets = {
         name: {
@@ -64,8 +64,8 @@ def write_data_table(
 _REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
 
 
-def _stage_and_split(report: Place) -> tuple[str, str]:
-    return _REPORTS[report.kind], report.names.get("split", "train")  # pairs are selected from the training split
+def _stage_and_split(report: ParsedPath) -> tuple[str, str]:
+    return _REPORTS[report.file_type], report.names.get("split", "train")  # pairs are selected from the training split
 
 
 def _splits(

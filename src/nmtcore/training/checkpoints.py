@@ -34,7 +34,7 @@ class Checkpoints:
 
     def save(self, state: TrainingState, model: nn.Module, optimiser: Adam) -> None:
         """Write a checkpoint, then delete those that neither of the newest `KEPT` refers to."""
-        tensors = {f"model/{name}": tensor.detach() for name, tensor in weights(model)}
+        tensors = {f"model/{name}": tensor.detach() for name, tensor in named_weights(model)}
         tensors |= {f"optimiser/{name}": tensor for name, tensor in optimiser.tensors().items()}
         path = self._tensors(state.update)
         with atomic_path(path) as temporary:
@@ -123,7 +123,7 @@ class Checkpoints:
         return self.folder / f"{update:08d}.safetensors"
 
 
-def weights(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+def named_weights(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Give every parameter and buffer that a model keeps, a tied one once, under its first name."""
     seen: set[int] = set()
     for name, tensor in model.state_dict(keep_vars=True).items():
@@ -133,7 +133,7 @@ def weights(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _set_weights(model: nn.Module, tensors: dict[str, torch.Tensor], where: Path) -> None:
-    own = dict(weights(model))
+    own = dict(named_weights(model))
     if {n: t.shape for n, t in own.items()} != {n: t.shape for n, t in tensors.items()}:
         strange = sorted(own.keys() ^ tensors.keys()) or [n for n in own if own[n].shape != tensors[n].shape]
         raise UserError(f"{where} belongs to another model ({strange[0]} differs): delete it and train again.")

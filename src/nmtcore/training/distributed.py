@@ -19,7 +19,7 @@ _LONGEST_EXCHANGE = datetime.timedelta(minutes=10)
 """Of gradients and weights, at which all processes arrive at about the same time."""
 
 
-class Abandoned(UserError):
+class OtherProcessEnded(UserError):
     """Another process of the training ended; its own message says why."""
 
 
@@ -30,7 +30,7 @@ def _with_the_others() -> Iterator[None]:
     except RuntimeError as error:
         # torch writes a place in its source before what happened, and advice after it.
         said = re.sub(r"^\[\S*\] ", "", str(error).splitlines()[0]).split(". ")[0]
-        raise Abandoned(
+        raise OtherProcessEnded(
             f"Another process of this training ended ({said}): its own message says why. Start the training again and "
             "it goes on from its last checkpoint."
         ) from error
@@ -91,11 +91,11 @@ class World:
 
 
 @contextmanager
-def world(device: torch.device | str) -> Iterator[World]:
+def join_world(device: torch.device | str) -> Iterator[World]:
     """Join the processes that torchrun started (by its environment variables), or be alone.
 
     On GPUs, process `LOCAL_RANK` takes the device of that number. Within the context, whatever needs a process that is
-    gone raises `Abandoned`.
+    gone raises `OtherProcessEnded`.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:

@@ -6,9 +6,8 @@ from typing import NoReturn
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TrainingSettings
-from nmtcore.training.batches import Plan
+from nmtcore.training.batch_plan import Plan
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.data import TrainingData
 from nmtcore.training.distributed import World
 from nmtcore.training.lock import Lock
 from nmtcore.training.optimiser import clip
@@ -16,6 +15,7 @@ from nmtcore.training.reporter import Reporter, Update
 from nmtcore.training.resume import Running
 from nmtcore.training.signals import Interrupted, Signals
 from nmtcore.training.state import TrainingState
+from nmtcore.training.training_data import TrainingData
 from nmtcore.training.update import accumulate, count, loss_names, seed_update
 from nmtcore.training.validation import Validate, is_better, score_of, validation_scores
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from nmtcore.config.runs import RunSettings
-from nmtcore.training.checkpoints import Checkpoints, weights
+from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.distributed import World
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.schedules import Schedule, make_schedule
@@ -34,7 +34,7 @@ def resume(run: RunSettings, model: nn.Module, store: Checkpoints, team: World) 
     found = store.newest() if team.main else None
     update = int(team.total([-1.0 if found is None else float(found)] if team.main else [0.0])[0])
     if update < 0:
-        team.share_weights([tensor for _, tensor in weights(model)])
+        team.share_weights([tensor for _, tensor in named_weights(model)])
         state = TrainingState()
     else:
         state = store.load(update, model, optimiser)

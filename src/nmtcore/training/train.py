@@ -14,14 +14,14 @@ from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.device import memory_explained
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.data import TrainingData, training_data
-from nmtcore.training.distributed import World, silent, world
+from nmtcore.training.distributed import World, join_world, silent
 from nmtcore.training.lock import Lock, locked
 from nmtcore.training.loop import Trainer
 from nmtcore.training.reporter import Reporter
 from nmtcore.training.resume import Running, resume
 from nmtcore.training.signals import Signals
 from nmtcore.training.state import TrainingState
+from nmtcore.training.training_data import TrainingData, prepare_training_data
 from nmtcore.training.update import loss_names
 from nmtcore.training.validation import Validate
 
@@ -69,18 +69,18 @@ def train(
     metric, unless that is perplexity. `log` hears what happens; a bar is drawn on `terminal` (standard error) if that
     is one. Under torchrun every process calls this with the same arguments.
 
-    Raises `Interrupted` after a checkpoint when a signal asked to stop, and `UserError` where there is nothing to
-    train on, training diverges, a GPU's memory is full, another process ended (`Abandoned`), or another trainer holds
-    the folder for too long.
+    Raises `Interrupted` if a signal stops training (a checkpoint is written first), and `UserError` if there is nothing
+    to train on, training diverges, a GPU's memory is full, another process ended (`OtherProcessEnded`), or another
+    trainer holds the folder for too long.
     """
     if validate is None and run.training.validation.metric != "perplexity":
         raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")
     signals, memory = Signals(), memory_explained(_less_at_once(run.training.batch))
-    with memory, world(device) as team, _alone(team, checkpoints, log) as lock, signals.catching():
+    with memory, join_world(device) as team, _alone(team, checkpoints, log) as lock, signals.catching():
         log = log if team.main else silent
         if run.training.precision == "bf16" and team.device.type != "cuda":
             log("This device trains in fp32: bf16 is for GPUs.")
-        data = training_data(run, model, train, dev, log, treebank=treebank)
+        data = prepare_training_data(run, model, train, dev, log, treebank=treebank)
         store = Checkpoints(checkpoints, log=log)
         running = resume(run, model, store, team)
         if running.state.update:

@@ -22,8 +22,8 @@ class Noting(Transform):
     def _changed(self, examples):
         return Examples(id=examples.id * 10 + self.letter, source=examples.source)
 
-    def training(self, pairs, linearised):
-        self.heard.append(linearised)
+    def training(self, pairs, linearised_parses):
+        self.heard.append(linearised_parses)
         return self._changed(pairs)
 
     def translation(self, examples):

@@ -1,7 +1,7 @@
-"""One file a corpus format. Each offers
+"""Corpus formats, one module each. Every module offers
 
-- `rows(inputs, options) -> Iterator[Row]`: cuts the files into rows as cheaply as it can, in order;
-- `parse(row, options, purpose) -> (Side, Side)`: understands one row, or raises `BadRow`; a pure function, so that
-  rows can be parsed in other processes. `purpose` (`rows.Purpose`) says what it is read for: languages, a treebank.
-- `ALIGNED`: whether the rows come from several files, so that reading to the end shows whether they fit together.
+- `rows(inputs, options) -> Iterator[Row]`: cuts the files into rows as cheaply as possible, in order;
+- `parse(row, options, context) -> (Side, Side)`: parses one row, or raises `BadRow`; a pure function, so that rows can
+  be parsed in other processes. `context` (`rows.ReadingContext`) gives the languages and whether it is a treebank;
+- `ALIGNED`: whether the rows come from several files, so that only reading to the end shows whether they are parallel.
 """

@@ -12,7 +12,7 @@ A form with a space inside (Czech "10 000") gets a no-break space instead: words
 from collections.abc import Iterator
 
 from nmtcore.config.formats import ConlluOptions
-from nmtcore.corpus.formats.rows import BadRow, Input, Inputs, Piece, Purpose, Row, aligned, clean, decode, lines
+from nmtcore.corpus.formats.rows import BadRow, Input, Inputs, Piece, ReadingContext, Row, aligned, clean, decode, lines
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
@@ -34,10 +34,10 @@ def rows(inputs: Inputs, options: ConlluOptions) -> Iterator[Row]:
     )
 
 
-def parse(row: Row, options: ConlluOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: ConlluOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Read both sentences. Raises `BadRow` where columns, numbers or the tree are not as they should be."""
     left = _parsed(row[0], options.source_format, surface=False)
-    return left, _parsed(row[1], options.target_format, surface=not purpose.treebank)
+    return left, _parsed(row[1], options.target_format, surface=not context.treebank)
 
 
 def _parsed(piece: Piece | None, format: str, *, surface: bool) -> Side:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nmtcore.config.formats import CopiedOptions
-from nmtcore.corpus.formats.rows import Inputs, Purpose, Row, decode, lines
+from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row, decode, lines
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
@@ -14,7 +14,7 @@ def rows(inputs: Inputs, options: CopiedOptions) -> Iterator[Row]:
     return ((line,) for file in inputs["text"] for line in lines(file))
 
 
-def parse(row: Row, options: CopiedOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: CopiedOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Decode the line once, for both sides."""
     side = Side(text=decode(row[0]))
     return side, side

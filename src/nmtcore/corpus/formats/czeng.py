@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from nmtcore.config.formats import CzengOptions
-from nmtcore.corpus.formats.rows import BadRow, Inputs, Piece, Purpose, Row, clean, decode, lines
+from nmtcore.corpus.formats.rows import BadRow, Inputs, Piece, ReadingContext, Row, clean, decode, lines
 from nmtcore.corpus.pairs import Side
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
@@ -22,12 +22,12 @@ def rows(inputs: Inputs, options: CzengOptions) -> Iterator[Row]:
     return ((line,) for file in inputs["pairs"] for line in lines(file))
 
 
-def parse(row: Row, options: CzengOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: CzengOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Read both a-layers. Raises `BadRow` where blocks, factors or the tree are not as they should be."""
     blocks = clean(decode(row[0])).split("\t")
     if len(blocks) != BLOCKS:
         raise BadRow("blocks", row[0], f"has {len(blocks)} blocks between tabs; CzEng's export format has {BLOCKS}.")
-    source_block, target_block = options.blocks(purpose.source)
+    source_block, target_block = options.blocks(context.source)
     return _side(blocks[source_block - 1], row[0], source_block), _side(blocks[target_block - 1], row[0], target_block)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nmtcore.config.formats import DemoOptions
 from nmtcore.config.typed import choose
-from nmtcore.corpus.formats.rows import Inputs, Purpose, Row
+from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
@@ -20,7 +20,7 @@ def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
     return ((swap(pair) if options.swap else pair,) for pair in pairs)
 
 
-def parse(row: Row, options: DemoOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: DemoOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Give the pair's sides."""
     source, target = (
         Side(text=each.text, words=each.words, annotation=each.annotation) for each in (row[0].source, row[0].target)

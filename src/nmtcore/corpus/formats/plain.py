@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nmtcore.config.formats import PlainOptions
-from nmtcore.corpus.formats.rows import Inputs, Purpose, Row, aligned, decode, lines
+from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row, aligned, decode, lines
 from nmtcore.corpus.pairs import SIDES, Side
 
 ALIGNED = True
@@ -14,6 +14,6 @@ def rows(inputs: Inputs, options: PlainOptions) -> Iterator[Row]:
     return aligned(inputs, dict.fromkeys(SIDES, lines))
 
 
-def parse(row: Row, options: PlainOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: PlainOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Decode both lines."""
     return Side(text=decode(row[0])), Side(text=decode(row[1]))

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from nmtcore.corpus.scripts import SAMPLE, convert_advice, wide_encoding
+from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.streams import open_stream
 from nmtcore.errors import UserError
 
@@ -33,7 +33,7 @@ class Piece(NamedTuple):
     data: bytes
 
 
-class Purpose(NamedTuple):
+class ReadingContext(NamedTuple):
     """What rows are read for: the languages of both sides, and whether they are a gold treebank.
 
     The words of a treebank are those that its trees speak of, on both sides.

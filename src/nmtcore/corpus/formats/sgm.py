@@ -10,7 +10,18 @@ import re
 from collections.abc import Iterator
 
 from nmtcore.config.formats import SgmOptions
-from nmtcore.corpus.formats.rows import LONGEST_LINE, Input, Inputs, Piece, Purpose, Row, aligned, decode, lines, spaced
+from nmtcore.corpus.formats.rows import (
+    LONGEST_LINE,
+    Input,
+    Inputs,
+    Piece,
+    ReadingContext,
+    Row,
+    aligned,
+    decode,
+    lines,
+    spaced,
+)
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.errors import LineError
 
@@ -26,7 +37,7 @@ def rows(inputs: Inputs, options: SgmOptions) -> Iterator[Row]:
     return aligned(inputs, dict.fromkeys(SIDES, segments), unit="segments")
 
 
-def parse(row: Row, options: SgmOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: SgmOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Decode both segments. Raises `BadRow` for what is not UTF-8."""
     return Side(text=_text(row[0])), Side(text=_text(row[1]))
 

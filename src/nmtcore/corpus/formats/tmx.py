@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from nmtcore.config.formats import TmxOptions
-from nmtcore.corpus.formats.rows import LONGEST_LINE, BadRow, Input, Inputs, Piece, Purpose, Row, spaced
+from nmtcore.corpus.formats.rows import LONGEST_LINE, BadRow, Input, Inputs, Piece, ReadingContext, Row, spaced
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
 from nmtcore.errors import LineError
@@ -35,9 +35,9 @@ def rows(inputs: Inputs, options: TmxOptions) -> Iterator[Row]:
     return (unit for file in inputs["pairs"] for unit in units(file))
 
 
-def parse(row: Row, options: TmxOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: TmxOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Take both languages' variants. Raises `BadRow` where the unit lacks one."""
-    source, target = (_side(row, language) for language in (purpose.source, purpose.target))
+    source, target = (_side(row, language) for language in (context.source, context.target))
     return source, target
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nmtcore.config.formats import TsvOptions
-from nmtcore.corpus.formats.rows import BadRow, Inputs, Purpose, Row, decode, lines
+from nmtcore.corpus.formats.rows import BadRow, Inputs, ReadingContext, Row, decode, lines
 from nmtcore.corpus.pairs import Side
 
 ALIGNED = False
@@ -14,7 +14,7 @@ def rows(inputs: Inputs, options: TsvOptions) -> Iterator[Row]:
     return ((line,) for file in inputs["pairs"] for line in lines(file))
 
 
-def parse(row: Row, options: TsvOptions, purpose: Purpose) -> tuple[Side, Side]:
+def parse(row: Row, options: TsvOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Take the two columns. Raises `BadRow` where the line has fewer."""
     columns = decode(row[0]).split(options.separator)
     wanted = max(options.source_column, options.target_column)

@@ -10,7 +10,7 @@ import numpy as np
 
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.examples import NO_WORD, Examples, SideExamples
-from nmtcore.features.linearised import Linearised
+from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.base import Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, unsplit
@@ -28,12 +28,12 @@ class ParsingTask(Transform):
     def __init__(self, settings: ParsingTaskSettings, vocabularies: Mapping[str, Vocabulary]) -> None:
         self._translate, self._parse = vocabularies["source"].ids(ENTRIES)
 
-    def training(self, pairs: Examples, linearised: Linearised) -> Examples:
+    def training(self, pairs: Examples, linearised_parses: LinearisedParses) -> Examples:
         """Give both rows of every pair, one after the other; the id of the second is `-1 - id`."""
-        ids = np.repeat(pairs.id, 1 + linearised.known)
-        second = np.diff(np.repeat(np.arange(len(pairs)), 1 + linearised.known), prepend=-1) == 0
-        target = _by_turns(pairs.target, linearised.target, linearised.known, second)
-        source = _by_turns(pairs.source, pairs.source, linearised.known, second)
+        ids = np.repeat(pairs.id, 1 + linearised_parses.known)
+        second = np.diff(np.repeat(np.arange(len(pairs)), 1 + linearised_parses.known), prepend=-1) == 0
+        target = _by_turns(pairs.target, linearised_parses.target, linearised_parses.known, second)
+        source = _by_turns(pairs.source, pairs.source, linearised_parses.known, second)
         source = _wrapped(source, np.where(second, self._parse, self._translate))
         return Examples(id=np.where(second, -1 - ids, ids), source=source, target=target)
 
@@ -54,7 +54,7 @@ class ParsingTask(Transform):
 
 def _by_turns(first: SideExamples, second: SideExamples, known: np.ndarray, turns: np.ndarray) -> SideExamples:
     """Put the sentences of `first` and the `known` ones of `second` into one, the latter where `turns` is True."""
-    if first.syntax:
+    if first.features:
         raise ValueError(NO_SYNTAX)
     return SideExamples(
         ids=Ragged.by_turns(first.ids, second.ids.select(known), turns),
@@ -64,7 +64,7 @@ def _by_turns(first: SideExamples, second: SideExamples, known: np.ndarray, turn
 
 def _wrapped(side: SideExamples, tags: np.ndarray) -> SideExamples:
     """Put a tag before and after every sentence; `tags` has its id for each. It counts as a word in both places."""
-    if side.syntax:
+    if side.features:
         raise ValueError(NO_SYNTAX)
     words = Ragged(side.word_of_subword.values + 1, side.word_of_subword.offsets)
     return SideExamples(ids=side.ids.between(tags, tags), word_of_subword=words.between(0, side.word_counts + 1))

@@ -108,7 +108,7 @@ class ParserHead(Component):
 
         Roots have `of_root`, one column or (B, W). None where the examples came without governors.
         """
-        governors = examples.source.syntax.get("governor")
+        governors = examples.source.features.get("governor")
         if governors is None:
             return None
         governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_BW.shape[1]).astype(np.int64)

@@ -70,7 +70,7 @@ def parent_positions(arrays: Arrays, examples: Examples, *, name: str) -> np.nda
 
     `NO_POSITION` for padding, for words without annotation, and for every token of a sentence that has none.
     """
-    governors, positions = (examples.source.syntax.get(column) for column in ("governor", "parent_position"))
+    governors, positions = (examples.source.features.get(column) for column in ("governor", "parent_position"))
     if governors is None or positions is None:
         raise ValueError(f"{name} reads the dependency trees of the source, but the examples came without")
     rows, columns, words = arrays.words

@@ -37,7 +37,7 @@ def label_ids(arrays: Arrays, examples: Examples, column: str, *, labels: int, n
 
     Every piece of a word has the word's label. `labels` is L. Examples without such labels are a `ValueError`.
     """
-    of_words = examples.source.syntax.get(column)
+    of_words = examples.source.features.get(column)
     if of_words is None:
         raise ValueError(f"{name} reads the {column} of the source's words, but the examples came without")
     ids_BS = np.full(arrays.source_BS.shape, NO_LABEL, dtype=np.int64)

@@ -100,7 +100,7 @@ class TreeLabels(PairLabels):
 
     def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
         """Put each word's governor, and each token's word."""
-        governors = examples.source.syntax.get("governor")
+        governors = examples.source.features.get("governor")
         if governors is None:
             raise ValueError(f"{self.name} reads dependency trees, but the examples came without governors")
         governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_BW.shape[1])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.config.training import BatchSettings
-from nmtcore.training.batches import Lengths, blocks, plan_epoch, share, within
+from nmtcore.training.batch_plan import Lengths, blocks, plan_epoch, rows_within_length, share
 
 pairs = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=200)
 batch_settings = st.builds(
@@ -31,7 +31,7 @@ def size(rows: np.ndarray, lengths: Lengths, unit: str) -> int:
 @given(pairs, batch_settings, st.integers(0, 5), st.integers(0, 5))
 def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(sizes, settings, seed, epoch):
     lengths = lengths_of(sizes)
-    kept = within(lengths.source - 1, lengths.target - 1, max_length=20)
+    kept = rows_within_length(lengths.source - 1, lengths.target - 1, max_length=20)
     assert kept.tolist() == [i for i, (a, b) in enumerate(sizes) if a <= 21 and b <= 21]
     plan = plan_epoch(lengths, kept, settings, seed=seed, epoch=epoch)
     batches = [plan[step] for step in range(len(plan))]

@@ -16,8 +16,8 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.inference import raw
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.conllu import parse_text, parse_treebank
 from nmtcore.inference.parse import parse_examples
+from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
 from nmtcore.syntax.annotation import tree_fault
 
 LINES = ["the cat dog the cab.", "", " \t ", "dog\u2028dog", "漢字 \u0085 x", "the"]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from nmtcore.config.formats import FORMATS, FormatOptions
-from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, Purpose, Row, clean
+from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, ReadingContext, Row, clean
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
-from nmtcore.corpus.scripts import count_unspaced
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.tokenisation import WordTokenizer
+from nmtcore.corpus.writing_systems import count_unspaced
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import COLUMNS, Annotation, annotation_fault, failed
 from nmtcore.syntax.trees import HEAD_OF_ROOT
@@ -23,14 +23,14 @@ WORDS_DIFFER = "the words are not those of the tree"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reader:
+class CorpusReader:
     """All that a process needs to know to turn rows into batches."""
 
     corpus: str
     format: str
     options: FormatOptions
-    purpose: Purpose
-    words: dict[str, Words]
+    context: ReadingContext
+    words: dict[str, WordTokenizer]
 
     @property
     def module(self) -> ModuleType:
@@ -38,16 +38,16 @@ class Reader:
         return FORMATS.module(self.format)
 
 
-class Chunk(NamedTuple):
+class RowChunk(NamedTuple):
     """Rows of a corpus: `numbers` are theirs in the corpus (from 1, ascending), `id` is the first row's id."""
 
-    reader: Reader
+    reader: CorpusReader
     numbers: Sequence[int]
     id: int
     rows: list[Row]
 
 
-class Bad(NamedTuple):
+class BadPair(NamedTuple):
     """A pair that was left out; the parts of a `LineError`, which cannot travel between processes itself."""
 
     reason: str
@@ -57,28 +57,28 @@ class Bad(NamedTuple):
 
 
 @dataclass
-class Batch:
+class RawBatch:
     """The pairs of a chunk that could be read, and what was seen on the way."""
 
     corpus: str
     pairs: pa.RecordBatch
-    bad: list[Bad] = field(default_factory=list)
+    bad: list[BadPair] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
     """Of (what, side) or (what, side, reason)."""
 
 
-def read_chunk(chunk: Chunk) -> Batch:
+def read_chunk(chunk: RowChunk) -> RawBatch:
     """Read every row of a chunk. Raises `UserError` only for faults that no single row is guilty of."""
     reader, module = chunk.reader, chunk.reader.module
     columns: dict[str, list[Any]] = {name: [] for name in RAW_SCHEMA.names}
     bad, counts = [], Counter()
     for offset, row in enumerate(chunk.rows):
         try:
-            sides = module.parse(row, reader.options, reader.purpose)
+            sides = module.parse(row, reader.options, reader.context)
         except BadRow as error:
-            bad.append(Bad(error.reason, error.path, error.line, error.what))
+            bad.append(BadPair(error.reason, error.path, error.line, error.what))
             continue
-        if reader.purpose.treebank and all(side.words is None for side in sides):
+        if reader.context.treebank and all(side.words is None for side in sides):
             raise UserError(
                 f"The corpus '{reader.corpus}' stands in a treebank (a split called gold_... or treebank_...), but its "
                 f"format {reader.format} gives no words: a treebank is {{format: conllu}} or {{format: czeng}}."
@@ -88,10 +88,10 @@ def read_chunk(chunk: Chunk) -> Batch:
         for name, side in zip(SIDES, sides, strict=True):
             _add(columns, name, _finished(side, reader, name, counts), counts)
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
-    return Batch(reader.corpus, pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA), bad, counts)
+    return RawBatch(reader.corpus, pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA), bad, counts)
 
 
-def _finished(side: Side, reader: Reader, name: str, counts: Counter) -> Side:
+def _finished(side: Side, reader: CorpusReader, name: str, counts: Counter) -> Side:
     """Clean a side's text and fix its words; a tree that speaks of other words becomes null with a reason.
 
     In a treebank the words that the format gives are kept, however the data set fixes its words elsewhere.
@@ -101,7 +101,7 @@ def _finished(side: Side, reader: Reader, name: str, counts: Counter) -> Side:
         counts["line_separators", name] += 1
         text = clean(text)
     fixer = reader.words[name]
-    if fixer.kind == "given" or (reader.purpose.treebank and words is not None):
+    if fixer.kind == "given" or (reader.context.treebank and words is not None):
         if words is None:
             raise UserError(
                 f"The words of the {name} side are to be as given, but the format {reader.format} of corpus "

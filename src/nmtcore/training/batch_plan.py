@@ -68,7 +68,7 @@ def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, s
     return Plan(rows=shuffled, starts=starts[order], ends=stops[order])
 
 
-class Walk:
+class EndlessPlan:
     """The batches of one epoch after another; batch n (from 0) depends on `plan`, a function of the epoch, and n alone.
 
     Walking forwards is fast; each epoch is planned once.
@@ -91,7 +91,7 @@ class Walk:
         return self._now[number - self._first]
 
 
-def within(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
+def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
     """Give the rows of which neither side (subwords without the end of sentence) is longer than `max_length`.
 
     None stands for no limit.

@@ -19,7 +19,7 @@ def start(folder, *, env=None, settings=None, **options):
     """Start a training process."""
     folder.mkdir(exist_ok=True)
     options["settings"] = SETTINGS | (settings or {})
-    process = PROCESSES.Process(target=tiny.train_apart, args=(folder, options, env or {}))
+    process = PROCESSES.Process(target=tiny.train_in_process, args=(folder, options, env or {}))
     process.start()
     return process
 

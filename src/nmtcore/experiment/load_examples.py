@@ -14,7 +14,7 @@ from nmtcore.features.examples import (
     concatenated,
     load_examples,
 )
-from nmtcore.features.linearised import Linearised, load_linearised
+from nmtcore.features.linearised_parses import LinearisedParses, load_linearised_parses
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
@@ -32,7 +32,7 @@ def load_split(
     The targets are read only where they are asked for and there.
     """
     target = target and "target" in run.sides_of(split)
-    return load_examples(folder, split, syntax=run.syntax_of(split), start=start, stop=stop, target=target)
+    return load_examples(folder, split, features=run.split_features(split), start=start, stop=stop, target=target)
 
 
 def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
@@ -63,14 +63,14 @@ def _count_pairs(run: RunSettings, folder: Path, split: str) -> int:
 
 def _load_block(
     run: RunSettings, folder: Path, split: str, start: int, stop: int
-) -> tuple[Examples, Linearised | None]:
+) -> tuple[Examples, LinearisedParses | None]:
     """Load the pairs start..stop-1, with the parses of their sources where a transform asks for them."""
-    pairs, file = load_split(run, folder, split, start=start, stop=stop), run.linearised_file(split)
+    pairs, file = load_split(run, folder, split, start=start, stop=stop), run.linearised_parses_file(split)
     if file is None:
         return pairs, None
-    ids, linearised = load_linearised(folder / file, start=start, stop=stop)
+    ids, linearised_parses = load_linearised_parses(folder / file, start=start, stop=stop)
     check_ids(pairs.id, ids, folder / file_name("tokens", split=split, side="source"), folder / file, start)
-    return pairs, linearised
+    return pairs, linearised_parses
 
 
 def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
@@ -84,7 +84,7 @@ def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict
     `files` gives their paths by side and annotator.
     """
     labels: dict[str, dict[str, list[str]]] = {}
-    for side, annotators in run.syntax.items():
+    for side, annotators in run.features.items():
         labels[side] = {}
         for annotator, features in by_annotator(annotators).items():
             found = read_labels(Path(files[side][annotator]))

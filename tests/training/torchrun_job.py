@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from factories import run_settings
 from inference.tiny import PIECES, write_segmentation
-from training.apart import PROCESSES
+from training.processes import PROCESSES
 
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.training import TrainingSettings

@@ -9,7 +9,7 @@ from nmtcore.corpus.truecase import Truecaser, detruecase
 from nmtcore.errors import UserError
 
 
-class Words:
+class WordTokenizer:
     """How the words of one side are made.
 
     moses: Moses' tokeniser without escapes; spaces: at white space; mecab: MeCab's words (Japanese); given: as the
@@ -39,12 +39,12 @@ class Words:
 
     def join(self, words: Sequence[str]) -> str:
         """Make a text of words: detokenised as their kind is written, else with spaces between."""
-        words = self.restored(words)
+        words = self.detruecased(words)
         if self.kind == "moses":
             return moses_detokenizer(self.language)(words)
         return mecab.join(words) if self.kind == "mecab" else " ".join(words)
 
-    def restored(self, words: Sequence[str]) -> Sequence[str]:
+    def detruecased(self, words: Sequence[str]) -> Sequence[str]:
         """Give the words as a text has them: detruecased where they were truecased."""
         return detruecase(words) if self.settings.truecase else words
 

@@ -1,7 +1,7 @@
 import pytest
 from pair_files import write_corpus
 
-from nmtcore.annotation.brackets import brackets, linearise_annotation
+from nmtcore.annotation.linearise import linearise_annotation, linearised_parse
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows, write_rows
@@ -11,8 +11,8 @@ TREE = "(ROOT (S (NP (PRP He)) (VP (VBZ sleeps))))"
 
 
 def test_phrases_stay_and_words_go():
-    assert brackets(TREE, ["He", "sleeps"]) == ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
-    assert brackets("(X (-LRB- -LRB-) (NN a\\/b) (-RRB- -RRB-))", ["(", "a/b", ")"]) == ["(X", ")"]
+    assert linearised_parse(TREE, ["He", "sleeps"]) == ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
+    assert linearised_parse("(X (-LRB- -LRB-) (NN a\\/b) (-RRB- -RRB-))", ["(", "a/b", ")"]) == ["(X", ")"]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_phrases_stay_and_words_go():
     ],
 )
 def test_no_parse_a_broken_one_and_one_of_other_words_are_null(parse, words):
-    assert brackets(parse, words) is None
+    assert linearised_parse(parse, words) is None
 
 
 def write(folder, parses, ids):

@@ -122,7 +122,7 @@ def _gold(piece: Piece) -> tuple[Sequence[str], Annotation]:
     try:
         side = parse_sentence(piece, surface=False)
     except BadRow as error:
-        raise LineError(error.path, error.line, error.what) from error
+        raise LineError(error.path, error.line, error.problem) from error
     return side.words, side.annotation
 
 

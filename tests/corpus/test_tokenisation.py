@@ -9,7 +9,7 @@ from nmtcore.config.datasets import WordsSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus import moses
 from nmtcore.corpus.moses import Normalizer, Tokenizer, needed
-from nmtcore.corpus.words import Words
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 
 STRAY = "\u2028\u2029\x85\x0b\x0c\r\t\x1c\x00\x01\u00a0\u3000"
@@ -25,8 +25,8 @@ LANGUAGES = ["en", "cs", "de", "tr", "ru", "fr", "it", "ja", "xx"]
 NEWS = {"en": "en-de", "de": "en-de", "cs": "cs-en", "ru": "en-ru", "tr": "en-tr", "ja": "en-ja"}
 
 
-def make(kind: str, language: str, **values: bool) -> Words:
-    return Words(WordsSettings(kind=kind, **values), language)
+def make(kind: str, language: str, **values: bool) -> WordTokenizer:
+    return WordTokenizer(WordsSettings(kind=kind, **values), language)
 
 
 def oracle(language: str) -> sacremoses.MosesTokenizer:

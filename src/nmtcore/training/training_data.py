@@ -17,12 +17,12 @@ from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.transformer import Transformer
 from nmtcore.syntax.trees import NO_GOVERNOR
-from nmtcore.training.batches import Lengths, Plan, Walk, blocks, plan_epoch, share, within
+from nmtcore.training.batch_plan import EndlessPlan, Lengths, Plan, blocks, plan_epoch, rows_within_length, share
 from nmtcore.training.update import loss_names
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stock:
+class TrainingSet:
     """Examples that updates draw on: translation pairs, or the sentences of treebanks."""
 
     examples: Examples
@@ -50,16 +50,16 @@ class Stock:
 class TrainingData:
     """Training and development examples, and what follows from their lengths."""
 
-    main: Stock
+    main: TrainingSet
     """Its epochs are those of training: the pairs; or the treebanks, where a run is trained on nothing else."""
-    beside: Stock | None = None
+    beside: TrainingSet | None = None
     """What every update has a batch of beside that of `main`: the treebanks, over and over, in epochs of their own."""
     dev: Examples
     dev_blocks: list[np.ndarray]
 
     def __post_init__(self) -> None:
         # A walk remembers where it is, to be fast; what it gives depends on the number of the update alone.
-        object.__setattr__(self, "_walk", None if self.beside is None else Walk(self.beside.plan))
+        object.__setattr__(self, "_walk", None if self.beside is None else EndlessPlan(self.beside.plan))
 
     @property
     def left_out(self) -> int:
@@ -71,12 +71,12 @@ class TrainingData:
         return self.main.plan(epoch)
 
     def batches(self, rows: np.ndarray, update: int, components: Sequence[Component], **where: Any) -> list[Batch]:
-        """Make what one device takes (see `Stock.batches`) of update number `update` (from 0), `rows` being its own."""
+        """Make one device's micro-batches of update `update` (counted from 0), whose batch has the rows `rows`."""
         batches = self.main.batches(rows, components, **where)
         return batches if self._walk is None else batches + self.beside.batches(self._walk[update], components, **where)
 
 
-def training_data(
+def prepare_training_data(
     run: RunSettings,
     model: Transformer,
     train: Examples | None,
@@ -106,27 +106,27 @@ def training_data(
 
 def _pairs(
     run: RunSettings, model: Transformer, train: Examples, terms: frozenset[str] | None, log: Callable[[str], None]
-) -> Stock:
+) -> TrainingSet:
     settings = run.training.batch
     if not len(train):
         raise UserError(f"The training set of {run.dataset} is empty: nothing to train on.")
-    kept = within(train.source.ids.lengths, train.target.ids.lengths, max_length=settings.max_length)
+    kept = rows_within_length(train.source.ids.lengths, train.target.ids.lengths, max_length=settings.max_length)
     if not len(kept):
         raise UserError(
             f"None of the {len(train)} training pairs of {run.dataset} has at most {settings.max_length} subwords on "
             "both sides (training.batch.max_length): nothing to train on."
         )
     _tell_left_out(log, train, kept, settings, what="training pairs")
-    for line in without_syntax(run.syntax_of("train"), train, kept):
+    for line in without_syntax(run.split_features("train"), train, kept):
         log(line)
     lengths = padded_lengths(model, train)
-    return Stock(examples=train, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
+    return TrainingSet(examples=train, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
 
 
-def _treebank(run: RunSettings, model: Transformer, treebank: Examples, log: Callable[[str], None]) -> Stock:
+def _treebank(run: RunSettings, model: Transformer, treebank: Examples, log: Callable[[str], None]) -> TrainingSet:
     settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
     lengths = treebank.source.ids.lengths
-    kept = within(lengths, np.zeros_like(lengths), max_length=settings.max_length)
+    kept = rows_within_length(lengths, np.zeros_like(lengths), max_length=settings.max_length)
     lacking = unannotated(treebank.source, "trees")[kept]
     if lacking.all():
         limit = settings.max_length
@@ -138,7 +138,7 @@ def _treebank(run: RunSettings, model: Transformer, treebank: Examples, log: Cal
     _tell_left_out(log, treebank, kept, settings, what="sentences of treebanks")
     if lacking.any():
         log(f"{lacking.sum()} of {len(kept)} sentences of treebanks have no tree: they train nothing.")
-    return Stock(
+    return TrainingSet(
         examples=replace(treebank, target=None),
         lengths=padded_lengths(model, replace(treebank, target=None)),
         kept=kept,
@@ -171,7 +171,7 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     trees = feature == "trees"
     annotated = np.zeros(len(side), dtype=bool)
     for column in ("governor",) if trees else FEATURES[feature].labels:
-        values = side.syntax[column]
+        values = side.features[column]
         rows, _ = values.rows_and_columns()
         annotated[rows[values.values != (NO_GOVERNOR if trees else NO_LABEL)]] = True
     return ~annotated & (side.ids.lengths > 0)

@@ -8,8 +8,8 @@ import pytest
 from corpus.test_streams import tar
 
 from nmtcore.config.datasets import WordsSettings
+from nmtcore.corpus.encodings import SAMPLE, wide_encoding
 from nmtcore.corpus.mecab import split
-from nmtcore.corpus.scripts import SAMPLE, wide_encoding
 from nmtcore.errors import LineError, UserError
 
 TEXTS = {
