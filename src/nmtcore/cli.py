@@ -83,7 +83,7 @@ def _add_translate(commands: argparse._SubParsersAction) -> None:
 
 
 def _translate(chosen: argparse.Namespace) -> None:
-    from nmtcore.inference.bundle import CHUNK, load_bundle
+    from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
 
     bundle = load_bundle(chosen.model, _device(chosen.device))
     settings = bundle.decoding(
@@ -97,7 +97,7 @@ def _translate(chosen: argparse.Namespace) -> None:
         sys.stdin.buffer,
         settings,
         n_best=chosen.n_best or 1,
-        chunk=1 if sys.stdin.isatty() else CHUNK,
+        chunk=1 if sys.stdin.isatty() else LINES_PER_CHUNK,
         model_folders=_model_folders(chosen, bundle),
     )
     output = sys.stdout.buffer
@@ -122,13 +122,13 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help="parse the words of this treebank, and tell how many heads are right",
     )
-    way = command.add_mutually_exclusive_group()
-    way.add_argument(
+    trees = command.add_mutually_exclusive_group()
+    trees.add_argument(
         "--roots",
         choices=["one", "many"],
         help="of a tree; as many as the trees of the model's data set have by default",
     )
-    way.add_argument("--argmax", action="store_true", help="each word's likeliest head by itself: perhaps no tree")
+    trees.add_argument("--argmax", action="store_true", help="each word's likeliest head by itself: perhaps no tree")
     command.add_argument(
         "--attention",
         type=_layer_and_head,
@@ -138,30 +138,30 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
 
 
 def _parse(chosen: argparse.Namespace) -> None:
-    from nmtcore.evaluation.attachment import told_attachment
-    from nmtcore.inference.bundle import CHUNK, load_bundle
-    from nmtcore.inference.parse_files import WAYS
+    from nmtcore.evaluation.attachment import attachment_line
+    from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
+    from nmtcore.inference.parse_files import TREE_METHODS
     from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
 
     device, parser = _device(chosen.device), None
     if chosen.attention is None:
         bundle = load_bundle(chosen.model, device)
     else:
-        from nmtcore.inference.attention import load_observed
+        from nmtcore.inference.attention import load_observed_bundle
         from nmtcore.inference.induced import attention_parser
 
-        bundle = load_observed(chosen.model, device)
+        bundle = load_observed_bundle(chosen.model, device)
         layer, head = chosen.attention
         parser = attention_parser(bundle, layer=layer, head=head)
-    way = "argmax" if chosen.argmax else WAYS[chosen.roots or bundle.run.evaluation.roots]
+    method = "argmax" if chosen.argmax else TREE_METHODS[chosen.roots or bundle.run.evaluation.roots]
     folders = _model_folders(chosen, bundle)
     if chosen.conllu is None:
-        chunk = 1 if sys.stdin.isatty() else CHUNK
-        _write(parse_text(bundle, sys.stdin.buffer, way=way, parser=parser, chunk=chunk, model_folders=folders))
+        chunk = 1 if sys.stdin.isatty() else LINES_PER_CHUNK
+        _write(parse_text(bundle, sys.stdin.buffer, method=method, parser=parser, chunk=chunk, model_folders=folders))
         return
-    found = list(parse_treebank(bundle, chosen.conllu, way=way, parser=parser, model_folders=folders))
+    found = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))
     _write(sentence.block for sentence in found)
-    told = told_attachment(*zip(*((s.heads, s.gold, s.words, s.upos) for s in found), strict=True))
+    told = attachment_line(*zip(*((s.heads, s.gold, s.words, s.upos) for s in found), strict=True))
     print(f"{chosen.conllu}: {told}", file=sys.stderr)
 
 
@@ -187,10 +187,10 @@ def _add_attention(commands: argparse._SubParsersAction) -> None:
 
 def _attention(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path
-    from nmtcore.inference.attention import load_observed, write_attention
+    from nmtcore.inference.attention import load_observed_bundle, write_attention
 
     check_output_path(chosen.output)
-    bundle = load_observed(chosen.model, _device(chosen.device))
+    bundle = load_observed_bundle(chosen.model, _device(chosen.device))
     folders = _model_folders(chosen, bundle)
     write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=folders)
 

@@ -8,7 +8,7 @@ from factories import run_settings
 from inference.tiny import write_segmentation
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.transforms import ParsingTaskSettings
@@ -69,13 +69,13 @@ def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
     whole = load_training(run, transforms, folder, "dev")
     counts = []
 
-    def training(pairs, linearised):
+    def for_training(pairs, linearised):
         counts.append(len(pairs))
-        return transforms.training(pairs, linearised)
+        return transforms.for_training(pairs, linearised)
 
     for name, value in {"ROWS_PER_GROUP": 1, "BLOCKS": 2}.items():
         monkeypatch.setattr(f"nmtcore.experiment.load_examples.{name}", value)
-    found = load_training(run, SimpleNamespace(training=training), folder, "dev")
+    found = load_training(run, SimpleNamespace(for_training=for_training), folder, "dev")
     assert counts == {None: [2, 2], 0: [0], 1: [1], 2: [1, 1], 3: [2, 1], 9: [2, 2]}[limit]
     assert found.id.tolist() == whole.id.tolist()
     for ours, theirs in ((found.source, whole.source), (found.target, whole.target)):

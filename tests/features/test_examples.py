@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.features.examples import concatenated, load_examples
+from nmtcore.features.examples import concatenate, load_examples
 from nmtcore.features.schema import syntax_schema
 from nmtcore.parquet import write_rows
 
@@ -60,7 +60,7 @@ def test_without_syntax_or_target(folder):
     examples = load_examples(folder, "dev", target=False)
     assert examples.source.features == {}
     assert examples.target is None
-    assert examples.head(2).target is examples.take(np.array([1])).target is None
+    assert examples.first(2).target is examples.take(np.array([1])).target is None
 
 
 def test_each_feature_comes_from_its_annotator_and_no_other_is_read(folder):
@@ -95,7 +95,7 @@ def test_a_limit_takes_the_first_rows(folder, limit):
     assert len(examples) == len(examples.source) == len(examples.target) == len(examples.source.features["governor"])
     whole = load_examples(folder, "dev", features=BOTH)
     if limit is not None:
-        assert lists_of(whole.head(limit).source.features["upos"]) == lists_of(examples.source.features["upos"])
+        assert lists_of(whole.first(limit).source.features["upos"]) == lists_of(examples.source.features["upos"])
 
 
 def test_rows_are_taken_with_all_that_belongs_to_them(folder):
@@ -109,7 +109,7 @@ def test_rows_are_taken_with_all_that_belongs_to_them(folder):
 @pytest.mark.parametrize("target", [True, False])
 def test_examples_are_put_after_one_another(folder, target):
     whole = load_examples(folder, "dev", features=BOTH, target=target)
-    joined = concatenated([whole.take(np.array([1, 0])), whole.take(np.array([1]))])
+    joined = concatenate([whole.take(np.array([1, 0])), whole.take(np.array([1]))])
     expected = whole.take(np.array([1, 0, 1]))
     assert joined.id.tolist() == expected.id.tolist()
     for side in ("source", "target") if target else ("source",):
@@ -132,7 +132,7 @@ def test_what_has_been_put_together_is_dropped(folder):
             yield part
             del part
 
-    assert concatenated(parts()).id.tolist() == [0, 5] * 4
+    assert concatenate(parts()).id.tolist() == [0, 5] * 4
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 2), (1, 3), (2, 9), (1, None), (1, 1), (3, 5)])

@@ -11,7 +11,7 @@ from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
-from nmtcore.inference.bundle import FORMAT, load_bundle, load_start, save_bundle
+from nmtcore.inference.bundle import FORMAT, load_bundle, load_initial_weights, save_bundle
 from nmtcore.model.build import build_model
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -182,7 +182,7 @@ def test_n_best_are_different_and_ordered(bundle):
 
 
 def test_a_very_long_line_is_translated_in_parts_and_said(bundle, monkeypatch, capsys):
-    monkeypatch.setattr(raw, "LONGEST", 12)
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 12)
     text = "the dog . " * 10
     (whole,) = bundle.translate([text])
     assert "standard input, line 1: very long, translated in 3 parts." in capsys.readouterr().err
@@ -213,7 +213,7 @@ def test_what_is_no_text_is_said_with_its_line(bundle, line, fault):
 def test_settings_may_be_changed(bundle):
     changed = bundle.decoding(beam=1, alpha=None)
     assert (changed.beam, changed.alpha) == (1, bundle.run.decoding.alpha)
-    with pytest.raises(UserError, match="at least 1"):
+    with pytest.raises(UserError, match="beam must be between 1 and 1000"):
         bundle.decoding(beam=0)
     short = bundle.decoding(max_length=1)
     assert isinstance(short, DecodingSettings)
@@ -233,17 +233,17 @@ def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
     size = len(Vocabulary.of(PIECES))
     torch.manual_seed(2)
     model = build_model(run, source_size=size, target_size=size)
-    load_start(model, folder, run=run, segmentation=tmp_path / "segmentation")
+    load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation")
     expected = load_bundle(folder).model.state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in model.state_dict().items())
 
     other = write_segmentation(tmp_path / "other")
     Vocabulary.of([*PIECES[1:], PIECES[0]]).save(other / "source.vocab")
     with pytest.raises(UserError, match="trained with another source vocabulary than"):
-        load_start(model, folder, run=run, segmentation=other)
+        load_initial_weights(model, folder, run=run, segmentation=other)
     wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
     with pytest.raises(UserError, match="does not fit"):
-        load_start(wider, folder, run=run, segmentation=tmp_path / "segmentation")
+        load_initial_weights(wider, folder, run=run, segmentation=tmp_path / "segmentation")
     (folder / "weights.safetensors").write_bytes(b"")
     with pytest.raises(UserError, match="damaged or was changed"):
-        load_start(model, folder, run=run, segmentation=tmp_path / "segmentation")
+        load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation")

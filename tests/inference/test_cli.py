@@ -54,6 +54,8 @@ def test_n_best_lines_are_numbered_and_scored(model):
         (["--device", "gpu"], b"the\n", "'gpu' cannot be used: torch calls a GPU cuda. Try cuda, or cpu."),
         (["--device", "GPU:1"], b"the\n", "'GPU:1' cannot be used: torch calls a GPU cuda. Try cuda:1, or cpu."),
         (["--beam", "0"], b"the\n", "0 is not at least 1"),
+        (["--beam", "1000000"], b"the\n", "beam must be between 1 and 1000, not 1000000."),
+        (["--alpha", "inf"], b"the\n", "alpha must be between -10 and 10, not inf."),
     ],
 )
 def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, arguments, text, sentence):
@@ -83,15 +85,19 @@ def test_layers_and_heads_count_from_0(model, capsys, place, sentence):
 def test_no_model_is_said_in_one_line(tmp_path):
     output, errors = nmtcore("translate", tmp_path / "no", code=2)
     assert output == ""
-    assert errors == f"nmtcore translate: {tmp_path / 'no'} is no model: there is no such folder.\n"
+    assert errors == f"nmtcore translate: {tmp_path / 'no'} is not a model: there is no such folder.\n"
     (tmp_path / "file").touch()
     _, errors = nmtcore("translate", tmp_path / "file", code=2)
-    assert errors == f"nmtcore translate: {tmp_path / 'file'} is no model: it is a file, and a model is a folder.\n"
+    assert (
+        errors == f"nmtcore translate: {tmp_path / 'file'} is not a model: a model is a folder, and this is a file.\n"
+    )
     (tmp_path / "run" / "seed1" / "model").mkdir(parents=True)
     (tmp_path / "run" / "seed1" / "model" / "bundle.json").touch()
     for above in (tmp_path / "run", tmp_path / "run" / "seed1"):
         _, errors = nmtcore("translate", above, code=2)
-        assert errors == f"nmtcore translate: {above} is no model, but holds one: {tmp_path / 'run/seed1/model'}.\n"
+        assert (
+            errors == f"nmtcore translate: {above} is not a model but contains one: {tmp_path / 'run/seed1/model'}.\n"
+        )
 
 
 def test_what_stands_where_a_file_is_wanted_stays(model, tmp_path):

@@ -18,9 +18,9 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference import raw
-from nmtcore.inference.raw import Reader, clean_lines, cuts
+from nmtcore.inference.raw import TextReader, clean_lines, part_ranges
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import UNK, Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -79,7 +79,7 @@ def reader(tmp_path, *components, **values):
     run = run_of(*components, **values)
     segmenter = Segmenter.load(folder, run.segmentation, "source")
     vocabularies = run_vocabularies(run, folder)
-    return Reader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
+    return TextReader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
 
 
 def test_only_components_that_translate_with_trees_are_annotated_for():
@@ -110,12 +110,12 @@ def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
 
 def test_text_stands_between_the_tags_of_its_task(tmp_path, monkeypatch):
     """What a line itself says of tags is text; every part of a very long one is wrapped."""
-    monkeypatch.setattr(raw, "LONGEST", 4)
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 4)
     with reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()}) as read:
         vocabulary = read._vocabulary
         examples, lines = read.examples(["the cab", "", "<TR> the", " ", "the a the a the cab"])
         assert read.examples(["", ""])[1] == []
-    tag = unsplit(TRANSLATE)
+    tag = tag_entry(TRANSLATE)
     ids, words = ([row.tolist() for row in rows] for rows in (examples.source.ids, examples.source.word_of_subword))
     assert lines == [0, 2, 2, 4, 4]
     assert vocabulary.tokens(ids[0]) == [tag, "the", "ca@@", "b", tag]
@@ -159,7 +159,7 @@ def test_trees_that_only_a_corpus_has_are_said_to_be_missing(tmp_path):
 @given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 7))
 def test_cuts_cover_everything_and_split_only_words_that_are_too_long(sizes, longest):
     word_of = [word for word, size in enumerate(sizes) for _ in range(size)]
-    ranges = list(cuts(word_of, longest=longest))
+    ranges = list(part_ranges(word_of, longest=longest))
     assert [i for start, stop in ranges for i in range(start, stop)] == list(range(len(word_of)))
     for start, stop in ranges:
         assert 0 < stop - start <= longest
@@ -169,7 +169,7 @@ def test_cuts_cover_everything_and_split_only_words_that_are_too_long(sizes, lon
 
 
 def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(raw, "LONGEST", 3)
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 3)
     with reader(tmp_path) as read:
         examples, lines = read.examples(["the cab the cab abcde"])
     assert lines == [0] * len(examples)
@@ -180,7 +180,7 @@ def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
 def test_the_annotator_settings_of_a_bundle_are_checked():
     broken = run_of(ReadsTrees(), features=SYNTAX["features"], annotators={"parser": {"tool": "nothing"}})
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
-        Reader(broken, Vocabulary.of([]), Segmenter(), Transforms())
+        TextReader(broken, Vocabulary.of([]), Segmenter(), Transforms())
 
 
 @pytest.mark.parametrize("text", ["Größe\n", "a\n\nb\ncat\n", "中\nthe cat sees the dog\n", "the cat\n" * 2000])

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
-from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
@@ -91,7 +92,7 @@ def test_every_subword_knows_its_word(name, tmp_path, shared):
         tool = Segmenter.load(tmp_path / name, chosen, side)
         vocabulary = Vocabulary.load(tmp_path / name / f"{side}.vocab")
         sentences = [line.split() for line in lines]
-        for words, (pieces, owners) in zip(sentences, tool.many(sentences), strict=True):
+        for words, (pieces, owners) in zip(sentences, tool.segment_all(sentences), strict=True):
             assert tool.join(pieces) == words
             assert len(owners) == len(pieces)
             for number, word in enumerate(words):

@@ -69,6 +69,6 @@ rule extract_syntax:
         runtime=240,
     params:
         version=VERSIONS["features"],
-        kinds=planned(used_annotations),
+        annotation_names=planned(used_annotations),
     script:
         "../scripts/extract_syntax.py"

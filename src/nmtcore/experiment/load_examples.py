@@ -8,10 +8,10 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import (
     Examples,
-    by_annotator,
     check_counts,
     check_ids,
-    concatenated,
+    concatenate,
+    group_by_annotator,
     load_examples,
 )
 from nmtcore.features.linearised_parses import LinearisedParses, load_linearised_parses
@@ -43,7 +43,7 @@ def load_training(run: RunSettings, transforms: Transforms, folder: Path, split:
     if not run.transforms:
         return load_split(run, folder, split, stop=run.sentences.of(split))
     blocks = _blocks(_count_pairs(run, folder, split))
-    return concatenated(transforms.training(*_load_block(run, folder, split, *block)) for block in blocks)
+    return concatenate(transforms.for_training(*_load_block(run, folder, split, *block)) for block in blocks)
 
 
 def _blocks(pairs: int) -> list[tuple[int, int]]:
@@ -75,7 +75,7 @@ def _load_block(
 
 def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
     """Load what a run translates or parses of a split: one example per pair, without targets."""
-    return transforms.translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
+    return transforms.for_translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
 
 
 def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
@@ -86,7 +86,7 @@ def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict
     labels: dict[str, dict[str, list[str]]] = {}
     for side, annotators in run.features.items():
         labels[side] = {}
-        for annotator, features in by_annotator(annotators).items():
+        for annotator, features in group_by_annotator(annotators).items():
             found = read_labels(Path(files[side][annotator]))
             labels[side] |= {name: found[name] for name in labels_of(features)}
     return labels

@@ -13,9 +13,9 @@ from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.experiment.load_examples import load_sources, load_training, run_labels
 from nmtcore.experiment.output import Output
-from nmtcore.features.examples import Examples, concatenated
+from nmtcore.features.examples import Examples, concatenate
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.inference.bundle import LIST, load_start, save_bundle
+from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
@@ -56,7 +56,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     vocabularies = run_vocabularies(run, segmentation)
     examples, files = _training_data(run, Transforms.of(run, vocabularies), Path(job.features))
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
-    files += [Path(job.start, LIST)] if job.start else []
+    files += [Path(job.start, MANIFEST)] if job.start else []
     labels = run_labels(run, job.labels)
     main = os.environ.get("RANK", "0") == "0"
     checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=print if main else silent)
@@ -65,14 +65,14 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
     model = build_model(run, **sizes, labels=labels or None)
     if job.start:
-        load_start(model, Path(job.start), run=run, segmentation=segmentation)
+        load_initial_weights(model, Path(job.start), run=run, segmentation=segmentation)
     treebanks = [examples[split] for split in run.treebanks]
     train(
         run,
         model,
         examples.get("train"),
         examples["dev"],
-        treebank=concatenated(treebanks) if treebanks else None,
+        treebank=concatenate(treebanks) if treebanks else None,
         folder=Path(job.history).parent,
         checkpoints=checkpoints,
         validate=_validator(run, vocabularies, job),

@@ -52,10 +52,10 @@ class SideExamples:
         features = {name: values.take(rows) for name, values in self.features.items()}
         return SideExamples(ids=self.ids.take(rows), word_of_subword=self.word_of_subword.take(rows), features=features)
 
-    def head(self, n: int) -> "SideExamples":
+    def first(self, n: int) -> "SideExamples":
         """Give the first `n` rows."""
-        features = {name: values.head(n) for name, values in self.features.items()}
-        return SideExamples(ids=self.ids.head(n), word_of_subword=self.word_of_subword.head(n), features=features)
+        features = {name: values.first(n) for name, values in self.features.items()}
+        return SideExamples(ids=self.ids.first(n), word_of_subword=self.word_of_subword.first(n), features=features)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +74,13 @@ class Examples:
         target = None if self.target is None else self.target.take(rows)
         return Examples(id=self.id[rows], source=self.source.take(rows), target=target)
 
-    def head(self, n: int) -> "Examples":
+    def first(self, n: int) -> "Examples":
         """Give the first `n` pairs (all, where there are fewer)."""
-        target = None if self.target is None else self.target.head(n)
-        return Examples(id=self.id[:n], source=self.source.head(n), target=target)
+        target = None if self.target is None else self.target.first(n)
+        return Examples(id=self.id[:n], source=self.source.first(n), target=target)
 
 
-def concatenated(several: Iterable[Examples]) -> Examples:
+def concatenate(several: Iterable[Examples]) -> Examples:
     """Put examples (at least one) after one another as they come; all have the same columns, and targets or none.
 
     Where `several` are made one by one, no more than one is held beside what has been put together.
@@ -149,7 +149,7 @@ def _load_side(
     _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
     tokens = SideExamples(ids=columns["ids"], word_of_subword=words)
     counts, columns = tokens.word_counts, {}
-    for annotator, features in by_annotator(annotators).items():
+    for annotator, features in group_by_annotator(annotators).items():
         other = folder / file_name("syntax", split=split, side=side, annotator=annotator)
         other_ids, found = _load_columns(other, columns_of(features), rows)
         check_ids(ids, other_ids, path, other, rows[0])
@@ -159,7 +159,7 @@ def _load_side(
     return ids, replace(tokens, features=columns)
 
 
-def by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
+def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
     """Group features, each with its annotator, by the annotator."""
     grouped: dict[str, list[str]] = {}
     for feature, annotator in annotators.items():

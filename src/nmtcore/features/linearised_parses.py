@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import SideExamples, ragged_column
 from nmtcore.features.extract import token_lists
 from nmtcore.features.growing import GrowingArray, GrowingRagged
@@ -54,7 +54,7 @@ def extract_linearised_parses(
     with row_writer(output, LINEARISED_TOKENS_SCHEMA) as writer:
         for batch in selected_batches(linearised_parses, selection, columns=["id", "brackets"]):
             parses = batch.column("brackets")
-            lists = token_lists(segmenter.batch(parses), vocabulary, mask=parses.is_null())
+            lists = token_lists(segmenter.segment_batch(parses), vocabulary, mask=parses.is_null())
             writer.write_batch(
                 pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=LINEARISED_TOKENS_SCHEMA)
             )

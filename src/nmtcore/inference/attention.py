@@ -17,9 +17,9 @@ from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import beam_search, length_limits
-from nmtcore.inference.bundle import CHUNK, Bundle, load_bundle
-from nmtcore.inference.raw import chunks, clean_lines
-from nmtcore.inference.sentence_batches import ON_CPU, device_of, over_batches
+from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, load_bundle
+from nmtcore.inference.raw import clean_lines, grouped
+from nmtcore.inference.sentence_batches import USE_CPU, device_of, map_batches
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
 from nmtcore.model.components.base import Stack
@@ -51,7 +51,7 @@ TOGETHER = 4
 """Batches whose maps are held at a time."""
 
 
-def load_observed(folder: Path, device: str | torch.device = "cpu") -> Bundle:
+def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     """Load a model whose heads are watched; see `load_bundle`."""
     return load_bundle(folder, device, observers=[AttentionMaps()])
 
@@ -68,11 +68,11 @@ def write_attention(
     """Write the weights of all heads over each line as `ATTENTION_SCHEMA`, in order; a line without words has none.
 
     With `cross` the model translates as well, and its attention to the source while it writes its best translation is
-    beside that within the source. `bundle` is one of `load_observed`. Raises as `Bundle.translate_n_best`.
+    beside that within the source. `bundle` is one of `load_observed_bundle`. Raises as `Bundle.translate_n_best`.
     """
     with bundle.reader(model_folders) as reader, row_writer(path, ATTENTION_SCHEMA) as writer:
         first = 0
-        for texts in chunks(clean_lines(lines, where=where), CHUNK):
+        for texts in grouped(clean_lines(lines, where=where), LINES_PER_CHUNK):
             examples, line_of_part = reader.examples(texts)
             ids = np.array(line_of_part, dtype=np.int64) + first
             for found in _observed(bundle, replace(examples, id=ids), cross=cross):
@@ -86,8 +86,8 @@ def _observed(bundle: Bundle, examples: Examples, *, cross: bool) -> Iterator[pa
     def observed(rows: np.ndarray) -> pa.RecordBatch:
         return _watch(bundle, examples.take(rows), parts[rows], cross=cross)
 
-    for some in chunks(bounded_batches(examples.source.ids.lengths), TOGETHER):
-        yield from over_batches(bundle.model, some, observed, advice=ON_CPU)
+    for some in grouped(bounded_batches(examples.source.ids.lengths), TOGETHER):
+        yield from map_batches(bundle.model, some, observed, advice=USE_CPU)
 
 
 def _parts(ids: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def bounded_batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observed:
+class ObservedBatch:
     """An encoded batch and what its heads looked at."""
 
     batch: Batch
@@ -129,30 +129,30 @@ class Observed:
         return self.transforms.text_words(self.observer.words_BS(self.encoded.context).cpu().numpy())
 
 
-def observe(bundle: Bundle, examples: Examples) -> Observed:
-    """Encode all examples as one batch with a model of `load_observed`."""
+def observe_batch(bundle: Bundle, examples: Examples) -> ObservedBatch:
+    """Encode all examples as one batch with a model of `load_observed_bundle`."""
     model = bundle.model
     (observer,) = (c for c in model.components if isinstance(c, AttentionMaps))
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components), device_of(model))
-    return Observed(batch=batch, encoded=model.encode(batch), observer=observer, transforms=bundle.transforms)
+    return ObservedBatch(batch=batch, encoded=model.encode(batch), observer=observer, transforms=bundle.transforms)
 
 
 def _watch(bundle: Bundle, examples: Examples, parts: np.ndarray, *, cross: bool) -> pa.RecordBatch:
     """Run the model over one batch and lay out what its heads looked at."""
-    seen = observe(bundle, examples)
+    seen = observe_batch(bundle, examples)
     batch = seen.batch
     written = _translate(bundle, examples, seen.encoded) if cross else [[]] * len(examples)
     words = seen.words_BS.tolist()
     maps = {place: weights.float().cpu().numpy() for place, weights in seen.maps.items()}
     rows = []
-    for i, (source, real) in enumerate(zip(batch.source_BS, batch.source_mask, strict=True)):
+    for i, (source, real) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
         keys = bundle.source_vocabulary.tokens(source[real].tolist())
         queries = {"encoder": keys, "cross": bundle.target_vocabulary.tokens(written[i])}
         common = {"id": examples.id[i], "part": parts[i], "keys": keys, "key_words": words[i][: len(keys)]}
-        for (attention, layer), weights_BHQS in maps.items():
+        for (attention, layer), weights_BHQK in maps.items():
             of_layer = {**common, "attention": attention, "layer": layer, "queries": queries[attention]}
-            for head, weights_QS in enumerate(weights_BHQS[i, :, : len(queries[attention]), : len(keys)]):
-                rows.append({**of_layer, "head": head, "weights": weights_QS})
+            for head, weights_QK in enumerate(weights_BHQK[i, :, : len(queries[attention]), : len(keys)]):
+                rows.append({**of_layer, "head": head, "weights": weights_QK})
     return _record_batch(rows)
 
 
@@ -160,7 +160,7 @@ def _translate(bundle: Bundle, examples: Examples, encoded: Encoded) -> list[lis
     """Run the decoder over the best translations, so that its attention is noted; give what it writes."""
     settings, model, device = bundle.run.decoding, bundle.model, device_of(bundle.model)
     limits = torch.tensor(length_limits(settings, examples.source.ids.lengths.tolist()), device=device)
-    found = beam_search(model, encoded, settings, limits_N=limits, n_best=1)
+    found = beam_search(model, encoded, settings, limits_B=limits, n_best=1)
     tokens = [list(hypotheses[0].tokens) for hypotheses in found]
     ids = Ragged.from_lists(tokens, np.int32)
     target = SideExamples(ids=ids, word_of_subword=Ragged(np.zeros_like(ids.values), ids.offsets))
@@ -173,10 +173,10 @@ def _record_batch(rows: Sequence[dict[str, Any]]) -> pa.RecordBatch:
     """Lay out rows as `ATTENTION_SCHEMA`; their weights are arrays (Q, S), which pyarrow takes flat only."""
     maps = [row["weights"] for row in rows]
     lines = pa.ListArray.from_arrays(
-        _offsets([map_QS.shape[1] for map_QS in maps for _ in map_QS]),
-        pa.array(np.concatenate([map_QS.ravel() for map_QS in maps])),
+        _offsets([map_QK.shape[1] for map_QK in maps for _ in map_QK]),
+        pa.array(np.concatenate([map_QK.ravel() for map_QK in maps])),
     )
-    nested = pa.ListArray.from_arrays(_offsets([len(map_QS) for map_QS in maps]), lines)
+    nested = pa.ListArray.from_arrays(_offsets([len(map_QK) for map_QK in maps]), lines)
     columns = [
         nested if field.name == "weights" else pa.array([row[field.name] for row in rows], field.type)
         for field in ATTENTION_SCHEMA

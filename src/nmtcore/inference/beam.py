@@ -80,11 +80,11 @@ def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> 
 
 @torch.inference_mode()
 def beam_search(
-    model: Decoder, encoded: Any, settings: DecodingSettings, *, limits_N: Tensor, n_best: int = 1
+    model: Decoder, encoded: Any, settings: DecodingSettings, *, limits_B: Tensor, n_best: int = 1
 ) -> list[list[Hypothesis]]:
     """Search translations of encoded sentences.
 
-    `limits_N` (int64, on the model's device) holds the most tokens of each sentence, without `</s>`. Beams that reach
+    `limits_B` (int64, on the model's device) holds the most tokens of each sentence, without `</s>`. Beams that reach
     it are finished with `</s>` at the probability that the model gives it there, even if something else is likelier.
 
     Gives for each sentence at most `n_best` different hypotheses, best first (fewer only where fewer exist).
@@ -92,7 +92,7 @@ def beam_search(
     """
     if not 1 <= n_best <= settings.beam:
         raise UserError(f"{n_best} hypotheses a sentence were asked for, but the beam is {settings.beam}: widen it.")
-    search = _Search(model, encoded, settings, limits_N, n_best)
+    search = _Search(model, encoded, settings, limits_B, n_best)
     step = search.greedy_step if settings.beam == 1 else search.beam_step
     while len(search.sentence_N):
         step()
@@ -104,13 +104,13 @@ def beam_search(
 class _Search:
     """The sentences of a batch that are not decided yet, and the results of all."""
 
-    def __init__(self, model: Decoder, encoded: Any, settings: DecodingSettings, limits_N: Tensor, n_best: int) -> None:
+    def __init__(self, model: Decoder, encoded: Any, settings: DecodingSettings, limits_B: Tensor, n_best: int) -> None:
         self.model, self.settings, self.n_best = model, settings, n_best
         self.state = model.start(encoded)
-        n, device = len(limits_N), limits_N.device
+        n, device = len(limits_B), limits_B.device
         self.results: list[list[Hypothesis]] = [[] for _ in range(n)]
         self.sentence_N = torch.arange(n, device=device)
-        self.limit_N = limits_N
+        self.limit_N = limits_B
         self.score_NK = torch.zeros(n, 1, device=device)
         """Log probability of every live beam, falling."""
         self.worst_N = torch.full((n,), -torch.inf, device=device)

@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from nmtcore.annotation.labels import read_labels
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
@@ -34,11 +34,11 @@ from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
-from nmtcore.inference.raw import Reader, chunks, clean_lines
+from nmtcore.inference.raw import TextReader, clean_lines, grouped
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
 from nmtcore.model.build import build_model
-from nmtcore.model.components.base import Component, Labels
+from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
@@ -46,9 +46,9 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import named_weights
 
 FORMAT = 3
-LIST = "bundle.json"
+MANIFEST = "bundle.json"
 """The file that lists all others."""
-CHUNK = 2000
+LINES_PER_CHUNK = 2000
 """Lines of raw text that are read, sorted and translated together."""
 
 
@@ -86,9 +86,9 @@ class Bundle:
         """Make the text of a hypothesis, detokenised as the data set's words ask for."""
         return WordTokenizer(self.run.text_words("target"), self.run.target).join(self.words(tokens))
 
-    def reader(self, model_folders: Sequence[Path] = ()) -> Reader:
+    def reader(self, model_folders: Sequence[Path] = ()) -> TextReader:
         """Make what turns raw text into examples of this model, with parsers' models from `model_folders`."""
-        return Reader(
+        return TextReader(
             self.run,
             self.source_vocabulary,
             self.source_segmenter,
@@ -109,25 +109,25 @@ class Bundle:
         settings: DecodingSettings | None = None,
         *,
         n_best: int = 1,
-        chunk: int = CHUNK,
+        chunk: int = LINES_PER_CHUNK,
         where: str = "standard input",
         model_folders: Sequence[Path] = (),
     ) -> Iterator[list[tuple[str, float]]]:
         """Yield the best translations of each line with their scores, best first; lines are read `chunk` at a time.
 
-        A line without words gives one empty text. One of more than `raw.LONGEST` subwords is translated in parts
+        A line without words gives one empty text. One of more than `raw.MAX_SUBWORDS` subwords is translated in parts
         (its score is their sum), and standard error says so. A line that is not UTF-8 or holds a NUL is a `LineError`,
-        after what comes before it in whole chunks; a text in UTF-16 or UTF-32 is a `UserError`.
+        after what comes before it in whole grouped; a text in UTF-16 or UTF-32 is a `UserError`.
         """
         settings = settings or self.run.decoding
         with self.reader(model_folders) as reader:
             first = 1
-            for texts in chunks(clean_lines(lines, where=where), chunk):
+            for texts in grouped(clean_lines(lines, where=where), chunk):
                 yield from self._translate_chunk(reader, texts, settings, n_best=n_best, first=first, where=where)
                 first += len(texts)
 
     def _translate_chunk(
-        self, reader: Reader, texts: list[str], settings: DecodingSettings, *, n_best: int, first: int, where: str
+        self, reader: TextReader, texts: list[str], settings: DecodingSettings, *, n_best: int, first: int, where: str
     ) -> Iterator[list[tuple[str, float]]]:
         examples, line_of_part = reader.examples(texts)
         parts_of: list[list[list[Hypothesis]]] = [[] for _ in texts]
@@ -150,7 +150,7 @@ class Bundle:
 
 
 def save_bundle(
-    folder: Path, *, run: RunSettings, model: Transformer, segmentation: Path, labels: Labels | None = None
+    folder: Path, *, run: RunSettings, model: Transformer, segmentation: Path, labels: LabelVocabularies | None = None
 ) -> None:
     """Write a model as `folder`, whole or not at all; one that is there already is replaced.
 
@@ -169,7 +169,7 @@ def save_bundle(
             listed = {name: list(entries) for name, entries in vocabularies.items()}
             write_json(partial / file_name("labels", side=side), listed)
         sums = {path.name: _sha256(path) for path in sorted(partial.iterdir())}
-        write_json(partial / LIST, {"format": FORMAT, "files": sums})
+        write_json(partial / MANIFEST, {"format": FORMAT, "files": sums})
 
 
 def load_bundle(
@@ -209,7 +209,7 @@ def load_bundle(
     )
 
 
-def load_start(model: Transformer, folder: Path, *, run: RunSettings, segmentation: Path) -> None:
+def load_initial_weights(model: Transformer, folder: Path, *, run: RunSettings, segmentation: Path) -> None:
     """Give a model the weights of a bundle; one of other shapes, or with other vocabularies, is a `UserError`.
 
     `run` is what the model is to be trained for, `segmentation` the folder with the stored vocabularies.
@@ -239,17 +239,17 @@ def _segmentation_files(run: RunSettings) -> list[str]:
 def _checked_files(folder: Path) -> set[str]:
     """Compare every file with its sum, and give their names."""
     if not folder.is_dir():
-        is_not = "it is a file, and a model is a folder" if folder.exists() else "there is no such folder"
-        raise UserError(f"{folder} is no model: {is_not}.")
-    if not (folder / LIST).is_file():
-        inside = sorted(path.parent for path in [*folder.glob(f"model/{LIST}"), *folder.glob(f"*/model/{LIST}")])
-        if inside:
-            raise UserError(f"{folder} is no model, but holds one: {inside[0]}.")
-        raise _incomplete(folder, LIST)
-    listed = read_json(folder / LIST)
+        is_not = "a model is a folder, and this is a file" if folder.exists() else "there is no such folder"
+        raise UserError(f"{folder} is not a model: {is_not}.")
+    if not (folder / MANIFEST).is_file():
+        bundles = sorted(path.parent for inner in ("", "*/") for path in folder.glob(f"{inner}model/{MANIFEST}"))
+        if bundles:
+            raise UserError(f"{folder} is not a model but contains one: {bundles[0]}.")
+        raise _incomplete(folder, MANIFEST)
+    listed = read_json(folder / MANIFEST)
     if not isinstance(listed, dict) or listed.get("format") != FORMAT or not isinstance(listed.get("files"), dict):
         raise UserError(
-            f"{folder / LIST} is not of format {FORMAT}: this version of nmtcore cannot read it. "
+            f"{folder / MANIFEST} is not of format {FORMAT}: this version of nmtcore cannot read it. "
             "Train it again, or use the version that made it."
         )
     for name, expected in listed["files"].items():
@@ -257,7 +257,7 @@ def _checked_files(folder: Path) -> set[str]:
             raise _incomplete(folder, name)
         with explained(folder / name):
             if _sha256(folder / name) != expected:
-                raise UserError(f"{folder / name} is damaged or was changed: its sha256 is not that of {LIST}.")
+                raise UserError(f"{folder / name} is damaged or was changed: its sha256 is not that of {MANIFEST}.")
     return set(listed["files"])
 
 

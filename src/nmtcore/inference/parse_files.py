@@ -24,13 +24,13 @@ class Parse:
     """The same with one root or more."""
 
 
-Way = Literal["argmax", "one_root", "many_roots"]
+ParseMethod = Literal["argmax", "one_root", "many_roots"]
 """One of the ways in which a `Parse` reads heads."""
 
-WAYS: dict[str, Way] = {"one": "one_root", "many": "many_roots"}
-"""The way to trees with so many roots."""
+TREE_METHODS: dict[str, ParseMethod] = {"one": "one_root", "many": "many_roots"}
+"""The method to trees with so many roots."""
 
-EVERY_WAY: tuple[Way, ...] = get_args(Way)
+PARSE_METHODS: tuple[ParseMethod, ...] = get_args(ParseMethod)
 
 PARSE_SCHEMA = pa.schema(
     [("id", pa.int64()), *((name, pa.list_(pa.int32())) for name in ("argmax", "one_root", "many_roots"))]

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.runs import RunSettings
@@ -16,7 +16,7 @@ from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import LineError, UserError
-from nmtcore.features.examples import Examples, SideExamples, by_annotator, ragged_column
+from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
@@ -27,7 +27,7 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
-LONGEST = 1000
+MAX_SUBWORDS = 1000
 """The most subwords that go through a model in one piece."""
 
 
@@ -66,13 +66,13 @@ def _wide_text(start: bytes, rest: Iterator[bytes], where: str) -> UserError | N
     return UserError(f"{where} {convert_advice(encoding)}.") if encoding else None
 
 
-def chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
+def grouped(items: Iterator[T], size: int) -> Iterator[list[T]]:
     """Cut a stream into lists of `size` items; the last may be shorter."""
     while chunk := list(islice(items, size)):
         yield chunk
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A line, or a piece of a very long one."""
 
     line: int
@@ -83,7 +83,7 @@ class Part(NamedTuple):
     word_of_subword: list[int]
 
 
-class Reader:
+class TextReader:
     """Makes examples of lines; used by `with`, which starts the annotators that are needed and ends them."""
 
     def __init__(
@@ -102,9 +102,9 @@ class Reader:
         self._labels = (labels or {}).get("source", {})
         self._wanted = [
             (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
-            for name, features in by_annotator(run.inference_features["source"]).items()
+            for name, features in group_by_annotator(run.inference_features["source"]).items()
         ]
-        self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
+        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
         self._stack = ExitStack()
 
@@ -127,42 +127,42 @@ class Reader:
         """Cut a line into words."""
         return self._words.split(text)
 
-    def parts(self, lines: Iterable[Sequence[str]]) -> list[Part]:
+    def parts(self, lines: Iterable[Sequence[str]]) -> list[TextPart]:
         """Cut the words of lines into subwords, and very long lines into parts; one without words has none."""
         return [part for line, words in enumerate(lines) for part in self._parts(line, list(words))]
 
-    def examples_of(self, parts: list[Part]) -> Examples:
+    def examples_of(self, parts: list[TextPart]) -> Examples:
         """Make an example of every part, as the model translates it."""
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
             features=self._features(parts),
         )
-        return self._transforms.translation(Examples(id=np.arange(len(parts)), source=side))
+        return self._transforms.for_translation(Examples(id=np.arange(len(parts)), source=side))
 
-    def _parts(self, line: int, words: list[str]) -> Iterator[Part]:
+    def _parts(self, line: int, words: list[str]) -> Iterator[TextPart]:
         pieces, word_of_subword = self._segmenter.segment(words)
         ids = self._vocabulary.ids(pieces)
-        for start, stop in cuts(word_of_subword, longest=LONGEST):
+        for start, stop in part_ranges(word_of_subword, longest=MAX_SUBWORDS):
             first, last = word_of_subword[start], word_of_subword[stop - 1]
             its_words = [word - first for word in word_of_subword[start:stop]]
-            yield Part(line, first, words[first : last + 1], ids[start:stop], its_words)
+            yield TextPart(line, first, words[first : last + 1], ids[start:stop], its_words)
 
-    def _features(self, parts: list[Part]) -> dict[str, Ragged]:
+    def _features(self, parts: list[TextPart]) -> dict[str, Ragged]:
         """Annotate, and make the features that translating needs."""
         columns: dict[str, Ragged] = {}
         if not parts:
             return columns
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         for settings, features, annotator in self._annotators:
-            sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
+            sentences = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
             found = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
             batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
             columns |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
         return columns
 
 
-def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
+def part_ranges(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
     """Cut a sentence into ranges of at most `longest` subwords, between words where it can be."""
     start, end = 0, len(word_of_subword)
     while start < end:

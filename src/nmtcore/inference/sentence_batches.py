@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from nmtcore.model.device import memory_explained
+from nmtcore.model.device import explain_out_of_memory
 
 T = TypeVar("T")
 
-TOKENS = 16384
+MAX_TOKENS = 16384
 """Source tokens (padding counted) of one batch at most: few sentences where they are very long."""
 
 
@@ -26,20 +26,20 @@ def batches_by_length(lengths: np.ndarray, *, sentences: int) -> list[np.ndarray
     batches, start = [], 0
     while start < len(order):
         longest = int(lengths[order[start]]) + 1
-        stop = start + max(1, min(sentences, TOKENS // longest))
+        stop = start + max(1, min(sentences, MAX_TOKENS // longest))
         batches.append(order[start:stop])
         start = stop
     return batches
 
 
-FEWER_SENTENCES = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
+REDUCE_BATCH = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
 """What to do when a GPU's memory is full, where `decoding.batch_sentences` is the size of a batch."""
-ON_CPU = "Take the CPU: --device cpu."
+USE_CPU = "Take the CPU: --device cpu."
 """The same where no setting is."""
 
 
-def over_batches(
-    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = FEWER_SENTENCES
+def map_batches(
+    model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = REDUCE_BATCH
 ) -> Iterator[T]:
     """Yield `work(rows)` of every batch, in order, without dropout and gradients; the model trains on afterwards.
 
@@ -50,7 +50,7 @@ def over_batches(
 
     @torch.inference_mode()
     def result(rows: np.ndarray) -> T:
-        with memory_explained(advice):
+        with explain_out_of_memory(advice):
             return work(rows)
 
     threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1

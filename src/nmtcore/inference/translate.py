@@ -10,7 +10,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.inference.beam import Hypothesis, beam_search, length_limits
 from nmtcore.inference.parse import parses_of
 from nmtcore.inference.parse_files import Parse
-from nmtcore.inference.sentence_batches import batches_by_length, device_of, over_batches
+from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Transformer
 
@@ -51,12 +51,12 @@ def _run(
 
     def translated(rows: np.ndarray) -> tuple[list[list[Hypothesis]], list]:
         encoded = model.encode(make_batch(sources, rows, components, device))
-        found = beam_search(model, encoded, settings, limits_N=limits[rows].to(device), n_best=n_best)
+        found = beam_search(model, encoded, settings, limits_B=limits[rows].to(device), n_best=n_best)
         return found, parses_of(model, encoded) if parse else [None] * len(rows)
 
     translations: list = [None] * len(examples)
     parses: list = [None] * len(examples)
-    for rows, results in zip(batches, over_batches(model, batches, translated), strict=True):
+    for rows, results in zip(batches, map_batches(model, batches, translated), strict=True):
         for row, hypotheses, tree in zip(rows.tolist(), *results, strict=True):
             translations[row], parses[row] = hypotheses, tree
     return translations, parses

@@ -20,7 +20,7 @@ class Transform(ABC):
     """The tags that it puts among the subwords of each side: entries that the run's vocabulary has, and no text."""
 
     @abstractmethod
-    def training(self, pairs: Examples, linearised_parses: LinearisedParses | None) -> Examples:
+    def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None) -> Examples:
         """Give what is trained on (and validated with) instead of `pairs`, some of a split's.
 
         What a pair becomes depends on no other pair: a split is transformed block by block.
@@ -28,7 +28,7 @@ class Transform(ABC):
         """
 
     @abstractmethod
-    def translation(self, examples: Examples) -> Examples:
+    def for_translation(self, examples: Examples) -> Examples:
         """Give what is translated instead of `examples`: row by row, with targets or without."""
 
     @abstractmethod
