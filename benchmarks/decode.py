@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import to_device
 from nmtcore.inference.translate import translate_examples
-from nmtcore.model.build import initialise
+from nmtcore.model.build import initialise_model
 from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 6000
@@ -40,7 +40,7 @@ def random_model(device: str) -> Transformer:
     torch.manual_seed(1)
     settings = TransformerSettings(width=128, feed_forward=512, heads=4, encoder_layers=3, decoder_layers=3)
     model = Transformer(settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=True)
-    initialise(model)
+    initialise_model(model)
     return to_device(model, device)
 
 

@@ -22,7 +22,7 @@ from corpus import measured
 
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.features.extract import extract_syntax, extract_tokens
 from nmtcore.parquet import ROWS_PER_GROUP, row_count, row_writer

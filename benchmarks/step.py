@@ -32,12 +32,12 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.project import Project
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.build import build_components, initialise
+from nmtcore.model.build import build_components, initialise_model
 from nmtcore.model.device import prepare_device
 from nmtcore.model.positions import sinusoids
 from nmtcore.model.transformer import Transformer
@@ -89,9 +89,9 @@ class Reference(nn.Module):
             self.embed(batch.source_BS),
             self.embed(batch.target_input_BT),
             tgt_mask=torch.ones(length, length, dtype=torch.bool, device=batch.source_BS.device).triu(1),
-            src_key_padding_mask=~batch.source_mask,
+            src_key_padding_mask=~batch.source_mask_BS,
             tgt_key_padding_mask=batch.target_output_BT == PAD,
-            memory_key_padding_mask=~batch.source_mask,
+            memory_key_padding_mask=~batch.source_mask_BS,
             tgt_is_causal=True,
         )
         logits = F.linear(states, self.embedding.weight).flatten(0, 1)
@@ -269,7 +269,7 @@ def runners_of(
         check_composition(chosen, settings, where=name)
         components = build_components(chosen, settings, LABELS)
         model = Transformer(settings, source_size=size, target_size=size, joint=True, components=components)
-        initialise(model)
+        initialise_model(model)
         model.to(device)
 
         def loss(batch: Batch, model: Transformer = model) -> Tensor:

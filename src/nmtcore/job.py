@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
-from nmtcore.config.settings import ProjectSettings, project_settings
+from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explained
 from nmtcore.unfinished import outputs_noted
@@ -94,4 +94,4 @@ def user_config_path() -> str | None:
 
 def job_settings(snakemake: Any) -> ProjectSettings:
     """Give config.yaml's settings as the plan read them; for what must not make a rule run again (paths, device)."""
-    return project_settings(snakemake.config, where="config.yaml")
+    return read_project_settings(snakemake.config, where="config.yaml")

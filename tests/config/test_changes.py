@@ -18,7 +18,7 @@ from nmtcore.config.depends import (
     training_settings,
 )
 from nmtcore.config.project import Project
-from nmtcore.config.recorded import differences, flat
+from nmtcore.config.recorded import differences, flatten_settings
 from nmtcore.config.training import ValidationSettings
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")
@@ -46,7 +46,7 @@ def weighted(weight):
 
 
 def changed(settings, before, after):
-    return differences(flat(settings(before)), flat(settings(after)))
+    return differences(flatten_settings(settings(before)), flatten_settings(settings(after)))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_settings_stand_under_their_paths():
         "empty": [],
         "none": None,
     }
-    assert flat(values) == {
+    assert flatten_settings(values) == {
         "training.schedule.peak": 1,
         "training.betas": [0.9, 0.98],
         "components": "depparse, pascal",
@@ -141,7 +141,9 @@ def test_the_order_of_components_is_a_setting():
     values = {"components": {"pascal": {"heads": 1}, "label_head": {"layer": 1}}}
     swapped = {"components": dict(reversed(values["components"].items()))}
     assert values == swapped
-    assert differences(flat(values), flat(swapped)) == ['components: "pascal, label_head" -> "label_head, pascal"']
+    assert differences(flatten_settings(values), flatten_settings(swapped)) == [
+        'components: "pascal, label_head" -> "label_head, pascal"'
+    ]
     assert repr(Tracked(None, values)) != repr(Tracked(None, swapped))
 
 
@@ -233,7 +235,9 @@ def test_a_setting_within_settings_that_were_at_their_defaults_is_told_by_its_va
 def test_defaults_of_what_was_not_there_are_not_told():
     """Filters that came and went, though all that they can be told is at its default."""
     length = {"name": "length", "most": Defaulted(250, 250), "least": Defaulted(1, 1)}
-    two, one = (flat({"filters": entries}) for entries in ([{"name": "empty"}, length], [{"name": "empty"}]))
+    two, one = (
+        flatten_settings({"filters": entries}) for entries in ([{"name": "empty"}, length], [{"name": "empty"}])
+    )
     assert differences(dict(one), two)[0] == 'filters: "empty" -> "empty, length"'
     assert "filters.length.most: nothing -> 250" in differences(dict(one), two)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.components import COMPONENTS, TAKEN, component_settings
+from nmtcore.config.components import COMPONENTS, RESERVED_NAMES, component_settings
 from nmtcore.config.composition import check_levels, compose_system
 from nmtcore.config.extends import Level, lineage
 from nmtcore.config.project import Project
@@ -107,12 +107,12 @@ def test_the_description_is_a_systems_own_and_the_rest_is_inherited():
         ([named(sisa=2)], "f.yaml: s0: components: sisa must be a mapping of its settings, not 2."),
         ([named(sisa=None)], "f.yaml: s0: components: sisa: null drops a component of a system that this one extends"),
         ([named(sisa={}), named(sisaa=None)], "f.yaml: s1: components: sisaa: null drops"),
-        ([named(sisa={}), named(sisaa=None)], "but none has it. Did you mean sisa?"),
+        ([named(sisa={}), named(sisaa=None)], "but none of them has it. Did you mean sisa?"),
         ([named(sisa={}), named(sisa=None), named(sisa=None)], "f.yaml: s2: components: sisa: null drops"),
         ([{"components": {"My Head": {"kind": "sisa"}}}], "a component cannot be called 'My Head'"),
-        ([named(translation={"kind": "sisa"})], "and is none of translation, attention_maps"),
+        ([named(translation={"kind": "sisa"})], "and avoid translation, attention_maps"),
         ([named(sisa={}), {"per_dataset": {"demo": named(siza={})}}], "unknown component 'siza'. Did you mean sisa?"),
-        ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "no data set drops one"),
+        ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "`per_dataset` cannot drop a component"),
         ([named(sisa={}), {**named(sisa=None), "per_dataset": {"demo": named(sisa={})}}], "unknown component 'sisa'"),
         ([{"per_dataset": {"demo": {"components": [{"name": "sisa"}]}}}], "Write {depparse: {layer: 1}} for ["),
         ([{"componets": {}}], "f.yaml: s0: unknown key 'componets'. Did you mean components?"),
@@ -124,7 +124,7 @@ def test_wrong_shapes_are_sentences(entries, sentence):
 
 def test_a_circle_is_told_as_it_goes():
     entries = {name: (Path("f.yaml"), {"extends": parent}) for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))}
-    with pytest.raises(UserError, match=r"f\.yaml: a extends b extends c extends b: a circle"):
+    with pytest.raises(UserError, match=r"f\.yaml: a extends b extends c extends b: this is circular"):
         lineage("a", entries.__getitem__, lambda name, where: name)
 
 
@@ -140,7 +140,7 @@ def test_a_second_component_of_a_kind_has_a_name_of_its_own(mine):
     two, lone = (project.run("demo_en2de", name, "smoke", 1).components for name in ("two", "lone"))
     assert [(name, c.heads, c.layers) for name, c in two.items()] == [("pascal", 7, (0,)), ("upper", 2, (3,))]
     assert list(lone) == ["upper", "sisa"]
-    with pytest.raises(UserError, match=r"bare on demo.*unknown component 'upper'\. .*its `kind`"):
+    with pytest.raises(UserError, match=r"bare on demo.*unknown component 'upper'\. .*needs the key `kind`"):
         project.run("demo_en2de", "bare", "smoke", 1)
     with pytest.raises(UserError, match=r"pascal and upper both claim encoder\.0\.head\.0"):
         project.run("demo_en2de", "clash", "smoke", 1)
@@ -191,5 +191,5 @@ def test_weights_are_taken_over_from_the_same_components_alone(mine):
 
 
 def test_no_component_is_called_like_a_loss_or_an_observer():
-    assert {TRANSLATION, AttentionMaps().name} == set(TAKEN)
-    assert not set(TAKEN) & set(COMPONENTS)
+    assert {TRANSLATION, AttentionMaps().name} == set(RESERVED_NAMES)
+    assert not set(RESERVED_NAMES) & set(COMPONENTS)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.datasets import DatasetSettings, FileSettings, PublishedSettings
+from nmtcore.config.corpora import FileSettings
+from nmtcore.config.datasets import DatasetSettings, PublishedSettings
 from nmtcore.config.project import Project
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"

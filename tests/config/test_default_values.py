@@ -16,10 +16,10 @@ from nmtcore.config.yaml_files import read_yaml
 TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
-    "AnnotatorSettings", "ComponentSettings", "DatasetSettings", "Feature", "FilterSettings", "FormatOptions", "Layout",
-    "ModelSettings", "PairLabelsSettings", "ParserHeadSettings", "PathsSettings", "ProjectSettings",
-    "PublishedSettings", "RecipeSettings", "ScaleSettings", "SystemEntries", "SystemEntry", "SystemSettings",
-    "TreeLabelsSettings",
+    "AnnotatorModelSettings", "AnnotatorSettings", "ComponentSettings", "DatasetSettings", "Feature",
+    "FilterSettings", "FormatOptions", "Layout", "PairLabelsSettings", "ParserHeadSettings", "PathsSettings",
+    "PerDatasetSettings", "ProjectSettings", "PublishedSettings", "Range", "RecipeSettings", "ScaleSettings",
+    "SystemEntries", "SystemEntry", "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no record of a job holds: what jobs' settings are made from, and bases of other classes."""
 

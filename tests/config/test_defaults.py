@@ -6,7 +6,7 @@ import pytest
 
 from nmtcore.config.annotators import ANNOTATORS, EasyCcgSettings, ExistingSettings
 from nmtcore.config.changes import Tracked
-from nmtcore.config.datasets import CorpusSettings, PartSettings, WordsSettings
+from nmtcore.config.corpora import CorpusSettings, PartSettings
 from nmtcore.config.defaults import with_defaults
 from nmtcore.config.depends import (
     filtering_settings,
@@ -18,8 +18,9 @@ from nmtcore.config.depends import (
 )
 from nmtcore.config.filters import LengthSettings
 from nmtcore.config.project import Project
-from nmtcore.config.recorded import differences, flat
+from nmtcore.config.recorded import differences, flatten_settings
 from nmtcore.config.runs import run_to_json
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.typed import plain
@@ -51,7 +52,7 @@ def grown(settings):
 
 
 def record(settings):
-    return flat(with_defaults(settings, plain(settings)))
+    return flatten_settings(with_defaults(settings, plain(settings)))
 
 
 def test_only_what_is_not_at_its_default_is_recorded():
@@ -152,9 +153,9 @@ def test_a_setting_that_is_added_to_a_component_repeats_nothing(run):
     def of(settings):
         written = run_to_json(run)
         written["components"][name] |= plain(settings)
-        return flat(with_defaults(replace(run, components={name: settings}), written))
+        return flatten_settings(with_defaults(replace(run, components={name: settings}), written))
 
-    before, settings = flat(with_defaults(run, run_to_json(run))), grown(run.components[name])
+    before, settings = flatten_settings(with_defaults(run, run_to_json(run))), grown(run.components[name])
     assert before[f"components.{name}.kind"] == name
     assert of(settings) == before
     assert of(replace(settings, novel=1)) == before | {f"components.{name}.novel": 1}
@@ -162,7 +163,7 @@ def test_a_setting_that_is_added_to_a_component_repeats_nothing(run):
 
 def test_a_default_may_differ_by_class():
     def of(settings):
-        return flat(with_defaults(settings, ANNOTATORS.entry_of(settings)))
+        return flatten_settings(with_defaults(settings, ANNOTATORS.entry_of(settings)))
 
     assert of(EasyCcgSettings(max_words=70)) == {"tool": "easyccg"}
     assert of(ExistingSettings(max_words=70)) == {"tool": "existing", "max_words": 70}
@@ -175,7 +176,7 @@ def reading(corpus, **values):
         languages={"source": "en", "target": "de"}, treebank=False, parts=parts, corpora={"c": corpus}, words=words,
         **values,
     )  # fmt: skip
-    return flat(reading_settings(settings))
+    return flatten_settings(reading_settings(settings))
 
 
 def test_options_of_formats_have_defaults_too():
@@ -189,7 +190,7 @@ def test_options_of_formats_have_defaults_too():
 
 def test_filters_have_defaults_too():
     def of(*filters):
-        return flat(filtering_settings(FilteringSettings(languages={}, filters=filters)))
+        return flatten_settings(filtering_settings(FilteringSettings(languages={}, filters=filters)))
 
     assert of(LengthSettings()) == of(LengthSettings(least=1, most=250))
     assert differences(of(LengthSettings()), of(LengthSettings(most=80))) == ["filters.length.most: 250 -> 80"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.annotators import ANNOTATION_KINDS
+from nmtcore.config.annotators import ANNOTATIONS
 from nmtcore.config.features import FEATURES
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
@@ -12,8 +12,8 @@ from nmtcore.errors import UserError
 
 
 def test_a_feature_is_never_called_like_a_kind_of_annotation():
-    assert not set(FEATURES) & set(ANNOTATION_KINDS)
-    assert {feature.annotation for feature in FEATURES.values()} <= set(ANNOTATION_KINDS)
+    assert not set(FEATURES) & set(ANNOTATIONS)
+    assert {feature.annotation for feature in FEATURES.values()} <= set(ANNOTATIONS)
     assert all(set(feature.labels) <= set(feature.columns) for feature in FEATURES.values())
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.layers import DECIDED_BY_SCALE, laid_over
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.layers import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.project import Project
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 
 SCALE = {
     "model": {"width": 128, "feed_forward": 512, "decoder_layers": 2, "dropout": 0.1},
@@ -137,12 +137,12 @@ def test_a_number_that_yaml_reads_as_a_text_is_a_number(folder: Path):
     project = Project.load(folder)
     assert project.overridden("demo_en2de", "same", "mine") == []
     (one,) = project.overridden("demo_en2de", "other", "mine")
-    assert (one.setting, one.value, one.instead_of) == ("training.schedule.peak", 3e-3, "2e-3")
+    assert (one.setting, one.value, one.system_value) == ("training.schedule.peak", 3e-3, "2e-3")
 
 
 def test_no_layer_is_changed():
     layers = [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
-    assert laid_over("training", *layers[:2], scale=layers[2], system=layers[3]) == {"schedule": {"peak": 3}}
+    assert merge_layers("training", *layers[:2], scale=layers[2], system=layers[3]) == {"schedule": {"peak": 3}}
     assert layers == [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
 
 

@@ -80,7 +80,10 @@ def test_a_path_goes_with_no_other_place(other, root, tmp_path, write):
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ("https://example.org/a.en", r"mine\.yaml: 'https://example.org/a.en' is an address, no path: write \{name: "),
+        (
+            "https://example.org/a.en",
+            r"mine\.yaml: 'https://example.org/a.en' is an address, not a path: write \{name: ",
+        ),
         ("", r"mine\.yaml: a file's `path` is empty"),
         ({"path": 3}, "path: expected a text, found 3"),
         ({"paht": "a"}, "unknown key 'paht'. Did you mean path"),
@@ -95,7 +98,7 @@ def test_what_is_no_path_is_a_sentence(entry, sentence, root, tmp_path, write):
 
 def test_a_model_is_no_file_of_a_path(root, tmp_path, write):
     write("config/models/own.yaml", {"description": "x", "files": [{"path": "/a"}]})
-    with pytest.raises(UserError, match=r"`path` is for corpora: put a model of your own into a folder of"):
+    with pytest.raises(UserError, match=r"`path` is for corpora: put your own model into a folder that"):
         Project([tmp_path / "config", root / "config"], {}).annotator_model("own")
 
 
@@ -173,7 +176,7 @@ def test_yml_works_as_yaml_does(root, tmp_path, write):
 def test_yaml_and_yml_of_one_name_are_an_error(kind, root, tmp_path, write):
     for ending in ("yaml", "yml"):
         write(f"config/{kind}/twin.{ending}", {})
-    with pytest.raises(UserError, match=r"twin\.yaml and .*twin\.yml are both there: which is meant\?"):
+    with pytest.raises(UserError, match=r"twin\.yaml and .*twin\.yml have the same name: delete or rename"):
         read_all(Project([tmp_path / "config", root / "config"], {}))
 
 
@@ -185,7 +188,7 @@ def read_all(project: Project) -> list:
 def test_two_files_of_settings_are_an_error(tmp_path, write):
     for ending in ("yaml", "yml"):
         write(f"config.{ending}", {})
-    with pytest.raises(UserError, match=r"config\.yaml and .*config\.yml are both there"):
+    with pytest.raises(UserError, match=r"config\.yaml and .*config\.yml have the same name"):
         Project.load(tmp_path)
 
 

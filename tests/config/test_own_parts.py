@@ -60,7 +60,7 @@ def test_a_broken_file_that_nobody_needs_disturbs_nobody(tmp_path, kind):
 
 def test_a_system_that_stands_in_two_files_names_both(tmp_path):
     path = write(tmp_path, "systems/mine", "pascal: {extends: transformer_base}\n")
-    with pytest.raises(UserError, match="the system 'pascal' stands in") as error:
+    with pytest.raises(UserError, match="the system 'pascal' is also defined in") as error:
         own(tmp_path)
     assert str(path) in str(error.value)
     assert str(CONFIG / "systems/bugliarello2020.yaml") in str(error.value)
@@ -86,7 +86,7 @@ def test_a_name_that_cannot_be_used_disturbs_nobody_and_is_told(tmp_path, kind):
     project = own(tmp_path, datasets=["demo_en2de"])
     assert project.run("demo_en2de", "transformer_base", "smoke", 1).dataset == "demo_en2de"
     (fault,) = project.faults
-    assert fault == f"{path}: a name has small letters, digits and single underscores, and begins with a letter."
+    assert fault == f"{path}: a name consists of small letters, digits and single underscores and begins with a letter."
 
 
 @pytest.mark.parametrize("name", ["My-Own", "smoke", "tables"])
@@ -105,13 +105,13 @@ def test_a_data_set_whose_name_cannot_be_used_is_refused_by_that_name_alone(tmp_
 
 def test_a_target_says_why_its_data_set_is_not_read(tmp_path):
     write(tmp_path, "datasets/My-Own", "{extends: demo_en2de}\n")
-    with pytest.raises(UserError, match=r"My-Own/corpus: Not read: .*/My-Own.yaml: a name has small letters"):
+    with pytest.raises(UserError, match=r"My-Own/corpus: Not read: .*/My-Own.yaml: a name consists of small letters"):
         check_target(own(tmp_path), "results/My-Own/corpus")
 
 
 def test_a_scale_whose_name_cannot_be_used_is_refused_by_that_name(tmp_path):
     write(tmp_path, "scales/My-Own", "description: x\n")
-    with pytest.raises(UserError, match=r"Not read: .*My-Own.yaml: a name has"):
+    with pytest.raises(UserError, match=r"Not read: .*My-Own.yaml: a name consists of"):
         own(tmp_path, scale="My-Own")
 
 

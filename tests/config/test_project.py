@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from nmtcore.config.components import COMPONENTS, component_settings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
 
@@ -211,13 +211,13 @@ def test_a_key_that_stands_twice(folder: Path):
     (folder / "scales" / "smoke.yaml").write_text("description: x\nmodel: {}\nmodel: {}\n")
     message = fault(folder)
     assert "line 3" in message
-    assert "'model' stands twice" in message
+    assert "duplicate key 'model'" in message
 
 
 def test_a_circle_of_extends(folder: Path):
     (folder / "datasets" / "a.yaml").write_text("extends: b\n")
     (folder / "datasets" / "b.yaml").write_text("extends: a\n")
-    assert "circle" in fault(folder, dataset="a")
+    assert "a extends b extends a: this is circular" in fault(folder, dataset="a")
 
 
 def test_names_that_would_make_paths_ambiguous(folder: Path):
@@ -227,7 +227,7 @@ def test_names_that_would_make_paths_ambiguous(folder: Path):
     (folder / "systems" / "mine.yaml").write_text("corpus: {extends: transformer_base}\n")
     assert "cannot be a system's name" in fault(folder, system="corpus")
     (folder / "systems" / "mine.yaml").write_text("depparse_l1: {extends: transformer_base}\n")
-    assert "stands in" in fault(folder)
+    assert "is also defined in" in fault(folder)
 
 
 def test_a_system_of_ones_own_in_one_file(folder: Path):
@@ -349,11 +349,14 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
         ({"syntax": {"sauce": {}}}, "neither source nor target"),
         ({"syntax": {"source": {"dependences": "existing"}}}, "Did you mean dependencies?"),
         ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
-        ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is no corpus of the training split"),
-        ({"selection": {"copies": {"corpus": "train"}}}, "'train' is not of format copied"),
+        ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is not a corpus of the training split"),
+        ({"selection": {"copies": {"corpus": "train"}}}, "'train' does not have the format copied"),
         ({"corpora": {"train": {"format": "plane"}}}, "corpora.train: unknown format 'plane'. Did you mean plain?"),
         ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
-        ({"annotators": {"selection": {"tool": "existing"}}, "syntax": {}}, "no annotator can be called 'selection'"),
+        (
+            {"annotators": {"selection": {"tool": "existing"}}, "syntax": {}},
+            "an annotator cannot be called 'selection'",
+        ),
         ({"words": {"kind": "moses", "truecaes": True}}, "Did you mean truecase?"),
         ({"segmentation": {"kind": "bpe", "size": 9, "also": "tags"}}, "segmentation: also: 'tags' is not valid"),
         ({"splits": {"train": {"corpus": "train", "sample": 0}, "dev": "dev", "test": "test"}}, "sample must be"),
@@ -403,10 +406,10 @@ def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
     data = project.dataset("multi30k_en2de")
     assert data.gold_annotator == "existing"
     for split in ("gold_pud_english", "treebank_ewt"):
-        assert data.kinds_of("existing", "source", split) == ("dependencies",)
-        assert data.kinds_of("stanza_en", "source", split) == data.kinds_of("stanza_en", "source")
-    assert data.kinds_of("existing", "source") == data.kinds_of("existing", "source", "dev") == ()
-    assert project.dataset("demo_en2de").kinds_of("existing", "source", "treebank_demo") == (
+        assert data.annotations_by("existing", "source", split) == ("dependencies",)
+        assert data.annotations_by("stanza_en", "source", split) == data.annotations_by("stanza_en", "source")
+    assert data.annotations_by("existing", "source") == data.annotations_by("existing", "source", "dev") == ()
+    assert project.dataset("demo_en2de").annotations_by("existing", "source", "treebank_demo") == (
         "dependencies",
         "tags",
         "constituency",
@@ -452,11 +455,11 @@ def test_a_system_may_start_from_one_with_another_dropout(folder: Path, name: st
     ("entry", "words"),
     [
         ({"extends": "depparse_l1", "start_from": "depparse_l2x"}, "Did you mean depparse_l2 "),
-        ({"extends": "depparse_l1", "start_from": "mine"}, "mine starts from mine: a circle"),
+        ({"extends": "depparse_l1", "start_from": "mine"}, "mine starts from mine: this is circular"),
         ({"extends": "depparse_l1", "start_from": "transformer_base"}, "transformer_base has other components"),
-        ({"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}}, "has other model"),
-        ({"extends": "transformer_base", "treebank": {}}, "none of its components learns to parse"),
-        ({"extends": "diagonalparse_l0", "treebank": {}}, "none of its components learns to parse"),
+        ({"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}}, "has another model"),
+        ({"extends": "transformer_base", "treebank": {}}, "no component of the system learns to parse"),
+        ({"extends": "diagonalparse_l0", "treebank": {}}, "no component of the system learns to parse"),
         ({"extends": "depparse_l1", "treebank": {"pair": True}}, "Did you mean pairs?"),
         ({"extends": "depparse_l1", "treebank": {"size": 0}}, "size must be at least 1"),
     ],
@@ -544,7 +547,7 @@ def test_what_the_command_line_hands_over_as_texts(folder: Path):
 @pytest.mark.parametrize("name", ["My System", "corpus", "a__b"])
 def test_a_name_that_no_system_can_have(folder: Path, name: str):
     (folder / "systems" / "mine.yaml").write_text(f"{name}: {{extends: transformer_base}}\n")
-    with pytest.raises(UserError, match=rf"'{name}' cannot be a system's name: it has small letters"):
+    with pytest.raises(UserError, match=rf"'{name}' cannot be a system's name: use small letters"):
         Project.load(folder).run("demo_en2de", name, "smoke", 1)
 
 

@@ -6,7 +6,8 @@ from typing import get_type_hints
 import pytest
 
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.datasets import CorpusSettings, DatasetSettings
+from nmtcore.config.corpora import CorpusSettings
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, PlainOptions
 from nmtcore.config.registry import Registry
@@ -24,7 +25,7 @@ class Pear:
     names: tuple[str, ...]
 
 
-FRUIT = Registry[Apple | Pear]({"apple": Apple, "pear": Pear}, what="fruit", package="collections", key="kind")
+FRUIT = Registry[Apple | Pear]({"apple": Apple, "pear": Pear}, noun="fruit", package="collections", key="kind")
 
 
 def test_an_entry_becomes_settings_and_settings_the_same_entry():
@@ -46,8 +47,8 @@ def test_a_registry_lists_its_names_in_their_order():
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ("pear", r"f.yaml: expected {kind: the name of a fruit, its settings}; found 'pear'."),
-        ({"names": []}, r"f.yaml: expected {kind: the name of a fruit, its settings}; found {'names': \[\]}."),
+        ("pear", r"f.yaml: expected {kind: name of a fruit, settings}, found 'pear'."),
+        ({"names": []}, r"f.yaml: expected {kind: name of a fruit, settings}, found {'names': \[\]}."),
         ({"kind": "paer"}, r"f.yaml: unknown fruit 'paer'. Did you mean pear?"),
         ({"kind": "apple", "sizes": 2}, r"f.yaml: apple: unknown key 'sizes'. Did you mean size?"),
         ({"kind": "apple", "size": "big"}, r"f.yaml: apple: size: expected a whole number, found 'big'."),
@@ -59,7 +60,7 @@ def test_a_mistake_is_a_sentence(entry, sentence):
 
 
 def test_the_module_of_a_name_lies_in_the_package():
-    assert Registry({"abc": Apple}, what="fruit", package="collections").module("abc").Mapping
+    assert Registry({"abc": Apple}, noun="fruit", package="collections").module("abc").Mapping
 
 
 def test_a_corpus_may_have_any_format_of_the_registry(monkeypatch):

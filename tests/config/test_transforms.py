@@ -48,17 +48,17 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({**TWICE, "extends": "sisa"}, "the transform parsing_task does not go with sisa"),
-        ({**TWICE, "extends": "diagonalparse_l0"}, "the transform parsing_task does not go with diagonalparse"),
-        ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are learned from constituency too"),
+        ({**TWICE, "extends": "sisa"}, "the transform parsing_task cannot be combined with sisa"),
+        ({**TWICE, "extends": "diagonalparse_l0"}, "the transform parsing_task cannot be combined with diagonalparse"),
+        ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are also learned from constituency"),
         (
             {**TWICE, "segmentation": {"also": "tags"}},
-            "mine on bracketed at scale smoke: segmentation: also: 'tags' is not valid",
+            "mine.yaml: mine: segmentation: also: 'tags' is not valid",
         ),
         ({**TWICE, "segmentation": {"sizes": 3}}, "Did you mean size?"),
         (
             {**TWICE, "transforms": {"parsing": {}}},
-            "unknown transform 'parsing'. Did you mean parsing_task? One with a",
+            "unknown transform 'parsing'. Did you mean parsing_task? An entry with another name needs the key `kind`",
         ),
         ({**TWICE, "transforms": {"A b.c": {"kind": "parsing_task"}}}, "a transform cannot be called 'A b.c'"),
         ({**TWICE, "transforms": {3: {"kind": "parsing_task"}}}, "a transform cannot be called '3'"),

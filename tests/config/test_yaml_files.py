@@ -24,9 +24,9 @@ def test_the_option_on_needs_no_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a: 1\na: 2\n", "line 2: not valid YAML (the key 'a' stands twice)"),
-        ("on: 1\n'on': 2\n", "line 2: not valid YAML (the key 'on' stands twice)"),
-        ("x: 1\n? [a, b]\n: 2\n", "line 2: not valid YAML (a key must be a text)"),
+        ("a: 1\na: 2\n", "line 2: not valid YAML (duplicate key 'a')"),
+        ("on: 1\n'on': 2\n", "line 2: not valid YAML (duplicate key 'on')"),
+        ("x: 1\n? [a, b]\n: 2\n", "line 2: not valid YAML (a key must be a string)"),
         ("x: [1\n", "not valid YAML"),
         ("- 1\n", "expected keys and values, found a list"),
     ],

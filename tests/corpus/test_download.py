@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from nmtcore.config.datasets import FileSettings, MirrorSettings
+from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus.download import (
     download,
     known_path,

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from nmtcore.config.datasets import FileSettings, MirrorSettings
+from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus import remote
 from nmtcore.corpus.download import download
 from nmtcore.corpus.partial import PlaceFailed, open_partial, partial_path

@@ -8,7 +8,7 @@ from factories import run_settings
 from inference.tiny import write_segmentation
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.transforms import ParsingTaskSettings

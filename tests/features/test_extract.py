@@ -9,7 +9,7 @@ from pair_files import write_corpus
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
 from nmtcore.features.extract import extract_syntax, extract_tokens, token_batch

@@ -4,7 +4,7 @@ import pytest
 
 from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.linearised_parses import extract_linearised_parses, load_linearised_parses
 from nmtcore.files import write_text
 from nmtcore.parquet import write_rows

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 from factories import run_settings
 from inference.tiny import write_bundle
-from oracles import Transformer, softmax
+from oracles import TransformerOracle, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import LineError
@@ -17,7 +17,7 @@ from nmtcore.segmentation.vocabulary import BOS
 LINES = ["the cat", "", "the dog the do", "cat", "  "]
 
 
-class Watching(Transformer):
+class Watching(TransformerOracle):
     """The oracle, which keeps the weights of every head that looks at the source."""
 
     def look(self, attention, layer, queries, keys):
@@ -27,16 +27,16 @@ class Watching(Transformer):
             scores = queries[:, own] @ keys[:, own].T / np.sqrt(size)
             self.seen[attention, layer, head] = np.array([softmax(row) for row in scores])
 
-    def over_itself(self, name, x, *, causal):
+    def self_attention(self, name, x, *, causal):
         if not causal:
             queries, keys, _ = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
             self.look("encoder", int(name.split(".")[1]), queries, keys)
-        return super().over_itself(name, x, causal=causal)
+        return super().self_attention(name, x, causal=causal)
 
-    def over_source(self, name, x, memory):
+    def cross_attention(self, name, x, memory):
         keys, _ = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
         self.look("cross", int(name.split(".")[1]), self.linear(f"{name}.queries", x), keys)
-        return super().over_source(name, x, memory)
+        return super().cross_attention(name, x, memory)
 
     def maps(self, source, target_input):
         self.seen = {}

@@ -213,7 +213,7 @@ def test_what_is_no_text_is_said_with_its_line(bundle, line, fault):
 def test_settings_may_be_changed(bundle):
     changed = bundle.decoding_settings(beam=1, alpha=None)
     assert (changed.beam, changed.alpha) == (1, bundle.run.decoding.alpha)
-    with pytest.raises(UserError, match="at least 1"):
+    with pytest.raises(UserError, match="beam must be between 1 and 1000"):
         bundle.decoding_settings(beam=0)
     short = bundle.decoding_settings(max_length=1)
     assert isinstance(short, DecodingSettings)

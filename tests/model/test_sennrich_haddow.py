@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 from named_components import by_name
-from oracles import positions
+from oracles import sinusoid_table
 
 from nmtcore.config.components import check_composition
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
@@ -32,7 +32,7 @@ def test_equals_the_definition(make, draw, labels, width, prefix):
     with torch.no_grad():
         model.encode(batch)
     tokens, own = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
-    count, table = len(labels["source"]["deprel"]), positions(inputs.states.size(1), 16)
+    count, table = len(labels["source"]["deprel"]), sinusoid_table(inputs.states.size(1), 16)
     for row in range(6):
         words = examples.source.word_of_subword[row]
         of_words = examples.source.features["deprel"][row]

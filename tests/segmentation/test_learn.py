@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
-from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines

@@ -22,10 +22,10 @@ def test_shape_by_climbing(trees):
     assert all(tree_fault(heads) is None for heads in trees if heads)
     heads, lengths = flat(trees)
     shape = forest_shape(heads, lengths)
-    assert shape.roots.tolist() == [heads.count(0) for heads in trees]
+    assert shape.roots_B.tolist() == [heads.count(0) for heads in trees]
     deepest = [max((len(climb(h, w)) - 1 for w in range(1, len(h) + 1)), default=0) for h in trees]
-    assert shape.depth.tolist() == deepest
-    assert shape.projective.tolist() == [is_projective(heads) for heads in trees]
+    assert shape.depth_B.tolist() == deepest
+    assert shape.projective_B.tolist() == [is_projective(heads) for heads in trees]
 
 
 @given(st.lists(forests() | st.just([]), max_size=6))

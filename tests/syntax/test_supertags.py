@@ -36,7 +36,7 @@ def one(codes, heads, deprels):
     labels = sorted(set(deprels))
     numbers = np.array([labels.index(deprel) for deprel in deprels], dtype=np.int64)
     tags = codes(np.array(heads), numbers, np.array([len(heads)]), labels=labels)
-    return [tags.strings[code] for code in tags.codes]
+    return [tags.strings[code] for code in tags.codes_W]
 
 
 @pytest.mark.parametrize(("many", "oracle"), [(dg_a_codes, oracle_a), (dg_b_codes, oracle_b)])
@@ -51,8 +51,8 @@ def test_tags_word_by_word(many, oracle, corpus):
     heads, lengths = flat([heads for heads, _ in corpus])
     deprels, _ = flat([numbers for _, numbers in corpus])
     tags = many(heads, deprels, lengths, labels=LABELS)
-    assert tags.codes.dtype == np.int64
-    assert [tags.strings[code] for code in tags.codes] == expected
+    assert tags.codes_W.dtype == np.int64
+    assert [tags.strings[code] for code in tags.codes_W] == expected
     assert sorted(tags.strings) == sorted(set(expected))
 
 
@@ -85,7 +85,7 @@ def test_very_many_labels_take_the_way_without_a_table():
     labels = [f"label{k}" for k in range(3000)]
     heads, deprels = np.array([0, 1, 2]), np.array([2999, 0, 1500])
     tags = dg_a_codes(heads, deprels, np.array([3]), labels=labels)
-    assert [tags.strings[code] for code in tags.codes] == one(dg_a_codes, heads, [labels[k] for k in deprels])
+    assert [tags.strings[code] for code in tags.codes_W] == one(dg_a_codes, heads, [labels[k] for k in deprels])
 
 
 @pytest.mark.parametrize("heads", [[3, 0], [-1, 0], [0, 1, 1]])

@@ -69,7 +69,7 @@ def test_a_process_that_fails_by_itself_leaves_the_groups_alone(said, error, tog
 def test_a_process_without_a_gpu_says_so(said, monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
     with (
-        pytest.raises(UserError, match="gpus: 4 asks for a GPU for each of 4 processes, but 2 GPUs are"),
+        pytest.raises(UserError, match="gpus: 4 requests one GPU for each of 4 processes, but 2 GPUs are"),
         join_world("cuda"),
     ):
         pass

@@ -123,7 +123,7 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
     batch = make_batch(data[0], rows, expected.components)
     losses = expected.loss(batch, label_smoothing=0.1, smoothing_over="all")
     words, heads = losses.parts
-    assert 0 < heads.count < int(batch.source_mask.sum())
+    assert 0 < heads.count < int(batch.source_mask_BS.sum())
     (words.sum / batch.tokens + heads.sum / heads.count).backward()
     torch.nn.utils.clip_grad_norm_(expected.parameters(), 0.5)
     rate = run.training.schedule.peak / run.training.schedule.warmup

@@ -64,7 +64,7 @@ def test_one_update_divides_every_term_by_its_own_count(tmp_path):
     found = prepare_training_data(run, expected, *data, print, treebank=bank)
     pairs = make_batch(data[0], found.plan(0)[0], expected.components)
     trees = make_batch(bank, found.beside.plan(0)[0], expected.components)
-    assert 45 < int(trees.source_mask.sum()) <= 90
+    assert 45 < int(trees.source_mask_BS.sum()) <= 90
     words, _ = expected.loss(pairs, label_smoothing=0.1, smoothing_over="all").parts
     (heads,) = expected.loss(trees).parts
     objective = words.sum / pairs.tokens + heads.sum / heads.count

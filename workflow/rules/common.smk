@@ -17,7 +17,7 @@ from nmtcore.config.depends import (
 from nmtcore.config.hidden import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
-from nmtcore.config.settings import ProjectSettings
+from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
@@ -54,7 +54,7 @@ def load_project():
     ).resolve()
     keys = [field.name for field in fields(ProjectSettings)]
     for key in workflow.config_settings.config:
-        choose(key, keys, what="key", where="--config")
+        choose(key, keys, noun="key", where="--config")
     project = Project(["config", own], config)
     for sentence in hidden_files(project.folders) + project.settings.missing_folders:
         warn(sentence)

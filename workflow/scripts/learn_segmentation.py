@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.job import job, job_settings
 from nmtcore.segmentation.learn import learn_segmentation
 

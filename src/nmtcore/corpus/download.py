@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from nmtcore.config.datasets import FileSettings, MirrorSettings
+from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus.partial import CHUNK, Partial, PlaceFailed, open_partial, partial_path
 from nmtcore.errors import UserError, explained
 from nmtcore.files import read_json, write_json

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import SideExamples, ragged_column
 from nmtcore.features.extract import token_lists
 from nmtcore.features.growing import GrowingArray, GrowingRagged

@@ -143,7 +143,7 @@ def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *,
     words = observed.words_BS.tolist()
     maps = {layer: weights_BHQK.float().cpu().numpy() for layer, weights_BHQK in observed.maps.items()}
     rows = []
-    for b, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask, strict=True)):
+    for b, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
         keys = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
         queries = {"encoder": keys, "cross": bundle.target_vocabulary.tokens(translations[b])}
         sentence = {"id": examples.id[b], "part": part_numbers[b], "keys": keys, "key_words": words[b][: len(keys)]}

@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from nmtcore.annotation.labels import read_labels
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
@@ -39,7 +39,7 @@ from nmtcore.inference.raw import TextReader, clean_lines, grouped
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
 from nmtcore.model.build import build_model
-from nmtcore.model.components.base import Component, Labels
+from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.device import prepare_device
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
@@ -161,7 +161,7 @@ class Bundle:
 
 
 def save_bundle(
-    folder: Path, *, run: RunSettings, model: Transformer, segmentation: Path, labels: Labels | None = None
+    folder: Path, *, run: RunSettings, model: Transformer, segmentation: Path, labels: LabelVocabularies | None = None
 ) -> None:
     """Write a model to `folder`, completely or not at all; an existing folder is replaced.
 

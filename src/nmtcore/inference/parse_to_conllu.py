@@ -14,8 +14,8 @@ from nmtcore.inference.parse import Parser, parse_examples
 from nmtcore.inference.parse_files import ParseMethod
 from nmtcore.inference.raw import TextPart, TextReader, clean_lines, grouped
 from nmtcore.syntax.annotation import Annotation
-from nmtcore.syntax.conllu import conllu_sentence
 from nmtcore.syntax.trees import HEAD_OF_ROOT
+from nmtcore.syntax.write_conllu import conllu_sentence
 
 _HEAD_COLUMN = 6
 """The index of the head's column in CoNLL-U."""

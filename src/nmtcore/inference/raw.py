@@ -8,7 +8,7 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.runs import RunSettings
@@ -105,7 +105,7 @@ class TextReader:
             (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in group_by_annotator(run.inference_features["source"]).items()
         ]
-        self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
+        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
         self._stack = ExitStack()
 
@@ -159,7 +159,7 @@ class TextReader:
             return columns
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         for settings, features, annotator in self._annotators:
-            sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
+            sentences = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
             annotations = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
             batch = syntax_batch(annotations, tokens, self._labels, features=features, side="source", where="the text")
             columns |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}

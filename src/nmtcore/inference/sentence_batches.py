@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from nmtcore.model.device import memory_explained
+from nmtcore.model.device import explain_out_of_memory
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def map_batches(
 
     @torch.inference_mode()
     def process(rows: np.ndarray) -> T:
-        with memory_explained(advice):
+        with explain_out_of_memory(advice):
             return work(rows)
 
     threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1

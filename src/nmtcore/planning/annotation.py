@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from nmtcore.annotation.models import missing_models
+from nmtcore.config.annotator_models import model_at_hand
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.changes import Tracked
 from nmtcore.config.defaults import with_defaults
-from nmtcore.config.models import model_at_hand
 from nmtcore.config.project import Project
 from nmtcore.config.typed import choose, plain
 
@@ -14,7 +14,7 @@ from nmtcore.config.typed import choose, plain
 def annotator_of(project: Project, *, dataset: str, annotator: str) -> AnnotatorSettings:
     """Return the settings of a data set's annotator. Raises `UserError` if the data set has no such annotator."""
     annotators = project.dataset(dataset).annotators
-    choose(annotator, annotators, what="annotator", where=dataset)
+    choose(annotator, annotators, noun="annotator", where=dataset)
     return annotators[annotator]
 
 

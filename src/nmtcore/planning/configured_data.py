@@ -103,7 +103,7 @@ def _annotations(project: Project, dataset: DatasetSettings) -> Iterator[str]:
     """Yield the annotation files, and the linearised parses of annotations with constituents."""
     for names in _annotation_names(dataset):
         yield project.layout.path("annotation", **names)
-        if "constituency" in dataset.kinds_of(names["annotator"], names["side"]):
+        if "constituency" in dataset.annotations_by(names["annotator"], names["side"]):
             yield project.layout.path("brackets", **names)
 
 
@@ -111,7 +111,7 @@ def _syntax(project: Project, dataset: DatasetSettings) -> Iterator[str]:
     """Yield the features of every annotator whose annotations are turned into features."""
     used = {feature.annotation for feature in FEATURES.values()}
     for names in _annotation_names(dataset):
-        if used.intersection(dataset.kinds_of(names["annotator"], names["side"])):
+        if used.intersection(dataset.annotations_by(names["annotator"], names["side"])):
             yield project.layout.path("syntax", **names | _feature_names(project, dataset))
 
 
@@ -119,6 +119,6 @@ def _comparisons(project: Project, dataset: DatasetSettings) -> Iterator[str]:
     """Yield the comparisons of each parser with the data set's treebanks."""
     gold = dataset.gold_annotator
     for names in _annotation_names(dataset):
-        parsed = "dependencies" in dataset.kinds_of(names["annotator"], names["side"])
+        parsed = "dependencies" in dataset.annotations_by(names["annotator"], names["side"])
         if parsed and gold not in (None, names["annotator"]) and names["split"].startswith(GOLD):
             yield project.layout.path("comparison", **names, other=gold)

@@ -3,7 +3,8 @@
 import os
 
 from nmtcore.config.changes import Tracked
-from nmtcore.config.datasets import SIDES, DatasetSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.depends import filtering_settings, reading_settings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import check_own_files, own_file_states
@@ -64,5 +65,5 @@ def truecasers(project: Project, *, dataset: str) -> list[str]:
 def _with_split(project: Project, dataset: str, split: str) -> DatasetSettings:
     """Return the settings of a data set. Raises `UserError` if it has no such split."""
     settings = project.dataset(dataset)
-    choose(split, settings.splits, what="split", where=dataset)
+    choose(split, settings.splits, noun="split", where=dataset)
     return settings

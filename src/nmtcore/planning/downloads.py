@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.changes import Tracked
-from nmtcore.config.datasets import FileSettings
+from nmtcore.config.corpora import FileSettings
 from nmtcore.config.defaults import with_defaults
 from nmtcore.config.project import Project
 from nmtcore.config.typed import nearest, plain

@@ -1,7 +1,7 @@
 """Inputs and settings of the jobs for segmentation and features: segmentations, linearised parses, labels."""
 
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.project import Project
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.annotation import annotator_of
 
@@ -28,7 +28,7 @@ def training_linearised_parses(project: Project, *, dataset: str, segmentation: 
 def used_annotations(project: Project, *, dataset: str, annotator: str, side: str, split: str) -> list[str]:
     """List the annotations that an annotator is used for on a side of a split. Raises `UserError` if there are none."""
     annotator_of(project, dataset=dataset, annotator=annotator)
-    annotations = project.dataset(dataset).kinds_of(annotator, side, split)
+    annotations = project.dataset(dataset).annotations_by(annotator, side, split)
     if not annotations:
         raise UserError(
             f"{dataset}: the annotator {annotator} is not used on the {side} side: name it in the data set's `syntax`."
@@ -39,6 +39,6 @@ def used_annotations(project: Project, *, dataset: str, annotator: str, side: st
 def labels_of_features(project: Project, *, dataset: str, annotator: str, side: str) -> str:
     """Return the label vocabulary of features: that of the training split, even for the trees of treebanks."""
     settings = project.dataset(dataset)
-    if not settings.kinds_of(annotator, side):
+    if not settings.annotations_by(annotator, side):
         annotator = settings.syntax.get(side, {}).get("dependencies", annotator)
     return project.layout.path("labels", dataset=dataset, annotator=annotator, side=side)

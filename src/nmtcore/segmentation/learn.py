@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines, write_json, write_lines, write_text
 from nmtcore.layout import file_name

@@ -12,7 +12,7 @@ from torch import nn
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.device import memory_explained
+from nmtcore.model.device import explain_out_of_memory
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.distributed import World, join_world, silent
 from nmtcore.training.lock import Lock, locked
@@ -75,7 +75,7 @@ def train(
     """
     if validate is None and run.training.validation.metric != "perplexity":
         raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")
-    signals, memory = Signals(), memory_explained(_less_at_once(run.training.batch))
+    signals, memory = Signals(), explain_out_of_memory(_less_at_once(run.training.batch))
     with memory, join_world(device) as team, _alone(team, checkpoints, log) as lock, signals.catching():
         log = log if team.main else silent
         if run.training.precision == "bf16" and team.device.type != "cuda":

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from inference.tiny import PIECES, random_examples, run_settings, write_segmentation
 
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.base import Transform

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.features.examples import Examples

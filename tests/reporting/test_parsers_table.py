@@ -5,7 +5,7 @@ from nmtcore.evaluation.comparison import compare_annotations
 from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.parsers import write_parser_table
+from nmtcore.reporting.parsers_table import write_parser_table
 from nmtcore.syntax.annotation import Annotation, failed
 
 

@@ -6,7 +6,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.systems import training_facts, write_system_table
+from nmtcore.reporting.systems_table import training_facts, write_system_table
 
 
 def history(path, losses, speed, own=lambda loss: {"loss/translation": loss}):
@@ -79,8 +79,8 @@ def test_without_pairs_there_is_no_loss_of_translations(tmp_path, own):
 def test_a_broken_log_is_a_sentence(tmp_path):
     path = tmp_path / "training.jsonl"
     path.write_text('{"update": 1, "loss": 2.0, "tokens_per_second": 1, "seconds": 1}\n{"upd\n')
-    with pytest.raises(UserError, match=r"training\.jsonl, line 2: this is no JSON"):
+    with pytest.raises(UserError, match=r"training\.jsonl, line 2: this is not JSON"):
         training_facts(path)
     path.write_text('{"seconds": 1}\n')
-    with pytest.raises(UserError, match="tells of no update"):
+    with pytest.raises(UserError, match="records no update"):
         training_facts(path)

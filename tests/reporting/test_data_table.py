@@ -2,7 +2,7 @@ from pair_files import write_corpus
 
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import Layout
-from nmtcore.reporting.data import write_data_table
+from nmtcore.reporting.data_table import write_data_table
 
 RAW = {"pairs": 1100, "kept": 1099, "dropped": {"not UTF-8": 1}, "warnings": ["The text looks unsegmented."]}
 FILTERED = {

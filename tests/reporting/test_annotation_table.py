@@ -5,7 +5,7 @@ from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row, gather_
 from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.annotation import write_annotation_table
+from nmtcore.reporting.annotation_table import write_annotation_table
 from nmtcore.syntax.annotation import Annotation, failed
 
 SENTENCES = [

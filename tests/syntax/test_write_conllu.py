@@ -1,5 +1,5 @@
 from nmtcore.syntax.annotation import Annotation, failed
-from nmtcore.syntax.conllu import conllu_sentence
+from nmtcore.syntax.write_conllu import conllu_sentence
 
 
 def test_ten_columns_and_an_empty_line():
