@@ -1,14 +1,13 @@
 """No default changes unnoticed: no job would run again for it."""
 
 import dataclasses
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nmtcore.config
+from settings_classes import settings_classes
+
 from nmtcore.config.defaults import default_of
 from nmtcore.config.typed import plain
 from nmtcore.config.yaml_files import read_yaml
@@ -28,15 +27,6 @@ ADVICE = (
     "that this concerns in config/versions.py (for training also VERSION in training/fingerprint.py), then write the "
     "new default into tests/config/defaults.yaml."
 )
-
-
-def settings_classes() -> dict[str, type]:
-    modules = map(importlib.import_module, (m.name for m in walked(nmtcore.config)))
-    return {name: cls for module in modules for name, cls in vars(module).items() if dataclasses.is_dataclass(cls)}
-
-
-def walked(package):
-    return pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 
 
 def changed_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[str, type]) -> list[str]:

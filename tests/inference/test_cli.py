@@ -54,6 +54,8 @@ def test_n_best_lines_are_numbered_and_scored(model):
         (["--device", "gpu"], b"the\n", "'gpu' cannot be used: torch calls a GPU cuda. Try cuda, or cpu."),
         (["--device", "GPU:1"], b"the\n", "'GPU:1' cannot be used: torch calls a GPU cuda. Try cuda:1, or cpu."),
         (["--beam", "0"], b"the\n", "0 is less than 1"),
+        (["--beam", "1000000"], b"the\n", "beam must be between 1 and 1000, not 1000000."),
+        (["--alpha", "inf"], b"the\n", "alpha must be between -10 and 10, not inf."),
     ],
 )
 def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, arguments, text, sentence):
