@@ -1,14 +1,13 @@
 """A changed default is always noticed, although it runs no job again."""
 
 import dataclasses
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nmtcore.config
+from settings_classes import settings_classes
+
 from nmtcore.config.defaults import default_of
 from nmtcore.config.typed import plain
 from nmtcore.config.yaml_files import read_yaml
@@ -27,15 +26,6 @@ ADVICE = (
     "No job runs again for a changed default. Raise the version of every stage that it affects in config/versions.py "
     "(for training also VERSION in training/fingerprint.py), then write the new default to tests/config/defaults.yaml."
 )
-
-
-def settings_classes() -> dict[str, type]:
-    modules = map(importlib.import_module, (m.name for m in walked(nmtcore.config)))
-    return {name: cls for module in modules for name, cls in vars(module).items() if dataclasses.is_dataclass(cls)}
-
-
-def walked(package):
-    return pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 
 
 def changed_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[str, type]) -> list[str]:

@@ -38,7 +38,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
     check_transforms(transforms, components, where=where)
     segmentation = cut_segmentation(data, size, parts.segmentation, where=where)
     used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
-    run = RunSettings(
+    values = dict(
         dataset=dataset,
         system=system,
         scale=scale,
@@ -61,6 +61,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         transforms=transforms,
         linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
     )
+    run = build(RunSettings, values, where=where)
     return with_treebanks(run, parts.treebank, data, where=where)
 
 
