@@ -54,7 +54,7 @@ def load_project():
     ).resolve()
     keys = [field.name for field in fields(ProjectSettings)]
     for key in workflow.config_settings.config:
-        choose(key, keys, what="key", where="--config")
+        choose(key, keys, noun="key", where="--config")
     project = Project(["config", own], config)
     for sentence in hidden_files(project.folders) + project.settings.missing_folders:
         warn(sentence)

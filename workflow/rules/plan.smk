@@ -69,7 +69,7 @@ def announce(files):
         downloads=Path(LAYOUT.downloads),
         mirror_roots=SETTINGS.mirrors,
         manual_folder=Path(SETTINGS.paths.manual),
-        ask=None if workflow.dryrun else ask_length,
+        ask_length=None if workflow.dryrun else ask_length,
     ):
         logger.info(sentence)
 

@@ -159,7 +159,7 @@ ANNOTATORS = Registry[AnnotatorSettings](
         "udpipe": UdPipeSettings,
         "easyccg": EasyCcgSettings,
     },
-    what="tool",
+    noun="tool",
     key="tool",
     package="nmtcore.annotation",
 )

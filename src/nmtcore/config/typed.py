@@ -36,11 +36,11 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     return f"Valid are: {', '.join(valid)}." if valid else "Nothing is valid here."
 
 
-def choose(name: str, valid: Iterable[str], *, what: str, where: str) -> str:
+def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     """Return `name` if it is valid; otherwise raise a `UserError` that names the most similar valid names."""
     valid = list(valid)
     if name not in valid:
-        raise UserError(f"{where}: unknown {what} '{name}'. {nearest(name, valid)}")
+        raise UserError(f"{where}: unknown {noun} '{name}'. {nearest(name, valid)}")
     return name
 
 

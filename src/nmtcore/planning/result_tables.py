@@ -42,7 +42,7 @@ def check_table(project: Project, parts: Sequence[str], target: str) -> None:
 def check_table_name(parts: Sequence[str], target: str) -> str:
     """Return the table that the path `parts` below results/tables names. Raises `UserError` if there is none."""
     table = parts[-1].partition(".")[0]
-    choose(table, TABLES if len(parts) > 1 else (*TABLES, "demo"), what="table", where=target)
+    choose(table, TABLES if len(parts) > 1 else (*TABLES, "demo"), noun="table", where=target)
     if len(parts) > 2 or (len(parts) == 2 and not re.fullmatch(NAME, parts[0])):
         raise UserError(
             f"{target}: a table is tables/{table}.md or tables/NAME/{table}.md, where NAME consists of small letters, "

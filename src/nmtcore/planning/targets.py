@@ -70,7 +70,7 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
     choose(
         parts[0],
         [*project.dataset_files, *others],
-        what="data set or scale" if scale == PAPER else "data set",
+        noun="data set or scale" if scale == PAPER else "data set",
         where=target,
     )
     dataset = project.dataset(parts[0])
@@ -80,10 +80,10 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
         if scale != PAPER:
             raise UserError(f"{target}: {parts[1]} does not depend on the scale: leave '{scale}/' out of the path.")
         if parts[1] == "annotation" and parts[2] != SELECTION:
-            choose(parts[2], dataset.annotators, what="annotator", where=target)
+            choose(parts[2], dataset.annotators, noun="annotator", where=target)
         path = project.layout.parse(target)
         if path and "split" in path.names:
-            choose(path["split"], dataset.splits, what="split", where=target)
+            choose(path["split"], dataset.splits, noun="split", where=target)
     elif len(parts) > 2:
         _check_run(project, dataset.name, parts[1], scale, target)
 
@@ -106,7 +106,7 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     if not dot:
         return
     project.systems.check(system, where=target)
-    choose(score, SCORES, what="score", where=target)
+    choose(score, SCORES, noun="score", where=target)
     run = project.run(dataset, system, scale, project.settings.seeds[0])
     if score != "bleu" and not run.parses:
         raise UserError(f"{target}: {system} predicts no trees, so it has no attachment score; ask for its .bleu.")
