@@ -17,6 +17,7 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     L  labels
     M  beams per sentence
     N  real target tokens of a batch, flattened
+    O  chosen groups of vocabulary entries
     P  positions of the sinusoid table
     Q  query positions (attention only)
     R  rows of a search (B * M)
