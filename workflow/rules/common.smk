@@ -14,7 +14,7 @@ from nmtcore.config.depends import (
     scoring_settings,
     training_settings,
 )
-from nmtcore.config.hidden import hidden_files
+from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.project_settings import ProjectSettings
