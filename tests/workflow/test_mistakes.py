@@ -66,7 +66,7 @@ def test_a_gpu_must_be_called_cuda(empty):
 @pytest.mark.parametrize(
     ("target", "settings", "sentence"),
     [
-        ("results/tables/parsers.md", "datasets=[demo_de2en]", "None of demo_de2en has a treebank and a parser"),
+        ("results/tables/parsers.md", "datasets=[demo_de2en]", "None of demo_de2en has both a treebank and a parser"),
         (
             "results/demo_en2de/features/words_100/train.target.existing.parquet",
             "seeds=1",
