@@ -53,6 +53,6 @@ def test_a_row_a_pair(tmp_path):
 def test_other_pairs_are_told(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["He", "sleeps"]] * 2)
     write(tmp_path, [TREE, TREE], [0, 5])
-    with pytest.raises(UserError, match="parses, row 1: it holds pair 5"):
+    with pytest.raises(UserError, match="parses, row 1, has pair 5"):
         linearise_annotation(annotation=tmp_path / "parses", corpus=corpus, side="source", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -23,7 +23,7 @@ from nmtcore.config.runs import run_to_json
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.typed import plain
-from nmtcore.training.fingerprint import describe, fingerprint
+from nmtcore.training.fingerprint import describe_training, fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ def with_part(run, part, change):
 def records(run):
     """What decides whether a run is trained again, goes on with its checkpoints, is translated or scored again."""
     settings = (training_settings, inference_settings, scoring_settings, gold_scoring_settings)
-    return [*(repr(Tracked(None, each(run))) for each in settings), fingerprint(describe(run, data={}))]
+    return [*(repr(Tracked(None, each(run))) for each in settings), fingerprint(describe_training(run, data={}))]
 
 
 @pytest.fixture(scope="module")
