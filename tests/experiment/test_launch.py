@@ -44,7 +44,10 @@ def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Pat
     lock = failed.wait_for_update(60)
     lock.write_text('{"token": "another"}')
     output, last, code = failed.end()
-    assert (code, last) == (1, f"Another trainer took {lock} while this one was suspended: this one ends and writes nothing.")
+    assert (code, last) == (
+        1,
+        f"Another trainer took {lock} while this one was suspended: this one ends and writes nothing.",
+    )
     assert output.count("Another process of this training ended (") == 1
     assert "Traceback" not in output
     assert "SIGABRT" not in output
