@@ -15,7 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch.distributed.run import config_from_args, get_args_parser
-from training.torchrun_job import UPDATES, Launched, write_job
+from training.torchrun_job import UPDATES, Launched, lock_holder, write_job
 
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project

@@ -74,7 +74,8 @@ def test_only_gradients_over_the_maximum_norm_are_scaled_down():
 
 def test_training_does_not_load_torchs_compiler():
     # Loading it takes a second or more.
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent), "OMP_NUM_THREADS": "1"}
+    paths = [str(Path(__file__).parent.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1"}
     program = """
 import sys, tempfile, torch
 from pathlib import Path

@@ -405,7 +405,7 @@ def test_a_full_memory_is_an_error_and_smaller_pieces_resume(tmp_path, size, cur
     assert not (tmp_path / "checkpoints" / "lock").exists()
     smaller = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": 40})
     messages = []
-    assert train_tiny(tmp_path, smaller, log=messages.append)[0].updates == 30
+    assert train_tiny(tmp_path, smaller, log=messages.append)[0].update == 30
     assert any(line.startswith("Resuming from the checkpoint of update ") for line in messages)
 
 
