@@ -21,15 +21,10 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from nmtcore.config.datasets import (
-    CorpusSettings,
-    DatasetSettings,
-    FileSettings,
-    PartSettings,
-    SegmentationSettings,
-    WordsSettings,
-)
+from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
+from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split
@@ -117,7 +112,7 @@ def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
             for side in ("source", "target"):
                 segmenter = Segmenter.load(folder / "segmentation", settings.segmentation, side)
                 for batch in read_batches(train, columns=[f"{side}_words"]):
-                    segmenter.many(batch.column(0).to_pylist())
+                    segmenter.segment_all(batch.column(0).to_pylist())
     print(json.dumps(facts))
 
 
@@ -142,7 +137,7 @@ def multi30k(source: Path) -> None:
         with measured("subword-nmt, one side"):
             theirs = [bpe.segment_tokens(words) for words in sentences]
         with measured("ours, one side"):
-            ours = segmenter.many(sentences)
+            ours = segmenter.segment_all(sentences)
         assert theirs == [pieces for pieces, _ in ours]
 
 

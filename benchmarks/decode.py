@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import DecodingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import to_device
 from nmtcore.inference.translate import translate_examples
-from nmtcore.model.build import initialise
+from nmtcore.model.build import initialise_model
 from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 6000
@@ -40,7 +40,7 @@ def random_model(device: str) -> Transformer:
     torch.manual_seed(1)
     settings = TransformerSettings(width=128, feed_forward=512, heads=4, encoder_layers=3, decoder_layers=3)
     model = Transformer(settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=True)
-    initialise(model)
+    initialise_model(model)
     return to_device(model, device)
 
 
@@ -50,7 +50,7 @@ def time_random(arguments: argparse.Namespace) -> None:
         settings = DecodingSettings(
             beam=beam, batch_sentences=arguments.batch, max_length_ratio=1.3, max_length_extra=0
         )
-        translate_examples(model, examples.head(arguments.batch), settings)
+        translate_examples(model, examples.first(arguments.batch), settings)
         start = time.perf_counter()
         translations = translate_examples(model, examples, settings)
         report(beam, time.perf_counter() - start, len(translations), sum(len(t[0].tokens) + 1 for t in translations))
@@ -62,7 +62,7 @@ def time_bundle(arguments: argparse.Namespace) -> None:
     bundle = load_bundle(arguments.model, arguments.device)
     lines = arguments.input.read_bytes().splitlines(keepends=True)[: arguments.sentences]
     for beam in (1, arguments.beam):
-        settings = bundle.decoding(beam=beam, batch_sentences=arguments.batch)
+        settings = bundle.decoding_settings(beam=beam, batch_sentences=arguments.batch)
         list(bundle.translate(lines[: arguments.batch], settings))
         start = time.perf_counter()
         translations = list(bundle.translate(lines, settings))

@@ -22,7 +22,7 @@ from corpus import measured
 
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.features.extract import extract_syntax, extract_tokens
 from nmtcore.parquet import ROWS_PER_GROUP, row_count, row_writer
@@ -107,8 +107,8 @@ def cut_lines(tool: Segmenter, lines: list[str], size: int = ROWS_PER_GROUP) -> 
     """Cut lines of text into lines of text, as subword-nmt does."""
     found = []
     for start in range(0, len(lines), size):
-        cut = tool.batch(pc.split_pattern(pa.array(lines[start : start + size]), " "))
-        pieces = pa.array(cut.pieces).take(pa.array(cut.places))
+        cut = tool.segment_batch(pc.split_pattern(pa.array(lines[start : start + size]), " "))
+        pieces = pa.array(cut.pieces).take(pa.array(cut.piece_of_subword))
         offsets = pa.array(np.concatenate([[0], np.cumsum(cut.lengths)]), pa.int32())
         found += pc.binary_join(pa.ListArray.from_arrays(offsets, pieces), " ").to_pylist()
     return found
@@ -136,7 +136,7 @@ def syntax(folder: Path) -> None:
         labels=folder / "labels.json",
         tokens=folder / "tokens.parquet",
         output=folder / "syntax.parquet",
-        kinds=KINDS,
+        annotation_names=KINDS,
         side="source",
     )
 

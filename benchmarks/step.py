@@ -32,12 +32,12 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.project import Project
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.build import build_components, initialise
+from nmtcore.model.build import build_components, initialise_model
 from nmtcore.model.device import prepare_device
 from nmtcore.model.positions import sinusoids
 from nmtcore.model.transformer import Transformer
@@ -89,9 +89,9 @@ class Reference(nn.Module):
             self.embed(batch.source_BS),
             self.embed(batch.target_input_BT),
             tgt_mask=torch.ones(length, length, dtype=torch.bool, device=batch.source_BS.device).triu(1),
-            src_key_padding_mask=~batch.source_mask,
+            src_key_padding_mask=~batch.source_mask_BS,
             tgt_key_padding_mask=batch.target_output_BT == PAD,
-            memory_key_padding_mask=~batch.source_mask,
+            memory_key_padding_mask=~batch.source_mask_BS,
             tgt_is_causal=True,
         )
         logits = F.linear(states, self.embedding.weight).flatten(0, 1)
@@ -106,11 +106,11 @@ def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Exampl
     lengths = np.clip(random.lognormal(math.log(length), 0.35, pairs), 3, 4 * length).astype(int)
     others = np.clip(lengths + random.integers(-2, 4, pairs), 3, None)
 
-    def side(counts: np.ndarray, syntax: dict) -> SideExamples:
+    def side(counts: np.ndarray, features: dict) -> SideExamples:
         ids = random.integers(5, vocabulary, counts.sum()).astype(np.int32)
         words = np.concatenate([np.arange(n) for n in counts]).astype(np.int32)
         return SideExamples(
-            ids=Ragged.from_lengths(ids, counts), word_of_subword=Ragged.from_lengths(words, counts), syntax=syntax
+            ids=Ragged.from_lengths(ids, counts), word_of_subword=Ragged.from_lengths(words, counts), features=features
         )
 
     source = side(lengths, trees(lengths, random))
@@ -269,7 +269,7 @@ def runners_of(
         check_composition(chosen, settings, where=name)
         components = build_components(chosen, settings, LABELS)
         model = Transformer(settings, source_size=size, target_size=size, joint=True, components=components)
-        initialise(model)
+        initialise_model(model)
         model.to(device)
 
         def loss(batch: Batch, model: Transformer = model) -> Tensor:

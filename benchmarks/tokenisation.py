@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import moses
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.tokenisation import WordTokenizer
@@ -123,10 +123,10 @@ def truecase_races(sentences: list[list[str]], texts: list[str]) -> Iterator[Rac
         lambda: list(map(truecaser, sentences)),
         lambda: [theirs.truecase(text, use_known=True) for text in texts],
     )
-    assert truecaser.column(column).to_pylist() == bare_lines
+    assert truecaser.truecase_column(column).to_pylist() == bare_lines
     yield Race(
         "truecase column",
-        lambda: len(truecaser.column(column)),
+        lambda: len(truecaser.truecase_column(column)),
         lambda: len([theirs.truecase(text, use_known=True) for text in texts]),
     )
     detruecaser = sacremoses.MosesDetruecaser()

@@ -1,4 +1,4 @@
-"""Fixtures that several stages share."""
+"""Fixtures and settings for the tests of all stages."""
 
 import fcntl
 import os
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Read when torch is loaded, also by the processes that tests start: threads that wait for one another on a busy
-# machine make small models ten times slower.
+# torch reads this when it is loaded, also in the processes that tests start. On a busy machine, threads that wait for
+# each other make small models ten times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# No timed tests: a busy machine is no fault of the code.
+# No deadlines: a busy machine is not a defect of the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -26,16 +26,16 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real corpora and parsers beside the checkout; in CI it must be there."""
+    """The folder of real corpora and parsers, next to the checkout; required in CI."""
     folder = ROOT.parent / "shared"
     if not (folder / "data").is_dir():
-        missing(f"the real corpora and parsers of {folder.name}/ are not beside the checkout")
+        skip_unless_ci(f"the real corpora and parsers of {folder.name}/ are not next to the checkout")
     return folder
 
 
 @pytest.fixture(scope="session")
 def tiny_stanza(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small trained Stanza pipeline of English: `stanza_en`; processes of one run share it."""
+    """A folder with a small Stanza pipeline for English, `stanza_en`; pytest's workers share it."""
     from annotation.tiny_stanza import train_tiny_stanza
 
     base = tmp_path_factory.getbasetemp()
@@ -50,13 +50,13 @@ def tiny_stanza(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that hold slow tests: processes that share the files then end at about the same time."""
+    """Run files with slow tests first, so that pytest's workers finish at about the same time."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
 
-def missing(what: str) -> None:
-    """Skip a test that lacks something on a user's machine; fail it in CI, which must have everything."""
+def skip_unless_ci(reason: str) -> None:
+    """Skip a test because something is missing on this machine; fail it in CI, where nothing may be missing."""
     if os.environ.get("CI") == "true":
-        pytest.fail(f"CI must have it: {what}", pytrace=False)
-    pytest.skip(what)
+        pytest.fail(f"required in CI: {reason}", pytrace=False)
+    pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""Settings of runs, models, and examples: what tests make them of, in one place."""
+"""Factories of runs, models and examples for tests."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,32 +9,36 @@ from named_components import by_name
 from torch import Tensor
 
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import EvaluationSettings, SegmentationSettings, WordsSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import Batch
 from nmtcore.model.build import build_model
-from nmtcore.model.components.base import Component, Labels
+from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.transformer import Transformer
 
 MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 
 
 def target_mask(batch: Batch) -> Tensor:
-    """Mark the real places of a batch's targets (B, T), as `target_places_N` tells them."""
+    """Mark the real targets of a batch, which `target_positions_N` lists: (B, T)."""
     mask_BT = torch.zeros_like(batch.target_output_BT, dtype=torch.bool)
-    mask_BT.view(-1)[batch.target_places_N] = True
+    mask_BT.view(-1)[batch.target_positions_N] = True
     return mask_BT
 
 
 def run_settings(
     *components: ComponentSettings, words: str | dict[str, WordsSettings] = "spaces", **values: Any
 ) -> RunSettings:
-    """Settings of a run of a tiny model; `words` is a kind of them, or settings; `values` replace what they name."""
-    kinds = words if isinstance(words, dict) else dict.fromkeys(("source", "target"), WordsSettings(kind=words))
+    """Make the settings of a run with a tiny model; `values` replace settings by name.
+
+    `words` is a way of tokenisation for both sides, or the settings of each side.
+    """
+    words_by_side = words if isinstance(words, dict) else dict.fromkeys(("source", "target"), WordsSettings(kind=words))
     return RunSettings(
         **{
             "dataset": "tiny",
@@ -43,9 +47,9 @@ def run_settings(
             "seed": 1,
             "source": "en",
             "target": "de",
-            "words": kinds,
+            "words": words_by_side,
             "segmentation": SegmentationSettings(kind="bpe", size=6, joint=True),
-            "syntax": {},
+            "features": {},
             "annotators": {},
             "base": "transformer",
             "model": MODEL,
@@ -59,17 +63,17 @@ def run_settings(
     )
 
 
-def model_of(
+def build_tiny_model(
     run: RunSettings,
     *,
     vocabulary: int,
     seed: int | None = None,
-    labels: Labels | None = None,
-    parts: Sequence[Component] = (),
+    labels: LabelVocabularies | None = None,
+    extra_components: Sequence[Component] = (),
 ) -> Transformer:
-    """Build the model of a run, the same every time; `parts` are components that stand behind its own."""
+    """Build the model of a run with a fixed seed; `extra_components` are called after its own."""
     torch.manual_seed(run.seed if seed is None else seed)
-    return build_model(run, source_size=vocabulary, target_size=vocabulary, labels=labels, observers=parts)
+    return build_model(run, source_size=vocabulary, target_size=vocabulary, labels=labels, observers=extra_components)
 
 
 def forced_logits(model: Transformer, batch: Batch) -> Tensor:
@@ -80,17 +84,20 @@ def forced_logits(model: Transformer, batch: Batch) -> Tensor:
 def side(
     ids: Sequence[Sequence[int]],
     words: Sequence[Sequence[int]] | None = None,
-    syntax: Mapping[str, Sequence[Sequence[float]]] | None = None,
+    features: Mapping[str, Sequence[Sequence[float]]] | None = None,
 ) -> SideExamples:
-    """Make one side of its subwords and the word of each (None: every subword is one); `syntax` is by column."""
-    kinds = {"parent_position": np.float32}
+    """Make one side from subword ids, the word of each subword (None: every subword is a word) and feature columns."""
+    dtypes = {"parent_position": np.float32}
+    words = [range(len(sentence)) for sentence in ids] if words is None else words
     return SideExamples(
         ids=Ragged.from_lists(ids, np.int32),
-        word_of_subword=Ragged.from_lists([range(len(each)) for each in ids] if words is None else words, np.int32),
-        syntax={name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in (syntax or {}).items()},
+        word_of_subword=Ragged.from_lists(words, np.int32),
+        features={
+            name: Ragged.from_lists(lists, dtypes.get(name, np.int32)) for name, lists in (features or {}).items()
+        },
     )
 
 
 def examples_of(source: SideExamples, target: SideExamples | None = None) -> Examples:
-    """Make examples of two sides, with the ids 0, 1..."""
+    """Make examples with the ids 0, 1... from their sides."""
     return Examples(id=np.arange(len(source.ids)), source=source, target=target)

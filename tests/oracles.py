@@ -1,4 +1,4 @@
-"""Brute-force references: plain loops in float64, one sentence at a time, to hold clever code against."""
+"""Brute-force reference implementations: plain loops in float64, one sentence at a time."""
 
 import math
 from collections import deque
@@ -7,144 +7,161 @@ import numpy as np
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
+    """Normalise a vector of scores."""
     powers = np.array([math.exp(s - scores.max()) for s in scores])
     return powers / powers.sum()
 
 
-def attention(queries: np.ndarray, keys: np.ndarray, values: np.ndarray, *, causal: bool = False) -> np.ndarray:
-    """One head: (Q, K), (S, K), (S, K) to (Q, K); every key is real."""
-    mixed = np.zeros((len(queries), values.shape[1]))
-    for i, query in enumerate(queries):
-        visible = i + 1 if causal else len(keys)
-        scores = np.array([sum(q * k for q, k in zip(query, keys[j], strict=True)) for j in range(visible)])
-        for weight, value in zip(softmax(scores / math.sqrt(len(query))), values[:visible], strict=True):
-            mixed[i] += weight * value
-    return mixed
+def attention(
+    queries_QE: np.ndarray, keys_KE: np.ndarray, values_KE: np.ndarray, *, causal: bool = False
+) -> np.ndarray:
+    """Compute one attention head, with every key real: (Q, E)."""
+    mixed_QE = np.zeros((len(queries_QE), values_KE.shape[1]))
+    for i, query in enumerate(queries_QE):
+        visible = i + 1 if causal else len(keys_KE)
+        scores = np.array([sum(q * k for q, k in zip(query, keys_KE[j], strict=True)) for j in range(visible)])
+        for weight, value in zip(softmax(scores / math.sqrt(len(query))), values_KE[:visible], strict=True):
+            mixed_QE[i] += weight * value
+    return mixed_QE
 
 
-def many_heads(queries: np.ndarray, keys: np.ndarray, values: np.ndarray, heads: int, *, causal: bool) -> np.ndarray:
-    """All heads side by side: head h has columns h*K to (h+1)*K."""
-    width = queries.shape[1] // heads
+def multi_head_attention(
+    queries_QD: np.ndarray, keys_KD: np.ndarray, values_KD: np.ndarray, heads: int, *, causal: bool
+) -> np.ndarray:
+    """Compute all attention heads, head h in columns h*E to (h+1)*E: (Q, D)."""
+    width = queries_QD.shape[1] // heads
     columns = [slice(h * width, (h + 1) * width) for h in range(heads)]
-    return np.concatenate([attention(queries[:, c], keys[:, c], values[:, c], causal=causal) for c in columns], axis=1)
+    mixed = [attention(queries_QD[:, c], keys_KD[:, c], values_KD[:, c], causal=causal) for c in columns]
+    return np.concatenate(mixed, axis=1)
 
 
-def positions(length: int, width: int) -> np.ndarray:
-    table = np.zeros((length, width))
+def sinusoid_table(length: int, width: int) -> np.ndarray:
+    """Compute the sinusoidal positions: (P, D)."""
+    table_PD = np.zeros((length, width))
     for p in range(length):
         for i in range(width // 2):
-            table[p, 2 * i] = math.sin(p / 10000 ** (2 * i / width))
-            table[p, 2 * i + 1] = math.cos(p / 10000 ** (2 * i / width))
-    return table
+            table_PD[p, 2 * i] = math.sin(p / 10000 ** (2 * i / width))
+            table_PD[p, 2 * i + 1] = math.cos(p / 10000 ** (2 * i / width))
+    return table_PD
 
 
-class Transformer:
-    """Computes a model's logits for one pair from its parameters, in loops."""
+class TransformerOracle:
+    """Computes a model's logits for one sentence pair from its parameters, in loops."""
 
     def __init__(self, model) -> None:
         self.settings = model.settings
         self.values = {name: value.detach().double().numpy() for name, value in model.state_dict().items()}
 
-    def linear(self, name: str, x: np.ndarray) -> np.ndarray:
-        return x @ self.values[f"{name}.weight"].T + self.values[f"{name}.bias"]
+    def linear(self, name: str, states: np.ndarray) -> np.ndarray:
+        return states @ self.values[f"{name}.weight"].T + self.values[f"{name}.bias"]
 
-    def norm(self, name: str, x: np.ndarray) -> np.ndarray:
+    def norm(self, name: str, states: np.ndarray) -> np.ndarray:
         rows = []
-        for row in x:
+        for row in states:
             mean = sum(row) / len(row)
             variance = sum((v - mean) ** 2 for v in row) / len(row)
             rows.append((row - mean) / math.sqrt(variance + 1e-5))
         return np.array(rows) * self.values[f"{name}.weight"] + self.values[f"{name}.bias"]
 
-    def residual(self, name: str, x: np.ndarray, block) -> np.ndarray:
+    def residual(self, name: str, states: np.ndarray, block) -> np.ndarray:
         if self.settings.norm == "pre":
-            return x + block(self.norm(f"{name}.norm", x))
-        return self.norm(f"{name}.norm", x + block(x))
+            return states + block(self.norm(f"{name}.norm", states))
+        return self.norm(f"{name}.norm", states + block(states))
 
     def embed(self, name: str, ids: list[int]) -> np.ndarray:
         width = self.settings.width
         embedded = np.array([self.values[f"{name}.weight"][i] * math.sqrt(width) for i in ids])
-        return embedded + (positions(len(ids), width) if self.settings.positions == "sinusoidal" else 0)
+        return embedded + (sinusoid_table(len(ids), width) if self.settings.positions == "sinusoidal" else 0)
 
-    def over_itself(self, name: str, x: np.ndarray, *, causal: bool) -> np.ndarray:
-        packed = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-        return self.linear(f"{name}.output", many_heads(*packed, self.settings.heads, causal=causal))
+    def self_attention(self, name: str, states: np.ndarray, *, causal: bool) -> np.ndarray:
+        packed = np.split(self.linear(f"{name}.queries_keys_values", states), 3, axis=1)
+        return self.linear(f"{name}.output", multi_head_attention(*packed, self.settings.heads, causal=causal))
 
-    def over_source(self, name: str, x: np.ndarray, memory: np.ndarray) -> np.ndarray:
-        keys, values = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
-        queries = self.linear(f"{name}.queries", x)
-        return self.linear(f"{name}.output", many_heads(queries, keys, values, self.settings.heads, causal=False))
+    def cross_attention(self, name: str, states: np.ndarray, memory_SD: np.ndarray) -> np.ndarray:
+        keys, values = np.split(self.linear(f"{name}.keys_values", memory_SD), 2, axis=1)
+        queries = self.linear(f"{name}.queries", states)
+        return self.linear(
+            f"{name}.output", multi_head_attention(queries, keys, values, self.settings.heads, causal=False)
+        )
 
-    def feed_forward(self, name: str, x: np.ndarray) -> np.ndarray:
-        return self.linear(f"{name}.outer", np.maximum(self.linear(f"{name}.inner", x), 0))
+    def feed_forward(self, name: str, states: np.ndarray) -> np.ndarray:
+        return self.linear(f"{name}.outer", np.maximum(self.linear(f"{name}.inner", states), 0))
 
-    def final(self, name: str, x: np.ndarray) -> np.ndarray:
-        return self.norm(name, x) if self.settings.norm == "pre" else x
+    def final(self, name: str, states: np.ndarray) -> np.ndarray:
+        return self.norm(name, states) if self.settings.norm == "pre" else states
 
     def encode(self, source: list[int]) -> np.ndarray:
-        x = self.embed("source_embedding", source)
+        states = self.embed("source_embedding", source)
         for i in range(self.settings.encoder_layers):
             name = f"encoder.{i}"
-            x = self.residual(
-                f"{name}.around_attention", x, lambda y, n=name: self.over_itself(f"{n}.attention", y, causal=False)
+            states = self.residual(
+                f"{name}.around_attention",
+                states,
+                lambda y, n=name: self.self_attention(f"{n}.attention", y, causal=False),
             )
-            x = self.residual(
-                f"{name}.around_feed_forward", x, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
+            states = self.residual(
+                f"{name}.around_feed_forward", states, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
             )
-        return self.final("encoder_norm", x)
+        return self.final("encoder_norm", states)
 
     def logits(self, source: list[int], target_input: list[int]) -> np.ndarray:
-        memory = self.encode(source)
-        x = self.embed("target_embedding", target_input)
+        memory_SD = self.encode(source)
+        states = self.embed("target_embedding", target_input)
         for i in range(self.settings.decoder_layers):
             name = f"decoder.{i}"
-            x = self.residual(
-                f"{name}.around_attention", x, lambda y, n=name: self.over_itself(f"{n}.attention", y, causal=True)
+            states = self.residual(
+                f"{name}.around_attention",
+                states,
+                lambda y, n=name: self.self_attention(f"{n}.attention", y, causal=True),
             )
-            x = self.residual(f"{name}.around_cross", x, lambda y, n=name: self.over_source(f"{n}.cross", y, memory))
-            x = self.residual(
-                f"{name}.around_feed_forward", x, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
+            states = self.residual(
+                f"{name}.around_cross", states, lambda y, n=name: self.cross_attention(f"{n}.cross", y, memory_SD)
             )
-        return self.final("decoder_norm", x) @ self.values["target_embedding.weight"].T
+            states = self.residual(
+                f"{name}.around_feed_forward", states, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
+            )
+        return self.final("decoder_norm", states) @ self.values["target_embedding.weight"].T
 
     def head_scores(self, source: list[int], layer: int, head: int) -> np.ndarray:
-        """Scaled scores of one encoder head: (S, S)."""
-        x = self.embed("source_embedding", source)
+        """Compute the scaled scores of one encoder head: (S, S)."""
+        states = self.embed("source_embedding", source)
         for i in range(layer + 1):
             name = f"encoder.{i}"
             if i == layer:
-                y = self.norm(f"{name}.around_attention.norm", x) if self.settings.norm == "pre" else x
+                y = self.norm(f"{name}.around_attention.norm", states) if self.settings.norm == "pre" else states
                 queries, keys, _ = np.split(self.linear(f"{name}.attention.queries_keys_values", y), 3, axis=1)
                 width = self.settings.width // self.settings.heads
                 head %= self.settings.heads
                 columns = slice(head * width, (head + 1) * width)
                 return queries[:, columns] @ keys[:, columns].T / math.sqrt(width)
-            x = self.residual(
-                f"{name}.around_attention", x, lambda y, n=name: self.over_itself(f"{n}.attention", y, causal=False)
+            states = self.residual(
+                f"{name}.around_attention",
+                states,
+                lambda y, n=name: self.self_attention(f"{n}.attention", y, causal=False),
             )
-            x = self.residual(
-                f"{name}.around_feed_forward", x, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
+            states = self.residual(
+                f"{name}.around_feed_forward", states, lambda y, n=name: self.feed_forward(f"{n}.feed_forward", y)
             )
         raise AssertionError
 
 
 def smoothed_distribution(entries: int, target: int, smoothing: float, over: str, padding: int = 0) -> np.ndarray:
-    """The target distribution, entry by entry, as the docstring of `smoothed_cross_entropy` defines it."""
-    q = np.zeros(entries)
+    """Compute the target distribution entry by entry, as `smoothed_cross_entropy` defines it: (V,)."""
+    q_V = np.zeros(entries)
     for v in range(entries):
         if over == "all":
-            q[v] = smoothing / entries + (1 - smoothing if v == target else 0)
+            q_V[v] = smoothing / entries + (1 - smoothing if v == target else 0)
         elif v == target:
-            q[v] = 1 - smoothing
+            q_V[v] = 1 - smoothing
         elif over == "others":
-            q[v] = smoothing / (entries - 1)
+            q_V[v] = smoothing / (entries - 1)
         elif v != padding:
-            q[v] = smoothing / (entries - 2)
-    return q
+            q_V[v] = smoothing / (entries - 2)
+    return q_V
 
 
 def governor_columns(words: list[int], governors: list[int]) -> list[int | None]:
-    """Per subword, the column (with `<ROOT>` in column 0) it points to; None where it is not supervised."""
+    """Return the column that each subword points to (`<ROOT>` is column 0); None without supervision."""
     columns: list[int | None] = []
     for i, word in enumerate(words):
         governor = governors[word]
@@ -160,25 +177,25 @@ def governor_columns(words: list[int], governors: list[int]) -> list[int | None]
 
 
 def previous_columns(words: list[int]) -> list[int]:
-    """Per subword, the column it points to in the chain over words (no `<ROOT>`)."""
+    """Return the column that each subword points to in the chain of words (without `<ROOT>`)."""
     return [
         words.index(max(word - 1, 0)) if words.index(word) == i else words.index(word) for i, word in enumerate(words)
     ]
 
 
-def pointing_loss(scores: np.ndarray, targets: list[int | None], candidates: int) -> float:
-    """Sum of `-log p(target)` where the row's candidates are the first `candidates` columns."""
+def pointing_loss(scores_SS: np.ndarray, targets: list[int | None], candidates: int) -> float:
+    """Sum `-log p(target)`, with probabilities over the first `candidates` columns of each row."""
     total = 0.0
-    for row, target in zip(scores, targets, strict=True):
+    for row, target in zip(scores_SS, targets, strict=True):
         if target is not None:
             total -= math.log(softmax(row[:candidates])[target])
     return total
 
 
 def tree_steps(start: int, governors: list[int]) -> dict[int, list[tuple[int, str]]]:
-    """Search a tree breadth first: every word that can be reached, with the nodes on the way and the step to each.
+    """Search a tree breadth first: return the path to every reachable word, as nodes with the step to each.
 
-    The artificial root is a node too; governors are from 0, -1 its own.
+    The artificial root is a node too. Governors are 0-based; -1 is the artificial root.
     """
     root = len(governors)
     parents = [root if governor == -1 else governor for governor in governors]
@@ -186,18 +203,18 @@ def tree_steps(start: int, governors: list[int]) -> dict[int, list[tuple[int, st
     for word, parent in enumerate(parents):
         edges[word].append((parent, "U"))
         edges[parent].append((word, "D"))
-    found, queue = {start: [(start, "")]}, deque([start])
+    paths, queue = {start: [(start, "")]}, deque([start])
     while queue:
         node = queue.popleft()
         for other, step in edges[node]:
-            if other not in found:
-                found[other] = [*found[node], (other, step)]
+            if other not in paths:
+                paths[other] = [*paths[node], (other, step)]
                 queue.append(other)
-    return {word: path for word, path in found.items() if word != root}
+    return {word: path for word, path in paths.items() if word != root}
 
 
 def distance_and_traversal(start: int, path: list[tuple[int, str]]) -> tuple[int, str]:
-    """Count the edges, and write the steps, with one to a sibling for the two over the common governor."""
+    """Count the edges and write the steps, with one step to a sibling instead of two over the common governor."""
     steps = "".join(step for _, step in path)
     if not steps.startswith("UD"):
         return len(steps), steps or "self"
@@ -206,7 +223,7 @@ def distance_and_traversal(start: int, path: list[tuple[int, str]]) -> tuple[int
 
 
 def tree_pairs(governors: list[int]) -> dict[tuple[int, int], tuple[int, str]]:
-    """Distance and traversal ("self", "UUD", "LD"...) from each word to each."""
+    """Return the distance and traversal ("self", "UUD", "LD"...) from each word to each other word and itself."""
     return {
         (i, j): distance_and_traversal(i, path)
         for i in range(len(governors))

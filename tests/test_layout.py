@@ -1,3 +1,5 @@
+"""Paths of results and downloads: built, parsed, matched by the workflow's wildcards."""
+
 import re
 
 import pytest
@@ -14,7 +16,7 @@ from nmtcore.layout import (
     STAGES,
     TEMPLATES,
     Layout,
-    Place,
+    ParsedPath,
     file_name,
     model_of,
 )
@@ -25,6 +27,7 @@ LAYOUTS = (
     Layout(),
     Layout(results="/data/my.results/", downloads="/data/raw", scales=SCALES),
     Layout(results="."),
+    Layout(results="./out//runs/", downloads="./raw", scales=SCALES),
 )
 
 names = st.from_regex(NAME, fullmatch=True).filter(lambda name: len(name) < 12)
@@ -47,47 +50,47 @@ VALUES = {
 }
 
 
-def names_of(kind):
-    """The names that a kind's path holds, a scale for a root."""
-    found = {"scale" if name == "root" else name for name in re.findall(r"\{(\w+)\}", TEMPLATES[kind])}
-    return sorted(found - {"results", "downloads"})
+def names_of(file_type):
+    """The names in the paths of a file type, with a scale in place of the root."""
+    names = {"scale" if name == "root" else name for name in re.findall(r"\{(\w+)\}", TEMPLATES[file_type])}
+    return sorted(names - {"results", "downloads"})
 
 
-places = st.sampled_from(sorted(TEMPLATES)).flatmap(
-    lambda kind: st.fixed_dictionaries({name: VALUES[name] for name in names_of(kind)}).map(
-        lambda found: Place(kind, found)
+parsed_paths = st.sampled_from(sorted(TEMPLATES)).flatmap(
+    lambda file_type: st.fixed_dictionaries({name: VALUES[name] for name in names_of(file_type)}).map(
+        lambda names: ParsedPath(file_type, names)
     )
 )
 
 
-@given(st.sampled_from(LAYOUTS), places)
-def test_a_path_is_read_as_it_is_built(layout, place):
-    path = layout.path(place.kind, **place.names)
-    assert layout.parse(path) == place
-    assert layout.names(path, place.kind) == place.names
+@given(st.sampled_from(LAYOUTS), parsed_paths)
+def test_parse_is_the_inverse_of_path(layout, parsed):
+    path = layout.path(parsed.file_type, **parsed.names)
+    assert layout.parse(path) == parsed
+    assert layout.names(path, parsed.file_type) == parsed.names
 
 
-@given(st.sampled_from(LAYOUTS), places)
-def test_the_wildcards_of_a_pattern_match_what_is_built_and_no_other_kind(layout, place):
-    path = layout.path(place.kind, **place.names)
-    matching = {kind for kind in TEMPLATES if re.fullmatch(as_expression(layout, kind), path)}
-    assert matching == {place.kind}
+@given(st.sampled_from(LAYOUTS), parsed_paths)
+def test_a_path_matches_only_the_pattern_of_its_file_type(layout, parsed):
+    path = layout.path(parsed.file_type, **parsed.names)
+    matching = {file_type for file_type in TEMPLATES if re.fullmatch(as_expression(layout, file_type), path)}
+    assert matching == {parsed.file_type}
 
 
-def as_expression(layout, kind):
-    """The expression that Snakemake makes of a pattern."""
-    texts = re.split(r"\{(\w+)\}", layout.pattern(kind))
+def as_expression(layout, file_type):
+    """The regular expression that Snakemake makes of a pattern."""
+    texts = re.split(r"\{(\w+)\}", layout.pattern(file_type))
     wildcards = [f"(?P<{name}>{layout.constraints[name]})" for name in texts[1::2]]
     rest = [name + re.escape(text) for name, text in zip(wildcards, texts[2::2], strict=True)]
     return "".join([re.escape(texts[0]), *rest])
 
 
 @given(st.sampled_from(LAYOUTS), names, names, names)
-def test_what_is_read_builds_the_same_path(layout, first, second, third):
+def test_path_is_the_inverse_of_parse(layout, first, second, third):
     for path in (f"{first}/{second}.bleu", f"{first}/{second}/seed1/model", f"{first}/{second}/{third}/seed1/model"):
-        place = layout.parse(f"{layout.results}/{path}")
-        if place is not None:
-            assert layout.path(place.kind, **place.names) == f"{layout.results}/{path}"
+        parsed = layout.parse(f"{layout.results}/{path}")
+        if parsed is not None:
+            assert layout.path(parsed.file_type, **parsed.names) == f"{layout.results}/{path}"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ def test_what_is_read_builds_the_same_path(layout, first, second, third):
         "results",
     ],
 )
-def test_paths_that_mean_nothing(path):
+def test_paths_that_match_no_template_are_not_parsed(path):
     assert Layout(scales=SCALES).parse(path) is None
 
 
@@ -118,27 +121,33 @@ def test_the_scale_is_in_the_root():
         assert layout.scale(layout.root(scale)) == scale
 
 
-def test_a_pattern_leaves_open_what_is_not_given():
+def test_folders_are_normalised():
+    layout = Layout(results="./out//runs/", downloads="raw/../downloads/")
+    assert (layout.results, layout.downloads) == ("out/runs", "downloads")
+    assert layout.path("pairs", dataset="d", split="dev") == "out/runs/d/corpus/dev.parquet"
+
+
+def test_missing_names_stay_wildcards_in_a_pattern():
     layout = Layout()
     assert layout.pattern("pairs", split="train") == "results/{dataset}/corpus/train.parquet"
     assert layout.log("train_model") == "{root}/logs/{dataset}/{system}/seed{seed}.training.log"
     assert layout.benchmark("read_split") == "results/benchmarks/{dataset}/corpus/raw.{split}.tsv"
 
 
-def test_names_that_are_missing_or_unknown():
+def test_missing_and_unknown_names_are_errors():
     layout = Layout()
-    with pytest.raises(ValueError, match="of the kind pairs needs split"):
+    with pytest.raises(ValueError, match="of type pairs needs split"):
         layout.path("pairs", dataset="demo")
-    with pytest.raises(ValueError, match="of the kind model needs root"):
+    with pytest.raises(ValueError, match="of type model needs root"):
         layout.path("model", dataset="demo", system="s", seed=1)
-    with pytest.raises(ValueError, match="of the kind pairs has no side"):
+    with pytest.raises(ValueError, match="of type pairs has no side"):
         layout.pattern("pairs", side="source")
-    with pytest.raises(ValueError, match="is no path of the kind pairs"):
+    with pytest.raises(ValueError, match="is not a path of type pairs"):
         layout.names("results/demo/corpus/raw/train.parquet", "pairs")
 
 
 @pytest.mark.parametrize(
-    ("kind", "names"),
+    ("file_type", "names"),
     [
         ("tokens", {"split": "dev", "side": "source"}),
         ("syntax", {"split": "dev", "side": "target", "annotator": "spacy"}),
@@ -147,44 +156,47 @@ def test_names_that_are_missing_or_unknown():
         ("history", {}),
     ],
 )
-def test_a_file_name_is_the_end_of_the_path(kind, names):
+def test_a_file_name_is_the_last_part_of_the_path(file_type, names):
     folders = {"dataset": "demo", "segmentation": "bpe_2000", "system": "s", "seed": 1, "scale": "small"}
-    needed = {name: folders[name] for name in names_of(kind) if name not in names}
-    assert Layout().path(kind, **needed, **names).split("/")[-1] == file_name(kind, **names)
+    needed = {name: folders[name] for name in names_of(file_type) if name not in names}
+    assert Layout().path(file_type, **needed, **names).split("/")[-1] == file_name(file_type, **names)
 
 
-def test_names_of_files_in_folders_that_jobs_make():
-    assert [file_name(kind, split="test") for kind in ("translations", "references", "parses")] == [
+def test_names_of_files_in_folders_that_a_job_writes_as_a_whole():
+    assert [file_name(file_type, split="test") for file_type in ("translations", "references", "parses")] == [
         "test.txt",
         "test.references.txt",
         "test.parquet",
     ]
-    assert [file_name(kind, side="source") for kind in ("codes", "vocabulary")] == ["source.codes", "source.vocab"]
+    assert [file_name(file_type, side="source") for file_type in ("codes", "vocabulary")] == [
+        "source.codes",
+        "source.vocab",
+    ]
     assert not INSIDE.keys() & TEMPLATES.keys()
 
 
-def test_a_file_name_needs_its_own_names_and_no_others():
-    with pytest.raises(ValueError, match="of the kind syntax needs annotator"):
+def test_a_file_name_needs_exactly_its_own_names():
+    with pytest.raises(ValueError, match="of type syntax needs annotator"):
         file_name("syntax", split="dev", side="source")
-    with pytest.raises(ValueError, match="of the kind tokens has no dataset"):
+    with pytest.raises(ValueError, match="of type tokens has no dataset"):
         file_name("tokens", dataset="demo", split="dev", side="source")
 
 
-def test_a_download_tells_whose_model_it_is_of():
+def test_model_of_a_download():
     assert model_of("models/easyccg/easyccg.jar") == "easyccg"
     assert model_of("europarl/models.gz") is model_of("models/notes.txt") is None
 
 
-def test_existing_files_of_a_kind(tmp_path):
+def test_existing_files_of_one_type(tmp_path):
     layout = Layout(results=tmp_path / "r[1]")
     folder = tmp_path / "r[1]/demo/annotation/parser"
     folder.mkdir(parents=True)
     for name in ("dev.source.json", "test.source.json", "test.target.json", "test.source.against.gold.json", "x.json"):
         (folder / name).touch()
-    found = layout.existing("annotation_report", dataset="demo", side="source")
-    assert found == [folder / "dev.source.json", folder / "test.source.json"]
+    reports = layout.existing("annotation_report", dataset="demo", side="source")
+    assert reports == [folder / "dev.source.json", folder / "test.source.json"]
     assert layout.existing("annotation_report", dataset="other") == []
 
 
-def test_every_kind_of_file_has_a_path_of_its_own():
+def test_every_file_type_has_its_own_path():
     assert len(set(TEMPLATES.values())) == len(TEMPLATES) == len(FILES) + 2 * len(JOBS)

@@ -1,3 +1,34 @@
-"""Syntax in neural machine translation: corpora, trees, models and scores."""
+"""Syntax in neural machine translation: corpora, trees, models and scores.
+
+A suffix in the name of an array or tensor gives its shape, one letter per dimension: `scores_BHQK` holds one score per
+sentence, head, query and key. Everything of a fixed shape has a suffix. Digits are literal sizes. The letters:
+
+    A  trials of language detection
+    B  sentences of a batch
+    C  candidates for the next token
+    D  width of the model
+    E  width of one attention head
+    F  width of a feature embedding
+    G  groups of vocabulary entries
+    H  attention heads
+    I  frequencies of the sinusoid table (D / 2)
+    J  real source subwords of a batch, flattened
+    K  key positions (attention only)
+    L  labels
+    M  beams per sentence
+    N  real target tokens of a batch, flattened
+    O  chosen groups of vocabulary entries
+    P  positions of the sinusoid table
+    Q  query positions (attention only)
+    R  rows of a search (B * M)
+    S  source positions: prefix, subwords, `</s>`
+    T  target positions: `<s>` and subwords, or subwords and `</s>`
+    U  nodes of a tree: words, and artificial nodes such as the root
+    V  vocabulary entries
+    W  words of a sentence
+    X  vocabulary entries of the chosen groups
+    Y  layers of the decoder
+    Z  positions that the cache of a search has room for
+"""
 
 __version__ = "0.1.0"

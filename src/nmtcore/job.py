@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
-from nmtcore.config import settings
+from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explained
 from nmtcore.unfinished import outputs_recorded
@@ -93,6 +93,6 @@ def user_config_path() -> str | None:
     return str(path) if path.exists() else None
 
 
-def job_settings(snakemake: Any) -> settings.ProjectSettings:
+def job_settings(snakemake: Any) -> ProjectSettings:
     """Return the settings of config.yaml, as planned; for those, like paths, that must not make a rule run again."""
-    return settings.project_settings(snakemake.config, where="config.yaml")
+    return read_project_settings(snakemake.config, where="config.yaml")

@@ -1,7 +1,7 @@
-"""Every path of the results and the downloads: built from names, and parsed back to them.
+"""The paths of all results and downloads: build them from names, and parse them back into names.
 
-`Layout.path` and `Layout.parse` read the same tables, so each is the other's inverse. The workflow's rules take their
-outputs, logs and benchmarks from `Layout.pattern`, and their wildcards' constraints from `Layout.constraints`.
+`Layout.path` and `Layout.parse` use the same templates, so they are inverses. The workflow's rules take their outputs,
+logs and benchmarks from `Layout.pattern`, and the constraints of their wildcards from `Layout.constraints`.
 """
 
 import glob
@@ -14,25 +14,25 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 NAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
-"""What data sets, systems, recipes, scales and whatever else stands in paths may be called."""
+"""Pattern for the names of data sets, systems, scales and everything else that becomes part of a path."""
 
 PAPER = "paper"
-"""The scale whose results lie in the results folder itself; those of any other lie in a folder of its name."""
+"""The scale whose results lie in the results folder itself; other scales have a subfolder of that name."""
 
 STAGES = ("corpus", "annotation", "segmentation", "features")
-"""Folders of a data set beside those of its systems, so no system may have such a name."""
+"""Folders of a data set next to those of its systems, so no system may have one of these names."""
 
 MODELS = "models"
-"""The folder of annotators' models: in the downloads, and in what a user fetches by hand."""
+"""Folder of annotators' models, within the downloads and within the files that a user downloads by hand."""
 
 SELECTION = "selection"
-"""The folder beside those of annotators that says which training pairs are used."""
+"""Folder next to those of the annotators; it holds the selection of training pairs."""
 
 RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
-"""Folders beside those of the data sets and scales, in the results or in their logs."""
+"""Folders next to those of the data sets and scales, in the results or in their logs."""
 
 SCORES = ("bleu", "uas", "gold.uas")
-"""The endings of a system's summaries, `{dataset}/{system}.ENDING`."""
+"""Extensions of a system's summaries, `{dataset}/{system}.EXTENSION`."""
 
 FILES = {
     "download": "{downloads}/{file}",
@@ -52,13 +52,13 @@ FILES = {
     "labels": "{results}/{dataset}/annotation/{annotator}/{side}.labels.json",
     "selection": f"{{results}}/{{dataset}}/annotation/{SELECTION}/train.parquet",
     "selection_report": f"{{results}}/{{dataset}}/annotation/{SELECTION}/train.json",
-    # Subwords, and numbers for the models
+    # Subwords and features
     "segmentation": "{results}/{dataset}/segmentation/{segmentation}",
     "features": "{results}/{dataset}/features/{segmentation}",
     "tokens": "{results}/{dataset}/features/{segmentation}/{split}.{side}.parquet",
     "syntax": "{results}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}.parquet",
     "linearised": "{results}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets.parquet",
-    # A run, and a system over its seeds
+    # A run, and a system's summary over its seeds
     "model": "{root}/{dataset}/{system}/seed{seed}/model",
     "history": "{root}/{dataset}/{system}/seed{seed}/training.jsonl",
     "checkpoints": "{root}/{dataset}/{system}/seed{seed}/checkpoints",
@@ -67,7 +67,7 @@ FILES = {
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
     "summary": "{root}/{dataset}/{system}.{score}",
-    # Tables; one with a name of its own lies in a folder
+    # Tables; a table with its own name lies in a folder of that name
     "data_table": "{results}/tables/{table}data.md",
     "data_json": "{results}/tables/{table}data.json",
     "annotation_table": "{results}/tables/{table}annotation.md",
@@ -77,22 +77,22 @@ FILES = {
     "system_table": "{results}/tables/{table}systems.md",
     "system_json": "{results}/tables/{table}systems.json",
     "demo_table": "{results}/tables/demo.md",
-    # Notes of what broke off (unfinished.py)
+    # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
 }
-"""Where each kind of file lies. A run's files lie below `{root}`, which is the results folder or one scale's in it."""
+"""Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
 
 INSIDE = {
-    # Of a segmentation, and of a model
+    # In a segmentation or a model
     "codes": "{side}.codes",
     "joint_codes": "codes",
     "vocabulary": "{side}.vocab",
-    # Of translations and parses
+    # In translations or parses
     "translations": "{split}.txt",
     "references": "{split}.references.txt",
     "parses": "{split}.parquet",
 }
-"""What files are called in folders that a job makes as a whole."""
+"""Names of the files in a folder that one job writes as a whole."""
 
 JOBS = {
     "download": "{results}/{records}/download/{file}",
@@ -121,38 +121,39 @@ JOBS = {
     "system_table": "{results}/{records}/tables/{table}systems",
     "demo": "{results}/{records}/demo",
 }
-"""Where each rule's logs and benchmarks lie, `{records}` being the one or the other."""
+"""Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""
 
 TEMPLATES = {
     **FILES,
     **{f"{rule}.log": f"{stem.replace('{records}', 'logs')}.log" for rule, stem in JOBS.items()},
     **{f"{rule}.benchmark": f"{stem.replace('{records}', 'benchmarks')}.tsv" for rule, stem in JOBS.items()},
 }
-"""The path of each kind of file: those of `FILES`, and `RULE.log` and `RULE.benchmark` of each rule."""
+"""Path template of each file type: those in `FILES`, and `RULE.log` and `RULE.benchmark` for each rule."""
 
 _WILDCARD = re.compile(r"\{(\w+)\}")
 
 
-def file_name(kind: str, **names: Any) -> str:
-    """Give the name that a kind of file (of `FILES` or `INSIDE`) has in its folder, for code that knows the folder.
+def file_name(file_type: str, **names: Any) -> str:
+    """Return the file name, without its folder, of a file type in `FILES` or `INSIDE`.
 
-    All the names in it must be given, and no others.
+    `names` must hold exactly the names that occur in the file name.
     """
-    template = {**FILES, **INSIDE}[kind].rpartition("/")[2]
-    return _whole(kind, _put(kind, template, names))
+    template = {**FILES, **INSIDE}[file_type].rpartition("/")[2]
+    return _check_complete(file_type, _fill(file_type, template, names))
 
 
 def model_of(file: str) -> str | None:
-    """Tell from a download's name, models/MODEL/..., which annotator's model it belongs to; None: to a corpus."""
+    """Return the annotator's model that a download (models/MODEL/...) belongs to; None for a corpus file."""
     parts = PurePosixPath(file).parts
     return parts[1] if parts[0] == MODELS and len(parts) > 2 else None
 
 
 @dataclass(frozen=True)
-class Place:
-    """What a path says: the kind of file, a key of `TEMPLATES`, and the names in it; `scale` stands for the root."""
+class ParsedPath:
+    """The file type of a path and the names in it, with `scale` in place of the root."""
 
-    kind: str
+    file_type: str
+    """A key of `TEMPLATES`."""
     names: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
@@ -161,72 +162,72 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The folders that everything lies in."""
+    """The results folder, the downloads folder and the scales; builds and parses paths in them."""
 
     results: str = "results"
     downloads: str = "downloads"
     scales: tuple[str, ...] | None = None
-    """The scales that have a folder in the results; None: a folder of any name is one's, where a scale can stand."""
+    """The scales that have a folder in the results; None if unknown: then any folder name can be a scale's."""
 
     def __post_init__(self) -> None:
         for folder in ("results", "downloads"):
-            object.__setattr__(self, folder, str(getattr(self, folder)).rstrip("/"))
+            object.__setattr__(self, folder, os.path.normpath(getattr(self, folder)).rstrip("/"))
 
-    def path(self, kind: str, **names: Any) -> str:
-        """Give the path of a kind of file. All its names must be given: of a run or system also its `scale`."""
-        return _whole(kind, self.pattern(kind, **names))
+    def path(self, file_type: str, **names: Any) -> str:
+        """Return the path of a file. All its names are required, including `scale` for files of a run or system."""
+        return _check_complete(file_type, self.pattern(file_type, **names))
 
-    def pattern(self, kind: str, **names: Any) -> str:
-        """Give the path of a kind of file, with `{wildcards}` for the names that are not given."""
+    def pattern(self, file_type: str, **names: Any) -> str:
+        """Return the path of a file with `{wildcards}` for missing names."""
         if "scale" in names:
             names["root"] = self.root(names.pop("scale"))
-        return _put(kind, TEMPLATES[kind], names, results=self.results, downloads=self.downloads)
+        return _fill(file_type, TEMPLATES[file_type], names, results=self.results, downloads=self.downloads)
 
     def log(self, rule: str) -> str:
-        """Give the pattern of a rule's logs."""
+        """Return the path pattern of a rule's logs."""
         return self.pattern(f"{rule}.log")
 
     def benchmark(self, rule: str) -> str:
-        """Give the pattern of a rule's benchmarks."""
+        """Return the path pattern of a rule's benchmarks."""
         return self.pattern(f"{rule}.benchmark")
 
     def root(self, scale: str) -> str:
-        """Give the folder of a scale's data sets."""
+        """Return the folder that holds the data sets of a scale."""
         return self.results if scale == PAPER else f"{self.results}/{scale}"
 
     def scale(self, root: str) -> str:
-        """Give the scale that a folder is the root of, the inverse of `root`."""
+        """Return the scale of a root folder; the inverse of `root`."""
         return root[len(self.results) :].lstrip("/") or PAPER
 
     def below_results(self, path: str | Path) -> list[str]:
-        """Give the parts of a path below the results folder; none for a path elsewhere."""
+        """Return the parts of a path below the results folder; an empty list for a path elsewhere."""
         return _below(self.results, path)
 
-    def parse(self, path: str | Path) -> Place | None:
-        """Tell what a path is about, the inverse of `path`; None where no kind of file lies."""
+    def parse(self, path: str | Path) -> ParsedPath | None:
+        """Return the file type and the names of a path, the inverse of `path`; None if no template matches."""
         for top in ("results", "downloads"):
             parts = _below(getattr(self, top), path)
-            for kind, expression in self._expressions[top].items() if parts else ():
-                if found := expression.fullmatch("/".join(parts)):
-                    return Place(kind, _told(found))
+            for file_type, expression in self._expressions[top].items() if parts else ():
+                if match := expression.fullmatch("/".join(parts)):
+                    return ParsedPath(file_type, _names_in(match))
         return None
 
-    def names(self, path: str | Path, kind: str) -> dict[str, str]:
-        """Give the names in the path of a file of a kind; any other path is a `ValueError`."""
-        place = self.parse(path)
-        if place is None or place.kind != kind:
-            raise ValueError(f"{path} is no path of the kind {kind} ({self.pattern(kind)})")
-        return dict(place.names)
+    def names(self, path: str | Path, file_type: str) -> dict[str, str]:
+        """Return the names in a path. Raises `ValueError` if the path is not of this file type."""
+        parsed = self.parse(path)
+        if parsed is None or parsed.file_type != file_type:
+            raise ValueError(f"{path} is not a path of type {file_type} ({self.pattern(file_type)})")
+        return dict(parsed.names)
 
-    def existing(self, kind: str, **names: Any) -> list[Path]:
-        """List the files of a kind that are there and have these names, sorted; any others are left open."""
-        whole = self.pattern(kind, **names)
-        found = glob.glob("*".join(map(glob.escape, re.split(r"\{\w+\}", whole))))
-        return sorted(Path(path) for path in found if (place := self.parse(path)) and place.kind == kind)
+    def existing(self, file_type: str, **names: Any) -> list[Path]:
+        """List the existing files of a type that have these names, sorted; names that are not given may vary."""
+        pattern = self.pattern(file_type, **names)
+        paths = glob.glob("*".join(map(glob.escape, re.split(r"\{\w+\}", pattern))))
+        return sorted(Path(path) for path in paths if (parsed := self.parse(path)) and parsed.file_type == file_type)
 
     @cached_property
     def constraints(self) -> dict[str, str]:
-        """What each wildcard may stand for: so strict that a path means one thing."""
+        """Regular expression of each wildcard, strict enough that no path has two readings."""
         taken = "|".join((*RESERVED, *(self.scales or ())))
         return {
             "root": rf"{re.escape(self.results)}(?:/{self._scale})?",
@@ -247,52 +248,52 @@ class Layout:
 
     @cached_property
     def _scale(self) -> str:
-        """An expression for the folder of a scale."""
+        """Regular expression for the folder of a scale."""
         if self.scales is None:
             return rf"(?!(?:{'|'.join((PAPER, *RESERVED))})/){NAME}"
         return rf"(?:{'|'.join(self.scales)})" if self.scales else "(?!)"
 
     @cached_property
     def _expressions(self) -> dict[str, dict[str, re.Pattern[str]]]:
-        """An expression for each kind of file: of paths below the results, and of those below the downloads."""
-        found: dict[str, dict[str, re.Pattern[str]]] = {"results": {}, "downloads": {}}
-        for kind, template in TEMPLATES.items():
+        """Regular expression of each file type, for paths below the results and for paths below the downloads."""
+        expressions: dict[str, dict[str, re.Pattern[str]]] = {"results": {}, "downloads": {}}
+        for file_type, template in TEMPLATES.items():
             top, _, rest = template.partition("/")
             scale = f"(?:(?P<scale>{self._scale})/)?" if top == "{root}" else ""
             folder = "downloads" if top == "{downloads}" else "results"
-            found[folder][kind] = re.compile(scale + self._expression(rest))
-        return found
+            expressions[folder][file_type] = re.compile(scale + self._expression(rest))
+        return expressions
 
     def _expression(self, template: str) -> str:
-        """Give an expression for the paths of a template, with a group for each name."""
-        pieces = _WILDCARD.split(template)  # texts and names in turns
+        """Return a regular expression for the paths of a template, with one group per name."""
+        pieces = _WILDCARD.split(template)  # alternating texts and names
         names = [f"(?P<{name}>{self.constraints[name]})" for name in pieces[1::2]]
         return re.escape(pieces[0]) + "".join(
             name + re.escape(text) for name, text in zip(names, pieces[2::2], strict=True)
         )
 
 
-def _put(kind: str, template: str, names: Mapping[str, Any], **folders: str) -> str:
-    """Put names and folders into a template; the names that are not given stay `{wildcards}`."""
+def _fill(file_type: str, template: str, names: Mapping[str, Any], **folders: str) -> str:
+    """Fill names and folders into a template; missing names stay `{wildcards}`."""
     if unknown := names.keys() - set(_WILDCARD.findall(template)):
-        raise ValueError(f"a path of the kind {kind} has no {', '.join(sorted(unknown))}")
+        raise ValueError(f"a path of type {file_type} has no {', '.join(sorted(unknown))}")
     values = {**folders, **names}
-    return _WILDCARD.sub(lambda found: str(values.get(found[1], found[0])), template)
+    return _WILDCARD.sub(lambda match: str(values.get(match[1], match[0])), template)
 
 
-def _whole(kind: str, path: str) -> str:
-    """Hand on a path in which no name is left open."""
-    if left := _WILDCARD.findall(path):
-        raise ValueError(f"a path of the kind {kind} needs {', '.join(left)}")
+def _check_complete(file_type: str, path: str) -> str:
+    """Return the path. Raises `ValueError` if it still has wildcards."""
+    if missing := _WILDCARD.findall(path):
+        raise ValueError(f"a path of type {file_type} needs {', '.join(missing)}")
     return path
 
 
 def _below(folder: str, path: str | Path) -> list[str]:
-    """Give the parts of a path below a folder; none for a path elsewhere."""
+    """Return the parts of a path below a folder; an empty list for a path elsewhere."""
     parts = os.path.relpath(path, folder or "/").split("/")
     return [] if parts[0] in ("..", ".") else parts
 
 
-def _told(found: re.Match[str]) -> dict[str, str]:
-    """Give the names that a path tells; a run that lies in no scale's folder has the paper's scale."""
-    return {name: PAPER if value is None else value for name, value in found.groupdict().items()}
+def _names_in(match: re.Match[str]) -> dict[str, str]:
+    """Return the names in a matched path; a run outside the scales' folders has the paper's scale."""
+    return {name: PAPER if value is None else value for name, value in match.groupdict().items()}

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from nmtcore.annotation.base import Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import AnnotationTask, NumberedSentence, guarded, open_annotator
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.syntax.annotation import Annotation
 
 
-def annotate_words(settings: AnnotatorSettings, sentences: Iterable[Sequence[str]], task: Task) -> Iterator[Annotation]:
+def annotate_words(
+    settings: AnnotatorSettings, sentences: Iterable[Sequence[str]], task: AnnotationTask
+) -> Iterator[Annotation]:
     """Annotate sentences from outside a corpus, one annotation each, in order."""
     with open_annotator(settings, task) as annotator:
-        numbered = (Sentence(number, words) for number, words in enumerate(sentences))
+        numbered = (NumberedSentence(number, words) for number, words in enumerate(sentences))
         for _, annotation in guarded(annotator, numbered, max_words=settings.max_words):
             yield annotation

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pair_files import write_corpus
 
 from nmtcore.annotation import java
-from nmtcore.annotation.base import Task, open_annotator
-from nmtcore.annotation.corenlp import CoreNlp, _plain
+from nmtcore.annotation.base import AnnotationTask, open_annotator
+from nmtcore.annotation.corenlp import CoreNlp, _with_escaped_brackets
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.errors import UserError
@@ -18,7 +18,7 @@ from nmtcore.syntax.annotation import Annotation
 
 
 def annotate(sentences, models, *, language="en", **settings):
-    task = Task(side="source", language=language, model_folders=(models,))
+    task = AnnotationTask(side="source", language=language, model_folders=(models,))
     return list(annotate_words(CoreNlpSettings(**settings), sentences, task))
 
 
@@ -125,7 +125,7 @@ def test_a_flat_constituent_is_null(fake_java):
 
 def test_a_tool_that_never_works_is_an_error_at_once(fake_java, monkeypatch):
     monkeypatch.setenv("FAKE_BROKEN", "1")
-    with pytest.raises(UserError, match=r"(?s)CoreNLP does not work here, not even on 'Yes \.': .*Caused by: no such"):
+    with pytest.raises(UserError, match=r"(?s)CoreNLP fails even on 'Yes \.': .*Caused by: no such"):
         annotate(numbered(500), fake_java.models)
 
 
@@ -167,12 +167,12 @@ def test_rows_in_rows_out(fake_java, tmp_path):
 def test_words_are_compared_whatever_it_does_to_brackets(word):
     escaped = word.replace("(", "-LRB-").replace(")", "-RRB-")
     restored = word.replace("-LRB-", "(").replace("-RRB-", ")")
-    assert _plain(escaped) == _plain(word) == _plain(restored)
+    assert _with_escaped_brackets(escaped) == _with_escaped_brackets(word) == _with_escaped_brackets(restored)
 
 
 def test_other_languages_are_an_error():
-    with pytest.raises(UserError, match="English and German here, and the target is 'tr'"):
-        open_annotator(CoreNlpSettings(), Task(side="target", language="tr"))
+    with pytest.raises(UserError, match="English and German only, but the target language is 'tr'"):
+        open_annotator(CoreNlpSettings(), AnnotationTask(side="target", language="tr"))
 
 
 def test_missing_jars_are_an_error(fake_java, tmp_path, monkeypatch):

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 from annotation.annotating import annotate_words
-from conftest import missing
+from conftest import skip_unless_ci
 
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.corenlp import SPLITS
 from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment
@@ -43,7 +43,7 @@ EVEN = (
 def corenlp(shared):
     """The folder in which the folder `corenlp` is."""
     if not shutil.which("java"):
-        missing("Java (default-jre-headless)")
+        skip_unless_ci("Java (default-jre-headless)")
     return shared
 
 
@@ -62,7 +62,7 @@ def pud(shared):
 
 
 def annotate(sentences, folder, *, language="en", **settings):
-    task = Task(side="source", language=language, model_folders=(folder,))
+    task = AnnotationTask(side="source", language=language, model_folders=(folder,))
     return list(annotate_words(CoreNlpSettings(**settings), sentences, task))
 
 

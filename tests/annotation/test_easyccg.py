@@ -5,8 +5,8 @@ from annotation.annotating import annotate_words
 from fake_java import alive, category, wait_until
 
 from nmtcore.annotation import java
-from nmtcore.annotation.base import Task
-from nmtcore.annotation.easyccg import supertags
+from nmtcore.annotation.base import AnnotationTask
+from nmtcore.annotation.easyccg import leaf_categories
 from nmtcore.config.annotators import EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
@@ -19,7 +19,7 @@ DERIVATION = (
 
 
 def annotate(sentences, models, **settings):
-    task = Task(side="target", language="en", model_folders=(models,))
+    task = AnnotationTask(side="target", language="en", model_folders=(models,))
     return list(annotate_words(EasyCcgSettings(**settings), sentences, task))
 
 
@@ -39,21 +39,21 @@ def check(sentences, annotations, *, nulls):
 
 def test_supertags_are_the_leaves_of_the_derivation():
     tags = ["N", r"(S[dcl]\NP)/NP", "N", "."]
-    assert supertags(DERIVATION, ["Lions", "chase", "(", "."]) == tags
-    assert supertags(DERIVATION, ["Lions", "chase", "{", "."]) == tags
+    assert leaf_categories(DERIVATION, ["Lions", "chase", "(", "."]) == tags
+    assert leaf_categories(DERIVATION, ["Lions", "chase", "{", "."]) == tags
 
 
 @pytest.mark.parametrize(
     "words", [["Lions", "chase", "("], ["Lions", "chase", "(", ".", "."], ["Lions", "hunt", "(", "."], ["Lions"]]
 )
 def test_leaves_of_other_words_are_told(words):
-    said = supertags(DERIVATION, words)
+    said = leaf_categories(DERIVATION, words)
     assert said == f"EasyCCG gave other sentences: 'Lions chase -LRB- .' for '{' '.join(words)}'"
 
 
 def test_quotation_marks_are_put_back():
     words = ['"', "Lions", 'cha"se', "(", '"', '"."', '"']
-    assert supertags(DERIVATION, words) == ["LQU", "N", r"(S[dcl]\NP)/NP", "N", "RQU", ".", "LQU"]
+    assert leaf_categories(DERIVATION, words) == ["LQU", "N", r"(S[dcl]\NP)/NP", "N", "RQU", ".", "LQU"]
 
 
 def test_every_sentence_gets_its_own_tags(fake_java):
@@ -120,7 +120,7 @@ def test_a_sentence_of_the_greatest_length_is_parsed(fake_java):
 
 def test_a_tool_that_never_works_is_an_error_at_once(fake_java, monkeypatch):
     monkeypatch.setenv("FAKE_BROKEN", "1")
-    with pytest.raises(UserError, match=r"EasyCCG does not work here, not even on 'Yes \.': .*no such thing"):
+    with pytest.raises(UserError, match=r"EasyCCG fails even on 'Yes \.': .*no such thing"):
         annotate(numbered(3), fake_java.models)
 
 
@@ -128,7 +128,7 @@ def test_a_missing_jar_and_a_missing_model_are_errors(fake_java):
     with pytest.raises(UserError, match=r"no EasyCCG 'corenlp'.*easyccg\.jar"):
         annotate([["a"]], fake_java.models, model="corenlp")
     (fake_java.models / "easyccg" / "model" / "categories").unlink()
-    with pytest.raises(UserError, match=r"has easyccg\.jar but no model of it"):
+    with pytest.raises(UserError, match=r"has easyccg\.jar but no model"):
         annotate([["a"]], fake_java.models)
 
 

@@ -7,7 +7,7 @@ from annotation.annotating import annotate_words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
 from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
@@ -41,7 +41,7 @@ class Tool(Annotator):
 
 
 def run(tool, sentences, max_words=5):
-    numbered = [Sentence(10 * k, words) for k, words in enumerate(sentences)]
+    numbered = [NumberedSentence(10 * k, words) for k, words in enumerate(sentences)]
     results = list(guarded(tool, numbered, max_words=max_words))
     assert [sentence for sentence, _ in results] == numbered
     return [annotation for _, annotation in results]
@@ -88,7 +88,7 @@ def test_an_unsound_analysis_is_null(answer, fault):
 
 
 def test_too_few_analyses_are_an_error():
-    with pytest.raises(UserError, match=r"too few analyses: it ended before the sentence of pair 20"):
+    with pytest.raises(UserError, match=r"too few analyses: none for pair 20"):
         run(Tool(ahead=5, drop=1), [["a"], [], ["b"], []])
 
 
@@ -97,12 +97,12 @@ def test_a_tool_that_stops_reading_is_an_error():
         def annotate(self, sentences):
             yield chain(next(sentences).words)
 
-    with pytest.raises(UserError, match="before the sentence of pair 10"):
+    with pytest.raises(UserError, match="too few analyses: none for pair 10"):
         run(Quitter(), [["a"], ["b"], ["c"]])
 
 
 def test_too_many_analyses_are_an_error():
-    with pytest.raises(UserError, match="more analyses than it was given"):
+    with pytest.raises(UserError, match="more analyses than sentences"):
         run(Tool(extra=1), [["a"], ["b"]])
 
 
@@ -113,7 +113,7 @@ def test_every_registered_tool_has_its_module(tool):
 
 def test_new_text_has_no_existing_trees():
     with pytest.raises(UserError, match="Name a parser"):
-        list(annotate_words(ExistingSettings(), [["a"]], Task(side="source", language="en")))
+        list(annotate_words(ExistingSettings(), [["a"]], AnnotationTask(side="source", language="en")))
 
 
 def test_opening_needs_no_parser_to_be_imported():
@@ -125,5 +125,5 @@ def test_opening_needs_no_parser_to_be_imported():
 
 
 def test_the_annotator_is_found_by_its_settings(tmp_path):
-    task = Task(side="source", language="cs", raw=tmp_path / "raw.parquet")
+    task = AnnotationTask(side="source", language="cs", raw=tmp_path / "raw.parquet")
     assert type(open_annotator(ExistingSettings(), task)).__module__ == "nmtcore.annotation.existing"

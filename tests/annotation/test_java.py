@@ -10,7 +10,7 @@ from fake_java import alive, wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.annotation.base import Sentence
+from nmtcore.annotation.base import NumberedSentence
 from nmtcore.annotation.java import JavaAnnotator, find_java, run_java
 from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.errors import UserError
@@ -134,7 +134,7 @@ class Simulated(JavaAnnotator):
 def test_exactly_the_sentences_at_fault_are_null(faults, portion, batch):
     tool = Simulated(CoreNlpSettings(batch_size=batch))
     tool.portion = portion
-    sentences = [Sentence(n, (fault, str(n))) for n, fault in enumerate(faults)]
+    sentences = [NumberedSentence(n, (fault, str(n))) for n, fault in enumerate(faults)]
     made = list(tool.annotate(sentences))
     assert [a.xpos for a in made] == [[str(n)] if fault == "fine" else None for n, fault in enumerate(faults)]
     alone = [a.reason for a, fault in zip(made, faults, strict=True) if fault != "fine"]

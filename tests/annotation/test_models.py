@@ -1,10 +1,10 @@
 import pytest
 from planted_models import plant_package
 
-from nmtcore.annotation.base import Task, open_annotator
+from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.annotation.models import find_model, missing_models
+from nmtcore.config.annotator_models import installed_pipeline, model_at_hand
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.models import installed_pipeline, model_at_hand
 from nmtcore.errors import UserError
 
 
@@ -54,7 +54,7 @@ def test_a_missing_model_names_every_place(tmp_path):
         "--models",
     ):
         assert part in str(error.value)
-    with pytest.raises(UserError, match="no folder to look for it in was given"):
+    with pytest.raises(UserError, match="there is no folder to search"):
         find_model("parser", [], what="UDPipe model")
 
 
@@ -93,7 +93,7 @@ def test_a_pipeline_of_spacys_own_can_be_installed(tmp_path, name):
 def test_a_package_of_any_other_name_is_not_advised(tmp_path, name):
     settings = ANNOTATORS.build({"tool": "spacy", "model": name}, where="x")
     with pytest.raises(UserError, match=f"no spaCy pipeline '{name}'") as error:
-        open_annotator(settings, Task(side="source", language="cs", model_folders=(tmp_path,))).__enter__()
+        open_annotator(settings, AnnotationTask(side="source", language="cs", model_folders=(tmp_path,))).__enter__()
     for sentence in (*missing_models(settings, [tmp_path]), str(error.value)):
         assert name in sentence
         assert "install" not in sentence

@@ -73,7 +73,7 @@ def test_copies_are_drawn_after_dropping_what_has_no_parse(tmp_path, data, per_p
     usable = sum(tag for tag, origin in zip(tagged, origins, strict=True) if origin == "mono")
     wanted = round(per_pair * pairs)
     if wanted > usable or not pairs:
-        with pytest.raises(UserError, match=r"copied sentences are wanted|no pair is left"):
+        with pytest.raises(UserError, match=r"copied sentences are needed|no pair is left"):
             select(tmp_path, how, corpus, tagged)
         return
     kept, facts = select(tmp_path, how, corpus, tagged)

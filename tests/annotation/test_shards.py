@@ -79,7 +79,7 @@ def test_the_report_counts_kinds_labels_and_invalid_analyses(tmp_path, corpus):
 def test_a_shard_of_the_wrong_length_is_an_error(tmp_path, corpus):
     first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
     second = write_shard(tmp_path / "1", [5], [CHAIN])
-    with pytest.raises(UserError, match=r"1 has 1 rows for the rows 2 to 3 of .*corpus.parquet, which are 2"):
+    with pytest.raises(UserError, match=r"1 has 1 rows, but it annotates rows 2 to 3 of .*corpus.parquet, which are 2"):
         gather(tmp_path, corpus, [first, second])
 
 
@@ -108,7 +108,7 @@ def test_a_shard_that_was_cut_off_is_an_error(tmp_path, corpus):
 
 def test_an_annotation_of_nothing_but_nulls_is_an_error(tmp_path, corpus):
     shard = write_shard(tmp_path / "0", [2, 3, 5, 8], [failed("no tree")] * 3 + [failed("more than 5 words")])
-    with pytest.raises(UserError, match=r"not one of 4 sentences .* no tree \(3\); more than 5 words \(1\)"):
+    with pytest.raises(UserError, match=r"none of 4 sentences .* no tree \(3\); more than 5 words \(1\)"):
         gather(tmp_path, corpus, [shard])
 
 

@@ -8,7 +8,7 @@ from annotation.annotating import annotate_words
 from pair_files import write_corpus
 
 from nmtcore.annotation import spacy as spacy_annotator
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import SpacySettings
 from nmtcore.errors import UserError
@@ -26,7 +26,7 @@ def models(shared):
 
 
 def annotate(sentences, *, model, models, **settings):
-    task = Task(side="source", language="cs", model_folders=(models,))
+    task = AnnotationTask(side="source", language="cs", model_folders=(models,))
     return list(annotate_words(SpacySettings(model=model, **settings), sentences, task))
 
 
@@ -137,7 +137,7 @@ def test_other_components_are_switched_off(tmp_path, models):
         nlp.add_pipe(name)
     nlp.get_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "two words"}])
     nlp.to_disk(tmp_path / "pipeline")
-    loaded = spacy_annotator.load_pipeline("pipeline", [tmp_path])
+    loaded = spacy_annotator.load_spacy_pipeline("pipeline", [tmp_path])
     assert set(loaded.pipe_names) == {"tok2vec", "morphologizer", "tagger", "parser"}
     (annotation,) = annotate([["I", "see", "two", "words", ".", "Yes", "."]], model="pipeline", models=tmp_path)
     assert len(annotation.head) == 7
@@ -145,7 +145,7 @@ def test_other_components_are_switched_off(tmp_path, models):
 
 
 def test_a_pipeline_without_a_parser_is_an_error(models):
-    with pytest.raises(UserError, match=r"en_ccg_pmb has no parser \(it has: tok2vec, tagger\): name one"):
+    with pytest.raises(UserError, match=r"en_ccg_pmb has no parser \(only tok2vec, tagger\): name a pipeline"):
         annotate([["a"]], model="en_ccg_pmb", models=models)
 
 
@@ -249,7 +249,7 @@ def test_a_supertagger_gives_categories_and_no_trees(shared, models):
 
 
 def test_a_supertagger_runs_nothing_but_its_tagger(models):
-    nlp = spacy_annotator.load_pipeline("en_ud", [models], supertags=True)
+    nlp = spacy_annotator.load_spacy_pipeline("en_ud", [models], supertags=True)
     assert set(nlp.pipe_names) == {"tok2vec", "tagger"}
 
 

@@ -7,7 +7,7 @@ from annotation.test_spacy import gold
 from pair_files import write_corpus
 
 from nmtcore.annotation import stanza as stanza_annotator
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.shards import annotate_shard, gather_shards
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
@@ -30,7 +30,7 @@ ODD = [
 
 
 def annotate(sentences, folder, **settings):
-    task = Task(side="source", language="en", model_folders=(folder,))
+    task = AnnotationTask(side="source", language="en", model_folders=(folder,))
     return list(annotate_words(StanzaSettings(model=MODEL, **settings), sentences, task))
 
 
@@ -126,7 +126,7 @@ def test_what_is_no_fault_of_a_sentence_stops_the_run(tiny_stanza, monkeypatch, 
     def broken(nlp, sentences):
         raise error
 
-    monkeypatch.setattr(stanza_annotator, "_run", broken)
+    monkeypatch.setattr(stanza_annotator, "_run_pipeline", broken)
     with pytest.raises(error):
         annotate([["a"]], tiny_stanza)
 
@@ -154,7 +154,7 @@ def test_threads_are_given_back(tiny_stanza):
     torch.set_num_threads(2)
     try:
         with stanza_annotator.open_annotator(
-            StanzaSettings(model=MODEL), Task(side="source", language="en", model_folders=(tiny_stanza,))
+            StanzaSettings(model=MODEL), AnnotationTask(side="source", language="en", model_folders=(tiny_stanza,))
         ):
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
@@ -177,7 +177,7 @@ def copied(tmp_path, tiny_stanza):
 
 
 def test_a_language_that_stanza_does_not_know_and_no_lemmatiser_will_do(copied):
-    task = Task(side="source", language="xx", model_folders=(copied("lemma.pt"),))
+    task = AnnotationTask(side="source", language="xx", model_folders=(copied("lemma.pt"),))
     (annotation,) = annotate_words(StanzaSettings(model=MODEL), [["A", "man", "sleeps", "."]], task)
     assert annotation.lemma is None
     assert len(annotation.head) == len(annotation.upos) == 4

@@ -6,7 +6,7 @@ from annotation.test_spacy import gold
 from pair_files import write_corpus
 
 from nmtcore.annotation import udpipe
-from nmtcore.annotation.base import Sentence, Task
+from nmtcore.annotation.base import AnnotationTask, NumberedSentence
 from nmtcore.annotation.shards import annotate_shard
 from nmtcore.config.annotators import UdPipeSettings
 from nmtcore.errors import UserError
@@ -23,7 +23,7 @@ def models(shared):
 
 
 def annotate(sentences, models, **settings):
-    task = Task(side="source", language="de", model_folders=(models,))
+    task = AnnotationTask(side="source", language="de", model_folders=(models,))
     return list(annotate_words(UdPipeSettings(model=MODEL, **settings), sentences, task))
 
 
@@ -71,8 +71,8 @@ def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, shared, model
 
 
 def test_changed_words_are_null(models, monkeypatch):
-    real = udpipe._annotation
-    monkeypatch.setattr(udpipe, "_annotation", lambda tokens, words: real(tokens, [*words[:-1], "other"]))
+    read_tokens = udpipe._read_tokens
+    monkeypatch.setattr(udpipe, "_read_tokens", lambda tokens, words: read_tokens(tokens, [*words[:-1], "other"]))
     (annotation,) = annotate([["Ein", "Hund", "."]], models)
     assert annotation.reason == "UDPipe changed the words"
 
@@ -95,7 +95,7 @@ class Failing:
 def test_a_failure_costs_one_sentence():
     annotator = udpipe.UdPipe(UdPipeSettings(model=MODEL), [])
     annotator._model = Failing()
-    sentences = [Sentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
+    sentences = [NumberedSentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
     found = list(annotator.annotate(sentences))
     assert [annotation.head for annotation in found] == [[0], None, [0, 1, 2]]
     assert found[1].reason == "UDPipe failed: no reason given"
@@ -103,14 +103,14 @@ def test_a_failure_costs_one_sentence():
 
 def test_a_model_that_is_not_there_or_broken_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"no UDPipe model 'de_ud.udpipe' .*`models` in config/config.yaml"):
-        udpipe.load_model(MODEL, [tmp_path])
+        udpipe.load_udpipe_model(MODEL, [tmp_path])
     (tmp_path / MODEL).write_bytes(b"no model")
     with pytest.raises(UserError, match="no model of UDPipe 1"):
-        udpipe.load_model(MODEL, [tmp_path])
+        udpipe.load_udpipe_model(MODEL, [tmp_path])
 
 
 def test_a_model_may_be_a_folder_with_one_file(shared, models, tmp_path):
     (tmp_path / "udpipe_de").mkdir()
     (tmp_path / "udpipe_de" / MODEL).symlink_to((models / MODEL).resolve())
     (tmp_path / "udpipe_de" / f"{MODEL}.json").write_text("{}")
-    assert udpipe.load_model("udpipe_de", [tmp_path]) is not None
+    assert udpipe.load_udpipe_model("udpipe_de", [tmp_path]) is not None

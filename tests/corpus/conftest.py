@@ -6,14 +6,9 @@ from typing import Any
 
 import pytest
 
-from nmtcore.config.datasets import (
-    CorpusSettings,
-    DatasetSettings,
-    FileSettings,
-    PartSettings,
-    SegmentationSettings,
-    WordsSettings,
-)
+from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
+from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split

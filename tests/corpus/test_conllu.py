@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input, Piece
 from nmtcore.errors import LineError, UserError
@@ -69,7 +69,7 @@ BROKEN = {
     "its own head": ("tree", ["1 a 0 root", "2 b 2 x"], 1, "word 2 is its own head"),
     "no head": ("tree", ["1 a _ root"], 1, "the head '_' is not a number"),
     "numbers jump": ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the word's number is 3, not 2"),
-    "a broken range": ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "'2-1' is no range"),
+    "a broken range": ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "'2-1' is not a range"),
 }
 
 

@@ -9,10 +9,10 @@ from functools import partial
 
 import pytest
 
-from nmtcore.config.datasets import FileSettings, MirrorSettings
+from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus.download import (
+    checksums_path,
     download,
-    known_path,
     member_of,
     missing_manual,
     planned_downloads,
@@ -104,7 +104,7 @@ def test_an_unpinned_sum_is_remembered_when_the_file_and_its_sidecar_are_gone(fe
     with pytest.raises(UserError, match=r"when it was first fetched; if the new file is right, delete .*known\.json"):
         fetch(settings(), mirror_roots=roots)
     assert target.read_bytes() == DATA
-    known_path(target).unlink()
+    checksums_path(target).unlink()
     fetch(settings(), mirror_roots=roots)
     assert target.read_bytes() == DATA[:-1] + b"!"
 
@@ -158,8 +158,8 @@ def test_a_mirror_that_holds_another_archive_has_a_sum_of_its_own(pins, fetch, t
 
 def test_a_record_of_an_older_release_still_holds(fetch, target, tmp_path):
     where = mirror(tmp_path, "root", DATA)
-    known_path(target).parent.mkdir(parents=True)
-    write_json(known_path(target), {f"{where}/multi30k/train.en": {"sha256": sha(b"other"), "length": len(DATA)}})
+    checksums_path(target).parent.mkdir(parents=True)
+    write_json(checksums_path(target), {f"{where}/multi30k/train.en": {"sha256": sha(b"other"), "length": len(DATA)}})
     with pytest.raises(UserError, match="when it was first fetched"):
         fetch(settings(), mirror_roots=[str(where)])
 
@@ -180,7 +180,7 @@ def test_the_member_is_that_of_the_place_it_came_from(fetch, tmp_path):
     # Another data set may read another member of the same archive.
     other = settings(manual="Ask.", member="own/a.de", mirror_member="mirror/a.de")
     assert member_of(other, tmp_path / "downloads") == "mirror/a.de"
-    with pytest.raises(UserError, match=r"which the data set no longer names as a mirror: delete the file"):
+    with pytest.raises(UserError, match=r"which is no longer a mirror in the data set: delete the file"):
         member_of(replace(wanted, mirrors=()), tmp_path / "downloads")
     place = tmp_path / "manual" / "x" / "file.gz"
     place.parent.mkdir(parents=True)
@@ -230,8 +230,8 @@ def test_a_plan_says_how_much_from_where_and_on_which_terms(fetch, tmp_path):
     assert plan(files[1:2], mirror_roots=[])[1].startswith("  y: 1,200.0 MB, of which 2.0 MB are there, from https")
     fetch(files[0][0], mirror_roots=[str(where)])
     assert plan(files[:1], mirror_roots=[]) == []
-    asked = {"https://example.org/z": 7_000_000, "https://example.org/x": None}
-    lines = plan(files[1:], mirror_roots=[], ask=asked.get)
+    lengths = {"https://example.org/z": 7_000_000, "https://example.org/x": None}
+    lines = plan(files[1:], mirror_roots=[], ask_length=lengths.get)
     assert lines[0] == "To be fetched: 3 files, 1,207.0 MB."
     huge = FileSettings(name="y", url="https://example.org/y", megabytes=1e12)
     assert "MB are free at" in plan([(huge, "")], mirror_roots=[])[0]

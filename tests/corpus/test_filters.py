@@ -77,7 +77,7 @@ def test_filters_are_brute_force(bench, pairs, others, order, budget):
     rows, counts = brute_force(pairs, others, order)
     dataset = bench.dataset(dataset.corpora["c"], filters=tuple(order))
     if not rows:
-        with pytest.raises(UserError, match="leave no training pair"):
+        with pytest.raises(UserError, match="drop all"):
             bench.filter(dataset, budget_bytes=budget)
         return
     kept, report = bench.filter(dataset, budget_bytes=budget)
@@ -111,10 +111,10 @@ def test_pairs_are_compared_as_words(bench):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=50))
-def test_later_ones_are_all_but_the_first(hashes):
+def test_repeated_rows_are_all_but_the_first(hashes):
     records = np.array([(high, low, row) for row, (high, low) in enumerate(hashes)], dtype=duplicates.RECORD)
     expected = [row for row, pair in enumerate(hashes) if pair in hashes[:row]]
-    assert sorted(duplicates.later_ones(records).tolist()) == expected
+    assert sorted(duplicates.repeated_rows(records).tolist()) == expected
 
 
 def test_many_rows_in_buckets_on_disk_are_as_in_memory(bench, shared):

@@ -33,11 +33,11 @@ def test_tsv_columns_count_from_one(bench):
 
 def test_tsv_with_too_few_columns(bench):
     corpus = bench.corpus("tsv", pairs=bench.file("pairs.tsv", "a\tb\nc\n"))
-    with pytest.raises(LineError, match=r"pairs\.tsv, line 2: has 1 columns; column 2"):
+    with pytest.raises(LineError, match=r"pairs\.tsv, line 2: has 1 columns, but the options name column 2"):
         bench.read(bench.dataset(corpus))
     _, report = bench.read(bench.dataset(corpus, max_bad_lines=1))
     assert report["dropped"] == {"columns": 1}
-    with pytest.raises(UserError, match="source_column counts from 1"):
+    with pytest.raises(UserError, match="source_column must be at least 1, not 0"):
         bench.read(bench.dataset(bench.corpus("tsv", {"source_column": 0}, pairs=bench.file("pairs.tsv", "a\tb\n"))))
 
 
@@ -123,10 +123,10 @@ def test_a_token_is_read_from_the_right(token, form, lemma):
 
 
 BROKEN = {
-    "blocks": (GOOD.rstrip("\n") + "\tmore\n", "has 16 blocks between tabs"),
+    "blocks": (GOOD.rstrip("\n") + "\tmore\n", "has 16 tab-separated blocks"),
     "factors": (GOOD.replace("Dogs|dog|N|1", "Dogs|dog|1"), r"block 7: 'Dogs\|dog\|1\|2\|Sb' is not form"),
-    "factors ": (GOOD.replace("|2|0|Pred .", "|x|0|Pred ."), "block 3: ord and head are numbers"),
-    "factors  ": (GOOD.replace("bark|bark|V|2", "bark|bark|V|3"), "block 7: the tokens' ord do not count"),
+    "factors ": (GOOD.replace("|2|0|Pred .", "|x|0|Pred ."), "block 3: ord and head must be numbers"),
+    "factors  ": (GOOD.replace("bark|bark|V|2", "bark|bark|V|3"), "block 7: the tokens' ord factors do not count"),
     "tree": (GOOD.replace("V|2|0|Pred .", "V|2|1|Pred ."), "block 3: the heads form a cycle"),
     "tree ": (GOOD.replace("N|1|2|Sb bark", "N|1|7|Sb bark"), "block 7: word 1 has head 7, but"),
 }

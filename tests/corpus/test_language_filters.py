@@ -115,7 +115,7 @@ def test_lingua_keeps_what_is_likely_enough(tmp_path, czech, german):
     words = [word for text in [*czech, *german] for word in text.split()][:1500]
     strict, mild = (make(LinguaSettings(least_confidence=least), tmp_path) for least in (0.0, 0.2))
     before, after = strict.accepts("source", words), mild.accepts("source", words)
-    detector = lingua_filter.load(strict.codes)
+    detector = lingua_filter.load_detector(strict.codes)
     likely = [detector.compute_language_confidence(word, lingua.Language.CZECH) >= 0.2 for word in words]
     assert after == [one or other for one, other in zip(before, likely, strict=True)]
     assert sum(after) > sum(before)
@@ -133,7 +133,7 @@ def test_a_verdict_does_not_depend_on_the_sentences_before(tmp_path, settings, c
 def test_fewer_profiles_are_the_only_ones_loaded(tmp_path, czech, english):
     made = make(LangDetectSettings(profiles=FEW), tmp_path)
     made.prepare()
-    loaded = langdetect_filter.load(made.profiles, 0)
+    loaded = langdetect_filter.load_walker(made.profiles, 0)
     assert sorted(loaded.names) == sorted(FEW)
     texts = [*czech[:60], *english[:60]]
     assert made.accepts("source", texts) == [bare_langdetect(text, few_profiles()) == "cs" for text in texts]
@@ -165,14 +165,18 @@ def test_both_kinds_of_norwegian_are_norwegian(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "languages", "message"),
     [
-        (LangDetectSettings(), ("xx", "en"), "does not know 'xx', the language of the source side. It knows af, ar"),
-        (LangDetectSettings(), ("cs", "zz"), "does not know 'zz', the language of the target"),
-        (LangDetectSettings(profiles=("cs", "en", "qq")), ("cs", "en"), "does not know 'qq', one of its `profiles`"),
+        (
+            LangDetectSettings(),
+            ("xx", "en"),
+            "support 'xx', the language of the source side. It supports af, ar",
+        ),
+        (LangDetectSettings(), ("cs", "zz"), "does not support 'zz', the language of the target"),
+        (LangDetectSettings(profiles=("cs", "en", "qq")), ("cs", "en"), "does not support 'qq', one of its `profiles`"),
         (LangDetectSettings(profiles=("de", "en")), ("cs", "en"), "lack 'cs'"),
         (LangDetectSettings(profiles=("cs",), sides=("source",)), ("cs", "en"), "at least two"),
         (LangDetectSettings(sides=()), ("cs", "en"), "no side"),
-        (LinguaSettings(), ("cs", "xx"), "does not know 'xx', the language of the target side. It knows af, ar"),
-        (LinguaSettings(languages=("e",)), ("cs", "en"), "does not know 'e', one of its `languages`"),
+        (LinguaSettings(), ("cs", "xx"), "does not support 'xx', the language of the target side. It supports af, ar"),
+        (LinguaSettings(languages=("e",)), ("cs", "en"), "does not support 'e', one of its `languages`"),
     ],
 )
 def test_an_unknown_language_is_a_sentence(tmp_path, settings, languages, message):
@@ -271,7 +275,7 @@ def test_a_process_that_is_killed_is_a_sentence(bench, monkeypatch, czech, engli
         os.kill(os.getpid(), signal.SIGKILL)
 
     monkeypatch.setattr(filter_module, "ROWS_PER_TASK", 5)
-    monkeypatch.setattr(lingua_filter.Filter, "wrong", die)
+    monkeypatch.setattr(lingua_filter.Filter, "drops_texts", die)
     dataset = raw_pairs(bench, list(zip(czech[:20], english[:20], strict=True)))
     with pytest.raises(UserError, match="processes was killed"):
         kept(bench, dataset, LinguaSettings(), processes=2)

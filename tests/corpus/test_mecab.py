@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import mecab
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
@@ -57,12 +57,12 @@ def test_nul_and_ends_of_lines_end_no_text():
 
 
 def test_lines_that_are_too_long_for_mecab_are_cut(monkeypatch):
-    assert mecab.LONGEST < 100_000, "MeCab gives up at some 200,000 letters"
-    monkeypatch.setattr(mecab, "LONGEST", 500)
+    assert mecab.MAX_CHARACTERS < 100_000, "MeCab gives up at some 200,000 letters"
+    monkeypatch.setattr(mecab, "MAX_CHARACTERS", 500)
     text = "a" * 2000
     words = mecab.split(text)
     assert "".join(words) == text
-    assert all(len(word) <= mecab.LONGEST for word in words)
+    assert all(len(word) <= mecab.MAX_CHARACTERS for word in words)
 
 
 def test_another_language_is_a_sentence():

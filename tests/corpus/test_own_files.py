@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from corpus.test_streams import tar, zipped
 
-from nmtcore.config.datasets import FileSettings
+from nmtcore.config.corpora import FileSettings
 from nmtcore.errors import UserError
 
 SOURCE, TARGET = "ein Haus\nzwei\n", "a house\ntwo\n"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import PartSettings
+from nmtcore.config.corpora import PartSettings
 from nmtcore.corpus import read
 from nmtcore.errors import LineError, UserError
 
@@ -58,7 +58,7 @@ def test_unequal_line_counts_are_seen_beyond_the_last_row_that_is_used(bench):
 
 BAD = {
     "not utf-8": (b"good\nba\xffd\nfine\n", r"text\.cs, line 2: is not valid UTF-8 \(byte 3\)"),
-    "nul byte": (b"good\nba\0d\nfine\n", r"text\.cs, line 2: holds a NUL byte"),
+    "nul byte": (b"good\nba\0d\nfine\n", r"text\.cs, line 2: contains a NUL byte"),
 }
 
 
@@ -82,7 +82,7 @@ def test_a_bad_line_is_left_out_on_both_sides_where_allowed(reason, bench):
 
 def test_one_bad_line_more_than_allowed_stops(bench):
     dataset = bench.dataset(bench.plain(b"\xff\n\0\nx\n\xfe\n", "1\n2\n3\n4\n"), max_bad_lines=2)
-    with pytest.raises(LineError, match=r"line 4: .*2 such lines were left out before"):
+    with pytest.raises(LineError, match=r"line 4: .*2 bad lines were already dropped"):
         bench.read(dataset)
 
 
@@ -142,7 +142,7 @@ def test_a_file_without_lines_is_noticed(bench, monkeypatch):
 
 
 def test_given_words_need_a_format_that_gives_them(bench):
-    with pytest.raises(UserError, match="format plain of corpus 'c' gives none"):
+    with pytest.raises(UserError, match="format plain of corpus 'c' has no words"):
         bench.read(bench.dataset(bench.plain("a\n", "b\n"), words="given"))
 
 

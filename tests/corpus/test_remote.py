@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from nmtcore.config.datasets import FileSettings, MirrorSettings
+from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus import remote
 from nmtcore.corpus.download import download
-from nmtcore.corpus.partial import PlaceFailed, open_partial, partial_path
+from nmtcore.corpus.partial import SourceFailed, open_partial, partial_path
 from nmtcore.errors import UserError
 
 DATA = b"".join(b"line %d of a corpus\n" % k for k in range(3000))
@@ -157,7 +157,9 @@ def test_a_connection_that_breaks_goes_on_where_it_was(fetch, target, server):
 
 
 def test_a_later_run_goes_on_where_the_last_one_was(fetch, target, server):
-    with pytest.raises(UserError, match=r"only 10000 of \d+ bytes came, 5 times .*10000 bytes are kept, and the next"):
+    with pytest.raises(
+        UserError, match=r"only 10000 of \d+ bytes arrived, 5 times .*10000 bytes are kept, and the next"
+    ):
         fetch(serve(stop=10_000))
     assert part(target) == DATA[:10_000]
     fetch(serve())
@@ -241,7 +243,7 @@ def test_a_server_that_drips_is_asked_again(fetch, target, server, monkeypatch):
 
 def test_a_server_that_always_stalls_is_given_up(fetch, server, monkeypatch):
     monkeypatch.setattr(remote, "TIMEOUT", 0.05)
-    with pytest.raises(UserError, match=r"reading it broke off \(timed out\), 5 times one after the other; 5000 bytes"):
+    with pytest.raises(UserError, match=r"the transfer broke off \(timed out\), 5 times in a row; 5000 bytes"):
         fetch(stall)
     assert len(server.requests) == 5
 
@@ -277,7 +279,7 @@ def test_a_server_that_lies_about_the_length(lie, fetch):
 
 
 def test_a_page_of_the_server_is_no_file(fetch, target):
-    with pytest.raises(UserError, match="it is an HTML page, perhaps of an error or a login"):
+    with pytest.raises(UserError, match="it is an HTML page, perhaps an error or login page"):
         fetch(serve(b"<!DOCTYPE html><html>Moved to our new site</html>"))
     assert list(target.parent.iterdir()) == []
 
@@ -293,7 +295,7 @@ def test_a_file_in_chunks_has_an_end(fetch, target):
 
 def test_a_file_without_any_end_needs_a_length_or_a_sum(fetch, target):
     endless = serve(**{"Content-Length": None})
-    with pytest.raises(UserError, match=r"the server does not say how long it is, .* pin its length"):
+    with pytest.raises(UserError, match=r"the server does not report the length, .* pin the `length`"):
         fetch(endless)
     fetch(endless, sha256=sha(DATA))
     fetch(endless, length=len(DATA))
@@ -309,9 +311,9 @@ def test_redirects_are_followed_to_addresses_that_are_as_good(fetch, target, ser
 @pytest.mark.parametrize(
     ("place", "sentence"),
     [
-        ("ftp://example.org/x", "it leads to ftp://example.org/x, and only https addresses are fetched"),
+        ("ftp://example.org/x", "it redirects to ftp://example.org/x, and only https addresses are supported"),
         ("file:///etc/passwd", "file:///etc/passwd"),
-        ("http://example.org/x", "it leads to http://example.org/x, and http is refused; if example.org has nothing"),
+        ("http://example.org/x", "it redirects to http://example.org/x, and http is refused; if example.org does not"),
     ],
 )
 def test_redirects_to_worse_addresses_are_refused(place, sentence, fetch, server):
@@ -330,10 +332,10 @@ def test_addresses_that_are_refused():
     remote.check_address("https://example.org/x", ())
     remote.check_address("http://example.org:80/x", ("example.org",))
     for url in ("http://example.org/x", "ftp://example.org/x", "file:///x", "x"):
-        with pytest.raises(PlaceFailed, match=r"http is refused|only https"):
+        with pytest.raises(SourceFailed, match=r"http is refused|only https"):
             remote.check_address(url, ("other.org",))
-    with pytest.raises(PlaceFailed, match="a redirect from https to http is not followed"):
-        remote.check_address("http://example.org/x", ("example.org",), came_from="https://example.org/x")
+    with pytest.raises(SourceFailed, match="redirects from https to http are not followed"):
+        remote.check_address("http://example.org/x", ("example.org",), redirected_from="https://example.org/x")
 
 
 def test_a_server_is_asked_for_a_length(server):

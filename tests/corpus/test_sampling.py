@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import PartSettings
+from nmtcore.config.corpora import PartSettings
 from nmtcore.corpus import read, sampling
-from nmtcore.corpus.sampling import sampled
+from nmtcore.corpus.sampling import draw_sample
 from nmtcore.errors import LineError, UserError
 
 
@@ -19,8 +19,8 @@ def test_a_sample_is_an_ordered_subset_that_its_seed_determines(data, population
     size = data.draw(st.integers(0, population))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sampling, "BLOCK", block)
-        drawn = list(sampled(population, size, seed=seed))
-        assert list(sampled(population, size, seed=seed)) == drawn
+        drawn = list(draw_sample(population, size, seed=seed))
+        assert list(draw_sample(population, size, seed=seed)) == drawn
     assert len(drawn) == size
     assert drawn == sorted(set(drawn))
     assert set(drawn) <= set(range(population))
@@ -30,7 +30,7 @@ def test_a_sample_is_an_ordered_subset_that_its_seed_determines(data, population
 def test_every_set_is_equally_likely(block, monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", block)
     draws = 6000
-    seen = Counter(tuple(sampled(5, 2, seed=seed)) for seed in range(draws))
+    seen = Counter(tuple(draw_sample(5, 2, seed=seed)) for seed in range(draws))
     sets = list(itertools.combinations(range(5), 2))
     assert set(seen) == set(sets)
     expected = draws / len(sets)
@@ -40,7 +40,7 @@ def test_every_set_is_equally_likely(block, monkeypatch):
 
 def test_another_seed_is_another_sample_over_several_blocks(monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", 1000)
-    one, two = (list(sampled(10_000, 500, seed=seed)) for seed in (1, 2))
+    one, two = (list(draw_sample(10_000, 500, seed=seed)) for seed in (1, 2))
     assert one != two
     assert all(any(first <= number < first + 1000 for number in one) for first in range(0, 10_000, 1000))
 
@@ -71,7 +71,7 @@ def test_ids_count_sampled_rows_and_origins_keep_their_numbers(bench, monkeypatc
             bench.read(wanted)
         return
     rows, report = bench.read(wanted)
-    numbers = [there[number] for number in sampled(len(there), sample, seed=1)]
+    numbers = [there[number] for number in draw_sample(len(there), sample, seed=1)]
     assert [row["id"] for row in rows] == list(range(sample))
     assert [row["origin"] for row in rows] == [f"c:{number}" for number in numbers]
     assert [(row["source"], row["target"]) for row in rows] == [(str(number),) * 2 for number in numbers]
@@ -82,7 +82,7 @@ def test_the_seed_of_a_part_is_the_seed_of_its_sample(bench):
     corpus = bench.corpus("copied", text=bench.file("mono", lines(99)))
     for seed in (1, 2):
         rows, _ = bench.read(dataset(bench, corpus, sample=9, seed=seed))
-        assert [int(row["source"]) - 1 for row in rows] == list(sampled(99, 9, seed=seed))
+        assert [int(row["source"]) - 1 for row in rows] == list(draw_sample(99, 9, seed=seed))
 
 
 def test_too_few_rows_are_a_sentence(bench):
@@ -91,7 +91,7 @@ def test_too_few_rows_are_a_sentence(bench):
         UserError, match=r"splits\.train asks for a sample of 4 rows of 'c', but .* only 3 from row 7 on"
     ):
         bench.read(dataset(bench, corpus, first=7, sample=4))
-    with pytest.raises(UserError, match=r"only 2 from row 7 on to 8"):
+    with pytest.raises(UserError, match=r"only 2 from row 7 to 8"):
         bench.read(dataset(bench, corpus, first=7, last=8, sample=4))
 
 
@@ -116,13 +116,13 @@ def test_a_corpus_that_shrinks_between_the_passes_is_a_sentence(bench, monkeypat
         bench.file("mono", lines(3))
         return iter([1, 7])
 
-    monkeypatch.setattr(read, "sampled", shrinking)
+    monkeypatch.setattr(read, "draw_sample", shrinking)
     with pytest.raises(UserError, match="the files of 'c' became shorter"):
         bench.read(dataset(bench, corpus, sample=2))
 
 
 def test_more_rows_than_can_be_sampled_are_a_sentence(bench, monkeypatch):
-    monkeypatch.setattr(read, "MOST", 9)
+    monkeypatch.setattr(read, "MAX_POPULATION", 9)
     corpus = bench.corpus("copied", text=bench.file("mono", lines(9)))
-    with pytest.raises(UserError, match="at most 8 can be sampled"):
+    with pytest.raises(UserError, match="at most 8 are possible"):
         bench.read(dataset(bench, corpus, sample=2))

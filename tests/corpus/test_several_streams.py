@@ -79,10 +79,10 @@ def test_nothing_behind_a_sound_stream_is_dropped(kind, fault, wrapping, tmp_pat
 def test_the_sentence_says_which_stream_it_is(kind, tmp_path):
     first, second = PACKERS[kind](TEXT), PACKERS[kind](OTHER)
     (tmp_path / "file").write_bytes(2 * first + second[: len(second) // 2])
-    with pytest.raises(UserError, match=rf"\(compressed stream 3, from byte {2 * len(first)} on, ends too early\)"):
+    with pytest.raises(UserError, match=rf"\(compressed stream 3 \(from byte {2 * len(first)}\) ends too early\)"):
         read(tmp_path / "file")
     (tmp_path / "file").write_bytes(first + flipped(second, len(second) // 2) + first)
-    with pytest.raises(UserError, match=rf"\(compressed stream 2, from byte {len(first)} on: \w+"):
+    with pytest.raises(UserError, match=rf"\(compressed stream 2 \(from byte {len(first)}\): \w+"):
         read(tmp_path / "file")
 
 
@@ -112,7 +112,9 @@ def test_xz_padding_is_of_four_bytes(nulls, tmp_path):
     first = PACKERS["xz"](TEXT)
     for data in (first + bytes(nulls), first + bytes(nulls) + PACKERS["xz"](OTHER)):
         (tmp_path / "file").write_bytes(data)
-        with pytest.raises(UserError, match=rf"the {nulls} null bytes before byte {len(first) + nulls} are no padding"):
+        with pytest.raises(
+            UserError, match=rf"the {nulls} null bytes before byte {len(first) + nulls} are not valid padding"
+        ):
             read(tmp_path / "file")
 
 

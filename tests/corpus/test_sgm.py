@@ -75,10 +75,16 @@ def test_unequal_numbers_of_segments_name_both_counts(bench):
 
 
 BROKEN = {
-    "not ended": (SOURCE.replace("mehr</SEG >", "mehr"), r"line 11: this <seg> has no </seg> before line 14's tag"),
-    "nested": (SOURCE.replace("zwei", "<seg id='2b'>zwei</seg>"), r"line 7: this <seg> has no </seg> before line 7's"),
-    "ended twice": (SOURCE.replace("</seg><seg", "</seg></seg><seg"), r"line 7: a </seg> without its <seg>"),
-    "end of a document": (SOURCE.replace("Zeile</seg>", "Zeile"), r"line 7: .*before line 9's tag"),
+    "not ended": (
+        SOURCE.replace("mehr</SEG >", "mehr"),
+        r"line 11: .*before the tag in line 14",
+    ),
+    "nested": (
+        SOURCE.replace("zwei", "<seg id='2b'>zwei</seg>"),
+        r"line 7: .*before the tag in line 7",
+    ),
+    "ended twice": (SOURCE.replace("</seg><seg", "</seg></seg><seg"), r"line 7: this </seg> has no <seg>"),
+    "end of a document": (SOURCE.replace("Zeile</seg>", "Zeile"), r"line 7: .*before the tag in line 9"),
     "cut off": (SOURCE[: SOURCE.index("drei")], r"line 11: this <seg> has no </seg>: is the file cut off"),
     "a tag cut off": (SOURCE[: SOURCE.index(' id="3">in')], r"line 7: the tag '<seg' is cut off"),
     "a tag over two lines": (SOURCE.replace('<seg id="3">', '<seg\nid="3">'), "line 7: the tag '<seg' is cut off"),

@@ -5,10 +5,10 @@ import sacremoses
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus import moses
-from nmtcore.corpus.moses import Normalizer, Tokenizer, needed
+from nmtcore.corpus.moses import Normalizer, Tokenizer, required_text
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 
@@ -101,15 +101,15 @@ def test_a_memory_that_is_full_is_emptied(texts):
         patch.setattr(moses, "CACHED_PARTS", 2)
         for text in texts:
             assert tokenizer(text) == oracle("en").tokenize(text, escape=False)
-    assert len(tokenizer._free) <= 2
-    assert len(tokenizer._bound) <= 2
+    assert len(tokenizer._words_of_part) <= 2
+    assert len(tokenizer._words_in_context) <= 2
 
 
 @pytest.mark.parametrize("language", ["en", "de", "cs", "fr"])
 def test_every_rule_of_the_normalisation_is_known(language):
     """Else it is no mistake, only slow."""
     for pattern, _ in sacremoses.MosesPunctNormalizer(lang=language).substitutions:
-        assert needed(pattern), pattern
+        assert required_text(pattern), pattern
 
 
 def test_normalised_text_is_what_words_are_made_of():

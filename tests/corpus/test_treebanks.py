@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nmtcore.config.datasets import CorpusSettings, DatasetSettings, PartSettings, WordsSettings
+from nmtcore.config.corpora import CorpusSettings, PartSettings
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.filters import HeldOutSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.errors import UserError
 
 EMPTY = "\t_" * 8
@@ -87,7 +89,7 @@ def test_text_of_one_side_is_no_training_data(bench):
 
 def test_a_treebank_needs_a_format_with_words(bench):
     dataset = with_gold(bench, bench.plain("a\n", "b\n"))
-    with pytest.raises(UserError, match=r"'gold' stands in a treebank .* its format plain gives no words"):
+    with pytest.raises(UserError, match=r"'gold' is used as a treebank .* its format plain has no words"):
         bench.read(dataset, "gold_x")
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser, detruecase, learn_truecaser
 from nmtcore.errors import LineError, UserError
@@ -35,8 +35,8 @@ def check(folder, sentences) -> Truecaser:
     expected = [oracle.truecase(" ".join(words), use_known=True) for words in sentences]
     assert [ours(words) for words in sentences] == expected
     column = pa.array(sentences, pa.list_(pa.string()))
-    assert ours.column(column).to_pylist() == expected
-    assert ours.column(column.slice(1)).to_pylist() == expected[1:]
+    assert ours.truecase_column(column).to_pylist() == expected
+    assert ours.truecase_column(column.slice(1)).to_pylist() == expected[1:]
     return ours
 
 
@@ -111,7 +111,7 @@ def test_texts_are_truecased_and_translations_not():
 @pytest.mark.parametrize("line", ["word", "word (x)", "word (1/2) other", " (1/1)", "word  (1/1)", "word (1/1) ", ""])
 def test_what_is_no_model_is_said_with_its_line(line, tmp_path):
     (tmp_path / "model").write_text(f"dog (3/3)\n{line}\n")
-    with pytest.raises(LineError, match="model, line 2: this is no truecasing model of Moses"):
+    with pytest.raises(LineError, match="model, line 2: this is not a truecasing model of Moses"):
         Truecaser.load(tmp_path / "model")
 
 

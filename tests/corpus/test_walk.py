@@ -79,11 +79,11 @@ def test_nothing_is_no_language():
 def test_more_texts_than_walk_at_a_time(monkeypatch):
     texts = ["Das ist ein Satz.", "", "This is a sentence.", "12", "Toto je věta."]
     whole = check(texts)
-    monkeypatch.setattr(walk, "AT_A_TIME", 2)
+    monkeypatch.setattr(walk, "TEXTS_PER_BATCH", 2)
     assert walker().languages(texts) == whole
 
 
 @pytest.mark.parametrize("columns", [1, 7, 55])
 def test_sums_are_those_of_python(columns):
     table = np.random.default_rng(0).random((200, columns)) ** 9
-    assert walk._sums(table).tolist() == [sum(row) for row in table.tolist()]
+    assert walk._row_sums(table).tolist() == [sum(row) for row in table.tolist()]

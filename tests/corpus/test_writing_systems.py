@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from corpus.test_streams import tar
 
-from nmtcore.config.datasets import WordsSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.encodings import SAMPLE, wide_encoding
 from nmtcore.corpus.mecab import split
 from nmtcore.errors import LineError, UserError
@@ -84,14 +84,14 @@ def test_unsegmented_text_gets_a_hint_once(words, bench):
     (hint,) = warnings(bench, JAPANESE * 2500, words=words, language="ja")
     start = f"The source side has `words: {words}`, but the text looks unsegmented (average "
     assert hint.startswith(start)
-    assert hint.endswith(" characters a word): did you mean `mecab`?")
+    assert hint.endswith(" characters per word): did you mean `mecab`?")
     assert int(hint.removeprefix(start).split()[0]) > 8
 
 
 @pytest.mark.parametrize(("text", "language"), [(CHINESE, "zh"), (THAI, "th")])
 def test_languages_that_nothing_here_cuts_get_another_hint(text, language, bench):
     (hint,) = warnings(bench, text * 3, language=language)
-    assert hint.endswith(" characters a word): cut its words first, with spaces between them.")
+    assert hint.endswith(" characters per word): segment it first, with spaces between words.")
 
 
 def test_segmented_text_and_other_scripts_get_none(bench):

@@ -10,7 +10,7 @@ def bleu(score):
 
 
 def uas(score):
-    return {way: {"uas": score, "sentences": 7} for way in ("argmax", "spanning_tree")}
+    return {method: {"uas": score, "sentences": 7} for method in ("argmax", "spanning_tree")}
 
 
 def spread(mean, stdev=None):

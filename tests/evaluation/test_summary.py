@@ -7,7 +7,7 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, write_json
-from nmtcore.reporting.demo import write_demo_table
+from nmtcore.reporting.demo_table import write_demo_table
 
 
 def seed_scores(seed: int, bleu: float) -> dict:

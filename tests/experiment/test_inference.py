@@ -9,7 +9,8 @@ from inference.tiny import PIECES, write_bundle
 from pair_files import write_corpus
 
 from nmtcore.config.components.parser_head import DiagonalParseSettings
-from nmtcore.config.datasets import SIDES, EvaluationSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import DecodingSettings

@@ -108,7 +108,9 @@ def test_processes_share_the_threads_of_the_job(tmp_path: Path, commands, thread
 
 
 def test_more_gpus_than_the_machine_has_are_an_error(tmp_path: Path, commands):
-    with pytest.raises(UserError, match="gpus: 5 asks for a GPU for each of 5 processes, but 4 GPUs are visible here"):
+    with pytest.raises(
+        UserError, match="gpus: 5 requests one GPU for each of 5 processes, but 4 GPUs are visible here"
+    ):
         launch_training(replace(write_job(tmp_path), device="cuda", gpus=5))
     assert not commands
 

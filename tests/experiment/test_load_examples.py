@@ -8,13 +8,13 @@ from factories import run_settings
 from inference.tiny import write_segmentation
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
-from nmtcore.features.linearised import LINEARISED_SCHEMA
+from nmtcore.features.linearised_parses import LINEARISED_TOKENS_SCHEMA
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
         rows = [{"id": i, "ids": [5, 6], "word_of_subword": [0, 0]} for i in (0, 4, 7, 9)]
         write_rows(tmp_path / f"dev.{side}.parquet", TOKENS_SCHEMA, rows)
     parses = [{"id": i, "ids": ids, "word_of_subword": ids} for i, ids in ((0, [0]), (4, None), (7, [0]), (9, None))]
-    write_rows(tmp_path / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, parses)
+    write_rows(tmp_path / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, parses)
     return tmp_path
 
 
@@ -69,13 +69,13 @@ def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
     whole = load_training(run, transforms, folder, "dev")
     counts = []
 
-    def training(pairs, linearised):
+    def for_training(pairs, linearised):
         counts.append(len(pairs))
-        return transforms.training(pairs, linearised)
+        return transforms.for_training(pairs, linearised)
 
     for name, value in {"ROWS_PER_GROUP": 1, "MAX_BLOCKS": 2}.items():
         monkeypatch.setattr(f"nmtcore.experiment.load_examples.{name}", value)
-    in_blocks = load_training(run, SimpleNamespace(training=training), folder, "dev")
+    in_blocks = load_training(run, SimpleNamespace(for_training=for_training), folder, "dev")
     assert counts == {None: [2, 2], 0: [0], 1: [1], 2: [1, 1], 3: [2, 1], 9: [2, 2]}[limit]
     assert in_blocks.id.tolist() == whole.id.tolist()
     for actual, expected in ((in_blocks.source, whole.source), (in_blocks.target, whole.target)):
@@ -88,7 +88,7 @@ def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
 def test_more_or_fewer_parses_than_pairs_are_an_error(folder: Path, monkeypatch, count, limit, rows_per_group):
     monkeypatch.setattr("nmtcore.experiment.load_examples.ROWS_PER_GROUP", rows_per_group)
     rows = [{"id": i} for i in (0, 4, 7, 9, 11)[:count]]
-    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, rows)
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
     run = two_tasks(limit)
     transforms = Transforms.of(run, run_vocabularies(run, folder))
     with pytest.raises(UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet {count}: delete the"):
@@ -97,7 +97,7 @@ def test_more_or_fewer_parses_than_pairs_are_an_error(folder: Path, monkeypatch,
 
 def test_missing_parses_beyond_the_limit_are_no_error(folder: Path):
     parses = [{"id": i} for i in (0, 4)]
-    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, parses)
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, parses)
     run = two_tasks(2)
     assert load_training(run, Transforms.of(run, run_vocabularies(run, folder)), folder, "dev").id.tolist() == [0, 4]
 
@@ -105,7 +105,8 @@ def test_missing_parses_beyond_the_limit_are_no_error(folder: Path):
 @pytest.mark.parametrize("rows_per_group", [10_000, 1])
 def test_parses_of_other_pairs_are_an_error(folder: Path, monkeypatch, rows_per_group):
     monkeypatch.setattr("nmtcore.experiment.load_examples.ROWS_PER_GROUP", rows_per_group)
-    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_SCHEMA, [{"id": i} for i in (0, 4, 8, 9)])
+    rows = [{"id": i} for i in (0, 4, 8, 9)]
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
     run = two_tasks(None)
     with pytest.raises(UserError, match=r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"):
         load_training(run, Transforms.of(run, run_vocabularies(run, folder)), folder, "dev")
@@ -115,9 +116,9 @@ def test_the_labels_of_each_feature_come_from_its_annotator(tmp_path: Path):
     for name in ("parser", "tagger"):
         entries = {column: [*LABEL_SPECIALS, f"{name} {column}"] for column in LABEL_COLUMNS}
         write_json(tmp_path / name / "source.labels.json", entries)
-    syntax = {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}, "target": {}}
+    features = {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}, "target": {}}
     files = {"source": {name: str(tmp_path / name / "source.labels.json") for name in ("parser", "tagger")}}
-    labels = load_run_labels(run_settings(syntax=syntax), files)
+    labels = load_run_labels(run_settings(features=features), files)
     names = {"deprel": "parser", "upos": "tagger", "xpos": "tagger", "dg_a": "parser"}
     expected = {column: [*LABEL_SPECIALS, f"{name} {column}"] for column, name in names.items()}
     assert labels == {"source": expected, "target": {}}

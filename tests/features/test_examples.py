@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.features.examples import concatenated, load_examples
+from nmtcore.features.examples import concatenate, load_examples
 from nmtcore.features.schema import syntax_schema
 from nmtcore.parquet import write_rows
 
@@ -46,83 +46,83 @@ def lists_of(ragged):
 
 
 def test_both_sides_and_the_syntax_are_loaded(folder):
-    examples = load_examples(folder, "dev", syntax=BOTH)
+    examples = load_examples(folder, "dev", features=BOTH)
     assert examples.id.tolist() == [0, 4, 5]
     assert lists_of(examples.source.ids) == [[7, 8, 9], [], [6]]
     assert lists_of(examples.target.ids) == [[17, 18, 19], [], [16]]
     assert lists_of(examples.source.word_of_subword) == [[0, 0, 1], [], [0]]
-    assert lists_of(examples.source.syntax["governor"]) == GOVERNORS
-    assert examples.source.syntax["parent_position"].values.dtype == np.float32
-    assert examples.target.syntax == {}
+    assert lists_of(examples.source.features["governor"]) == GOVERNORS
+    assert examples.source.features["parent_position"].values.dtype == np.float32
+    assert examples.target.features == {}
 
 
 def test_without_syntax_or_target(folder):
     examples = load_examples(folder, "dev", target=False)
-    assert examples.source.syntax == {}
+    assert examples.source.features == {}
     assert examples.target is None
-    assert examples.head(2).target is examples.take(np.array([1])).target is None
+    assert examples.first(2).target is examples.take(np.array([1])).target is None
 
 
 def test_each_feature_comes_from_its_annotator_and_no_other_is_read(folder):
     annotators = {"trees": "spacy", "pos_tags": "gold", "ccg_tags": "spacy"}
-    syntax = load_examples(folder, "dev", syntax={"source": annotators}).source.syntax
+    syntax = load_examples(folder, "dev", features={"source": annotators}).source.features
     labels = {name: syntax[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
     assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
     assert set(syntax) == {*labels, "governor", "parent_position"}
-    only = load_examples(folder, "dev", syntax={"target": {}, "source": {"ccg_tags": "gold"}})
-    assert set(only.source.syntax) == {"ccg"}
-    assert only.target.syntax == {}
+    only = load_examples(folder, "dev", features={"target": {}, "source": {"ccg_tags": "gold"}})
+    assert set(only.source.features) == {"ccg"}
+    assert only.target.features == {}
 
 
 def test_a_file_of_an_earlier_version_with_more_columns_is_read_as_well(folder):
-    new = load_examples(folder, "dev", syntax=BOTH).source.syntax
+    new = load_examples(folder, "dev", features=BOTH).source.features
     more = [pa.field(name, INTEGERS) for name in ("parent_first", "depth")]
     rows = [{**row, "parent_first": row["governor"], "depth": row["governor"]} for row in syntax_rows(3)]
     write_rows(folder / "dev.source.spacy.parquet", pa.schema([*SYNTAX, *more]), rows)
-    old = load_examples(folder, "dev", syntax=BOTH).source.syntax
+    old = load_examples(folder, "dev", features=BOTH).source.features
     assert {name: lists_of(values) for name, values in old.items()} == {n: lists_of(v) for n, v in new.items()}
 
 
 def test_a_feature_that_the_file_lacks_is_named(folder):
     with pytest.raises(UserError, match=r"dev\.source\.gold\.parquet has no column dg_a"):
-        load_examples(folder, "dev", syntax={"source": {"dg_a_tags": "gold"}})
+        load_examples(folder, "dev", features={"source": {"dg_a_tags": "gold"}})
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 9, None])
 def test_a_limit_takes_the_first_rows(folder, limit):
-    examples = load_examples(folder, "dev", syntax=BOTH, stop=limit)
+    examples = load_examples(folder, "dev", features=BOTH, stop=limit)
     assert examples.id.tolist() == [0, 4, 5][:limit]
-    assert len(examples) == len(examples.source) == len(examples.target) == len(examples.source.syntax["governor"])
-    whole = load_examples(folder, "dev", syntax=BOTH)
+    assert len(examples) == len(examples.source) == len(examples.target) == len(examples.source.features["governor"])
+    whole = load_examples(folder, "dev", features=BOTH)
     if limit is not None:
-        assert lists_of(whole.head(limit).source.syntax["upos"]) == lists_of(examples.source.syntax["upos"])
+        assert lists_of(whole.first(limit).source.features["upos"]) == lists_of(examples.source.features["upos"])
 
 
 def test_rows_are_taken_with_all_that_belongs_to_them(folder):
-    taken = load_examples(folder, "dev", syntax=BOTH).take(np.array([2, 0]))
+    taken = load_examples(folder, "dev", features=BOTH).take(np.array([2, 0]))
     assert taken.id.tolist() == [5, 0]
     assert lists_of(taken.source.ids) == [[6], [7, 8, 9]]
     assert lists_of(taken.target.word_of_subword) == [[0], [0, 0, 1]]
-    assert lists_of(taken.source.syntax["governor"]) == [[-2], [1, -1]]
+    assert lists_of(taken.source.features["governor"]) == [[-2], [1, -1]]
 
 
 @pytest.mark.parametrize("target", [True, False])
 def test_examples_are_put_after_one_another(folder, target):
-    whole = load_examples(folder, "dev", syntax=BOTH, target=target)
-    joined = concatenated([whole.take(np.array([1, 0])), whole.take(np.array([1]))])
+    whole = load_examples(folder, "dev", features=BOTH, target=target)
+    joined = concatenate([whole.take(np.array([1, 0])), whole.take(np.array([1]))])
     expected = whole.take(np.array([1, 0, 1]))
     assert joined.id.tolist() == expected.id.tolist()
     for side in ("source", "target") if target else ("source",):
         a, b = getattr(joined, side), getattr(expected, side)
         assert lists_of(a.ids) == lists_of(b.ids)
         assert lists_of(a.word_of_subword) == lists_of(b.word_of_subword)
-        assert a.syntax.keys() == b.syntax.keys()
-        assert all(lists_of(a.syntax[name]) == lists_of(b.syntax[name]) for name in b.syntax)
+        assert a.features.keys() == b.features.keys()
+        assert all(lists_of(a.features[name]) == lists_of(b.features[name]) for name in b.features)
     assert (joined.target is None) == (not target)
 
 
 def test_what_has_been_put_together_is_dropped(folder):
-    whole, made = load_examples(folder, "dev", syntax=BOTH), []
+    whole, made = load_examples(folder, "dev", features=BOTH), []
 
     def parts():
         for _ in range(4):
@@ -132,15 +132,15 @@ def test_what_has_been_put_together_is_dropped(folder):
             yield part
             del part
 
-    assert concatenated(parts()).id.tolist() == [0, 5] * 4
+    assert concatenate(parts()).id.tolist() == [0, 5] * 4
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 2), (1, 3), (2, 9), (1, None), (1, 1), (3, 5)])
 def test_some_rows_are_loaded(folder, start, stop):
-    found, rows = load_examples(folder, "dev", syntax=BOTH, start=start, stop=stop), SOURCE[start:stop]
+    found, rows = load_examples(folder, "dev", features=BOTH, start=start, stop=stop), SOURCE[start:stop]
     assert found.id.tolist() == [row["id"] for row in rows]
     assert lists_of(found.source.ids) == [row["ids"] for row in rows]
-    assert lists_of(found.source.syntax["governor"]) == GOVERNORS[start:stop]
+    assert lists_of(found.source.features["governor"]) == GOVERNORS[start:stop]
     assert lists_of(found.target.word_of_subword) == [row["word_of_subword"] for row in rows]
 
 
@@ -155,7 +155,7 @@ def test_many_rows_come_in_several_batches(tmp_path, monkeypatch):
 def broken(folder, name, rows, schema=SIDE):
     write_rows(folder / name, schema, rows)
     with pytest.raises(UserError) as error:
-        load_examples(folder, "dev", syntax=BOTH)
+        load_examples(folder, "dev", features=BOTH)
     return str(error.value)
 
 
@@ -209,8 +209,8 @@ def test_a_missing_column_is_named(folder):
 
 def test_a_missing_file_and_an_unknown_side_are_named(folder):
     with pytest.raises(UserError, match=r"dev\.target\.stanza\.parquet"):
-        load_examples(folder, "dev", syntax={"target": {"pos_tags": "stanza"}})
+        load_examples(folder, "dev", features={"target": {"pos_tags": "stanza"}})
     with pytest.raises(ValueError, match="unknown side sauce"):
-        load_examples(folder, "dev", syntax={"sauce": {"pos_tags": "spacy"}})
+        load_examples(folder, "dev", features={"sauce": {"pos_tags": "spacy"}})
     with pytest.raises(ValueError, match="unknown feature lags"):
-        load_examples(folder, "dev", syntax={"source": {"lags": "spacy"}})
+        load_examples(folder, "dev", features={"source": {"lags": "spacy"}})

@@ -9,7 +9,7 @@ from pair_files import write_corpus
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_batch
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
 from nmtcore.features.extract import extract_syntax, extract_tokens, token_batch
@@ -24,13 +24,13 @@ from nmtcore.syntax.annotation import Annotation, failed
 KINDS = ("dependencies", "tags", "ccg")
 
 
-def extract(folder, kinds=KINDS, selection=None):
+def extract(folder, annotation_names=KINDS, selection=None):
     extract_syntax(
         annotation=folder / "trees",
         labels=folder / "labels",
         tokens=folder / "train.source.parquet",
         output=folder / "train.source.spacy.parquet",
-        kinds=kinds,
+        annotation_names=annotation_names,
         side="source",
         selection=selection,
     )
@@ -63,22 +63,22 @@ def test_files_in_and_out_and_loaded(tmp_path):
     assert [row.pop("random", []) for row in rows[2::3]] == [[0]] * count
     assert rows == expected * count
     assert rows[0]["parent_position"] == [1.5, 1.5, 1.5]
-    examples = load_examples(tmp_path, "train", syntax={"source": {"trees": "spacy"}}, target=False)
-    assert examples.source.syntax["governor"][0].tolist() == [1, -1, 1]
-    assert set(examples.source.syntax) == {"governor", "deprel", "parent_position"}
+    examples = load_examples(tmp_path, "train", features={"source": {"trees": "spacy"}}, target=False)
+    assert examples.source.features["governor"][0].tolist() == [1, -1, 1]
+    assert set(examples.source.features) == {"governor", "deprel", "parent_position"}
 
 
 def test_an_annotator_of_one_kind_gives_that_alone(tmp_path):
     write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
-    (row,) = extract(tmp_path, kinds=("ccg", "constituency"))
+    (row,) = extract(tmp_path, annotation_names=("ccg", "constituency"))
     assert set(row) == {"id", "ccg", "random"}
     assert row["ccg"] == [3, 1]
 
 
 def test_kinds_without_features_are_a_sentence(tmp_path):
     write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
-    with pytest.raises(UserError, match="no features are made of constituency"):
-        extract(tmp_path, kinds=("constituency",))
+    with pytest.raises(UserError, match="no features are made from constituency"):
+        extract(tmp_path, annotation_names=("constituency",))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)

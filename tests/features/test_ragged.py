@@ -35,7 +35,7 @@ def test_rows_are_taken_in_any_order(lists, data):
 
 @given(LISTS, st.integers(0, 8))
 def test_the_head_is_the_first_rows(lists, n):
-    assert lists_of(Ragged.from_lists(lists, np.int64).head(n)) == lists[:n]
+    assert lists_of(Ragged.from_lists(lists, np.int64).first(n)) == lists[:n]
 
 
 @given(LISTS, st.integers(0, 3), st.integers(0, 4))
@@ -72,7 +72,7 @@ def test_offsets_that_do_not_fit_the_values_are_refused(offsets):
 @given(LISTS, st.integers(-9, 9))
 def test_sequences_are_put_between_others(lists, after):
     ragged = Ragged.from_lists(lists, np.int32)
-    between = ragged.between(np.arange(len(lists)), after)
+    between = ragged.enclosed(np.arange(len(lists)), after)
     assert lists_of(between) == [[i, *row, after] for i, row in enumerate(lists)]
     assert between.values.dtype == np.int32
     assert lists_of(ragged) == lists
@@ -84,7 +84,7 @@ def test_sequences_of_two_take_turns(first, second, random):
     random.shuffle(turns)
     left, right = iter(first), iter(second)
     a, b = (Ragged.from_lists(lists, np.int32) for lists in (first, second))
-    found = Ragged.by_turns(a, b, np.array(turns, dtype=bool))
+    found = Ragged.interleaved(a, b, np.array(turns, dtype=bool))
     assert lists_of(found) == [next(right if turn else left) for turn in turns]
     assert found.values.dtype == np.int32
     assert (lists_of(a), lists_of(b)) == (first, second)

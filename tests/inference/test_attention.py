@@ -5,19 +5,19 @@ import pyarrow.parquet as pq
 import pytest
 from factories import run_settings
 from inference.tiny import write_bundle
-from oracles import Transformer, softmax
+from oracles import TransformerOracle, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import LineError
 from nmtcore.inference import attention
-from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed, write_attention
+from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.segmentation.vocabulary import BOS
 
 LINES = ["the cat", "", "the dog the do", "cat", "  "]
 
 
-class Watching(Transformer):
+class Watching(TransformerOracle):
     """The oracle, which keeps the weights of every head that looks at the source."""
 
     def look(self, attention, layer, queries, keys):
@@ -27,16 +27,16 @@ class Watching(Transformer):
             scores = queries[:, own] @ keys[:, own].T / np.sqrt(size)
             self.seen[attention, layer, head] = np.array([softmax(row) for row in scores])
 
-    def over_itself(self, name, x, *, causal):
+    def self_attention(self, name, x, *, causal):
         if not causal:
             queries, keys, _ = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
             self.look("encoder", int(name.split(".")[1]), queries, keys)
-        return super().over_itself(name, x, causal=causal)
+        return super().self_attention(name, x, causal=causal)
 
-    def over_source(self, name, x, memory):
+    def cross_attention(self, name, x, memory):
         keys, _ = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
         self.look("cross", int(name.split(".")[1]), self.linear(f"{name}.queries", x), keys)
-        return super().over_source(name, x, memory)
+        return super().cross_attention(name, x, memory)
 
     def maps(self, source, target_input):
         self.seen = {}
@@ -50,7 +50,7 @@ def folder(request, tmp_path_factory):
 
 
 def written(path, folder, lines=LINES, **options):
-    write_attention(path, load_observed(folder), lines, **options)
+    write_attention(path, load_observed_bundle(folder), lines, **options)
     table = pq.read_table(path)
     assert table.schema.equals(ATTENTION_SCHEMA)
     return table.to_pylist()
@@ -60,9 +60,9 @@ def ids_of(vocabulary, tokens):
     return [vocabulary.entries.index(token) for token in tokens]
 
 
-@pytest.mark.parametrize("cells", [attention.CELLS, 1])
+@pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
 def test_every_map_is_the_models(folder, tmp_path, monkeypatch, cells):
-    monkeypatch.setattr(attention, "CELLS", cells)
+    monkeypatch.setattr(attention, "MAX_CELLS", cells)
     rows = written(tmp_path / "maps.parquet", folder, cross=True)
     bundle = load_bundle(folder)
     translations = list(bundle.translate(LINES))
@@ -92,17 +92,17 @@ def test_without_translating_there_is_the_encoder_alone(folder, tmp_path):
 
 
 def test_watching_changes_no_translation(folder):
-    assert list(load_observed(folder).translate(LINES)) == list(load_bundle(folder).translate(LINES))
+    assert list(load_observed_bundle(folder).translate(LINES)) == list(load_bundle(folder).translate(LINES))
 
 
 def test_parts_of_a_very_long_line_are_counted(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.raw.LONGEST", 3)
+    monkeypatch.setattr("nmtcore.inference.raw.MAX_SUBWORDS", 3)
     rows = written(tmp_path / "maps.parquet", folder, ["cat", "the " * 7, "dog"])
     assert [(row["id"], row["part"]) for row in rows[::4]] == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0)]
 
 
 def test_lines_are_numbered_through(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(attention, "CHUNK", 2)
+    monkeypatch.setattr(attention, "LINES_PER_CHUNK", 2)
     rows = written(tmp_path / "maps.parquet", folder)
     assert [row["id"] for row in rows[::4]] == [0, 2, 3]
 
@@ -115,8 +115,8 @@ def test_no_lines_give_an_empty_file_and_bad_ones_none(folder, tmp_path):
 
 
 def test_batches_hold_neighbours_within_bounds(monkeypatch):
-    monkeypatch.setattr(attention, "SENTENCES", 4)
-    monkeypatch.setattr(attention, "CELLS", 50)
+    monkeypatch.setattr(attention, "MAX_SENTENCES", 4)
+    monkeypatch.setattr(attention, "MAX_CELLS", 50)
     lengths = np.array([1, 2, 3, 1, 1, 9, 5, 5, 1, 4])
     batches = [rows.tolist() for rows in attention.bounded_batches(lengths)]
     assert batches == [[0, 1, 2, 3], [4], [5], [6, 7], [8, 9]]

@@ -15,7 +15,7 @@ ALPHAS = st.sampled_from([0.0, 0.6, 1.0, 2.0, -0.5])
 
 def search(model, limits, settings, **options):
     sentences = range(len(limits))
-    return beam_search(model, sentences, settings, limits_N=torch.tensor(limits), **options)
+    return beam_search(model, sentences, settings, limits_B=torch.tensor(limits), **options)
 
 
 def found(hypotheses):
@@ -68,8 +68,8 @@ def test_a_sentence_does_not_depend_on_its_neighbours(seed, beam, order):
     model = TableModel(sentences=6, vocabulary=12, seed=seed)
     limits, settings = [3, 9, 5, 0, 7, 9], DecodingSettings(beam=beam)
     together = search(model, limits, settings)
-    shuffled = beam_search(model, order, settings, limits_N=torch.tensor([limits[n] for n in order]))
-    alone = [beam_search(model, [n], settings, limits_N=torch.tensor([limits[n]]))[0] for n in range(6)]
+    shuffled = beam_search(model, order, settings, limits_B=torch.tensor([limits[n] for n in order]))
+    alone = [beam_search(model, [n], settings, limits_B=torch.tensor([limits[n]]))[0] for n in range(6)]
     assert together == alone
     assert [shuffled[order.index(n)] for n in range(6)] == alone
 
@@ -110,7 +110,7 @@ def test_a_model_without_numbers_is_said(beam):
 
 
 def test_more_hypotheses_than_beams_are_refused():
-    with pytest.raises(UserError, match="5 hypotheses a sentence were asked for, but the beam is 4"):
+    with pytest.raises(UserError, match="5 hypotheses per sentence were requested, but the beam has 4"):
         search(TableModel(sentences=1, vocabulary=9, seed=3), [4], DecodingSettings(beam=4), n_best=5)
 
 

@@ -11,7 +11,7 @@ from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
-from nmtcore.inference.bundle import FORMAT, load_bundle, load_start, save_bundle
+from nmtcore.inference.bundle import FORMAT, load_bundle, load_initial_weights, save_bundle
 from nmtcore.model.build import build_model
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -44,11 +44,11 @@ def copy(folder, tmp_path):
 
 
 def test_a_model_without_the_labels_that_it_reads_is_not_whole(tmp_path):
-    run = run_settings(syntax={"source": {"trees": "parser"}}, annotators={"parser": {"tool": "existing"}})
+    run = run_settings(features={"source": {"trees": "parser"}}, annotators={"parser": {"tool": "existing"}})
     folder = write_bundle(tmp_path / "model", run)
     bundle = load_bundle(folder)
     save_bundle(folder, run=run, model=bundle.model, segmentation=tmp_path / "segmentation")
-    with pytest.raises(UserError, match=r"is no whole model: it lacks source\.labels\.json"):
+    with pytest.raises(UserError, match=r"is incomplete: source\.labels\.json is missing"):
         load_bundle(folder)
 
 
@@ -76,7 +76,7 @@ def test_loading_leaves_the_random_generator_alone(folder):
 
 def test_labels_travel_along(tmp_path):
     labels = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "ccg")}}
-    run = run_settings(syntax={"source": {"trees": "parser", "ccg_tags": "tagger"}})
+    run = run_settings(features={"source": {"trees": "parser", "ccg_tags": "tagger"}})
     bundle = load_bundle(write_bundle(tmp_path / "one", run))
     save_bundle(
         tmp_path / "two", run=bundle.run, model=bundle.model, segmentation=tmp_path / "segmentation", labels=labels
@@ -108,7 +108,7 @@ def test_a_model_is_replaced_whole(copy, bundle):
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json", "source.vocab", "codes", "bundle.json"])
 def test_a_missing_file_is_named(copy, name):
     (copy / name).unlink()
-    with pytest.raises(UserError, match=f"it lacks {name}"):
+    with pytest.raises(UserError, match=f"{name} is missing"):
         load_bundle(copy)
 
 
@@ -134,7 +134,7 @@ def test_files_of_different_models_are_not_mixed(copy):
         file.write("another\n")
     shutil.copyfile(copy / "source.vocab", copy / "target.vocab")
     listed_again(copy)
-    with pytest.raises(UserError, match=r"weights\.safetensors does not fit .*: target_embedding\.weight differs"):
+    with pytest.raises(UserError, match=r"weights\.safetensors does not match .*: target_embedding\.weight differs"):
         load_bundle(copy)
 
 
@@ -182,7 +182,7 @@ def test_n_best_are_different_and_ordered(bundle):
 
 
 def test_a_very_long_line_is_translated_in_parts_and_said(bundle, monkeypatch, capsys):
-    monkeypatch.setattr(raw, "LONGEST", 12)
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 12)
     text = "the dog . " * 10
     (whole,) = bundle.translate([text])
     assert "standard input, line 1: very long, translated in 3 parts." in capsys.readouterr().err
@@ -211,11 +211,11 @@ def test_what_is_no_text_is_said_with_its_line(bundle, line, fault):
 
 
 def test_settings_may_be_changed(bundle):
-    changed = bundle.decoding(beam=1, alpha=None)
+    changed = bundle.decoding_settings(beam=1, alpha=None)
     assert (changed.beam, changed.alpha) == (1, bundle.run.decoding.alpha)
-    with pytest.raises(UserError, match="at least 1"):
-        bundle.decoding(beam=0)
-    short = bundle.decoding(max_length=1)
+    with pytest.raises(UserError, match="beam must be between 1 and 1000"):
+        bundle.decoding_settings(beam=0)
+    short = bundle.decoding_settings(max_length=1)
     assert isinstance(short, DecodingSettings)
     assert all(len(text.split()) <= 1 for text in bundle.translate(LINES, short))
 
@@ -233,17 +233,17 @@ def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
     size = len(Vocabulary.of(PIECES))
     torch.manual_seed(2)
     model = build_model(run, source_size=size, target_size=size)
-    load_start(model, folder, run=run, segmentation=tmp_path / "segmentation")
+    load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation")
     expected = load_bundle(folder).model.state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in model.state_dict().items())
 
     other = write_segmentation(tmp_path / "other")
     Vocabulary.of([*PIECES[1:], PIECES[0]]).save(other / "source.vocab")
-    with pytest.raises(UserError, match="trained with another source vocabulary than"):
-        load_start(model, folder, run=run, segmentation=other)
+    with pytest.raises(UserError, match="trained with a source vocabulary different from"):
+        load_initial_weights(model, folder, run=run, segmentation=other)
     wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
-    with pytest.raises(UserError, match="does not fit"):
-        load_start(wider, folder, run=run, segmentation=tmp_path / "segmentation")
+    with pytest.raises(UserError, match="does not match"):
+        load_initial_weights(wider, folder, run=run, segmentation=tmp_path / "segmentation")
     (folder / "weights.safetensors").write_bytes(b"")
     with pytest.raises(UserError, match="damaged or was changed"):
-        load_start(model, folder, run=run, segmentation=tmp_path / "segmentation")
+        load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation")

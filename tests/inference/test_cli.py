@@ -49,11 +49,13 @@ def test_n_best_lines_are_numbered_and_scored(model):
     [
         (["--batch", "1"], b"the\n\xff\n", "standard input, line 2: byte 1 is not UTF-8"),
         ([], "the cat\n".encode("utf-16"), "standard input is UTF-16, not UTF-8: convert it (iconv -f UTF-16 -t UTF-8"),
-        (["--n-best", "9"], b"the\n", "widen it"),
+        (["--n-best", "9"], b"the\n", "use a wider beam"),
         (["--device", "abacus"], b"the\n", "'abacus' cannot be used"),
         (["--device", "gpu"], b"the\n", "'gpu' cannot be used: torch calls a GPU cuda. Try cuda, or cpu."),
         (["--device", "GPU:1"], b"the\n", "'GPU:1' cannot be used: torch calls a GPU cuda. Try cuda:1, or cpu."),
-        (["--beam", "0"], b"the\n", "0 is not at least 1"),
+        (["--beam", "0"], b"the\n", "0 is less than 1"),
+        (["--beam", "1000000"], b"the\n", "beam must be between 1 and 1000, not 1000000."),
+        (["--alpha", "inf"], b"the\n", "alpha must be between -10 and 10, not inf."),
     ],
 )
 def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, arguments, text, sentence):
@@ -71,7 +73,7 @@ def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, argu
     ("place", "sentence"),
     [
         ("2.0", "The encoder has no head 2.0: its layers are 0 to 1, the heads of each 0 to 1 (both count from 0)."),
-        ("one", "one is not LAYER.HEAD, as in 0.3; both count from 0"),
+        ("one", "one is not of the form LAYER.HEAD, for example 0.3 (both count from 0)"),
     ],
 )
 def test_layers_and_heads_count_from_0(model, capsys, place, sentence):
@@ -83,15 +85,19 @@ def test_layers_and_heads_count_from_0(model, capsys, place, sentence):
 def test_no_model_is_said_in_one_line(tmp_path):
     output, errors = nmtcore("translate", tmp_path / "no", code=2)
     assert output == ""
-    assert errors == f"nmtcore translate: {tmp_path / 'no'} is no model: there is no such folder.\n"
+    assert errors == f"nmtcore translate: {tmp_path / 'no'} is not a model: there is no such folder.\n"
     (tmp_path / "file").touch()
     _, errors = nmtcore("translate", tmp_path / "file", code=2)
-    assert errors == f"nmtcore translate: {tmp_path / 'file'} is no model: it is a file, and a model is a folder.\n"
+    assert (
+        errors == f"nmtcore translate: {tmp_path / 'file'} is not a model: a model is a folder, and this is a file.\n"
+    )
     (tmp_path / "run" / "seed1" / "model").mkdir(parents=True)
     (tmp_path / "run" / "seed1" / "model" / "bundle.json").touch()
     for above in (tmp_path / "run", tmp_path / "run" / "seed1"):
         _, errors = nmtcore("translate", above, code=2)
-        assert errors == f"nmtcore translate: {above} is no model, but holds one: {tmp_path / 'run/seed1/model'}.\n"
+        assert (
+            errors == f"nmtcore translate: {above} is not a model but contains one: {tmp_path / 'run/seed1/model'}.\n"
+        )
 
 
 def test_what_stands_where_a_file_is_wanted_stays(model, tmp_path):

@@ -12,10 +12,10 @@ from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import attention
-from nmtcore.inference.attention import load_observed, write_attention
-from nmtcore.inference.conllu import parse_text
+from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.induced import _with_root, attention_parser
 from nmtcore.inference.parse import parse_of
+from nmtcore.inference.parse_to_conllu import parse_text
 from nmtcore.syntax.annotation import tree_fault
 
 
@@ -45,18 +45,18 @@ def test_is_the_best_tree_with_one_root(n):
 LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]
 
 
-@pytest.mark.parametrize("cells", [attention.CELLS, 1])
+@pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
 @pytest.mark.parametrize("components", [[], [DepParseSettings(layer=1)]], ids=["plain", "prefix"])
 @pytest.mark.parametrize("transforms", [{}, {"parsing_task": ParsingTaskSettings()}], ids=["plain", "wrapped"])
 def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch, components, transforms, cells):
     """Summed word by word in loops; tags around the text, `<ROOT>` and `</s>` take no part."""
-    monkeypatch.setattr(attention, "CELLS", cells)
-    bundle = load_observed(write_bundle(tmp_path / "model", run_settings(*components, transforms=transforms)))
+    monkeypatch.setattr(attention, "MAX_CELLS", cells)
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(*components, transforms=transforms)))
     write_attention(tmp_path / "maps.parquet", bundle, LINES)
     maps = {(row["id"], row["layer"], row["head"]): row for row in pq.read_table(tmp_path / "maps.parquet").to_pylist()}
     parser = attention_parser(bundle, layer=1, head=0)
-    for way in ("argmax", "one_root"):
-        blocks = list(parse_text(bundle, LINES, way=way, parser=parser))
+    for method in ("argmax", "one_root"):
+        blocks = list(parse_text(bundle, LINES, method=method, parser=parser))
         for number, (line, block) in enumerate(zip(LINES, blocks, strict=True)):
             words = line.split()
             heads = [int(row.split("\t")[6]) for row in block.splitlines() if row and not row.startswith("#")]
@@ -69,14 +69,14 @@ def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch
                 for key, b in enumerate(row["key_words"]):
                     if a >= 0 and b >= 0:
                         scores[a, b] += row["weights"][query][key]
-            if way == "argmax":
+            if method == "argmax":
                 assert heads == [0 if b == a else b + 1 for a, b in enumerate(scores.argmax(axis=1).tolist())]
             else:
                 assert tuple(heads) == best_by_hand(scores)
 
 
 def test_a_head_that_is_not_there_is_a_sentence(tmp_path):
-    bundle = load_observed(write_bundle(tmp_path / "model"))
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model"))
     for layer, head in [(2, 0), (0, 2)]:
         with pytest.raises(
             UserError, match=rf"no head {layer}\.{head}: its layers are 0 to 1, the heads of each 0 to 1"

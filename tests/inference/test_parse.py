@@ -3,9 +3,9 @@ import pytest
 from inference.tiny import random_examples, random_model
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.inference.batches import TOKENS, batches_by_length
 from nmtcore.inference.parse import parse_examples, parse_of
 from nmtcore.inference.parse_files import write_parses
+from nmtcore.inference.sentence_batches import MAX_TOKENS, batches_by_length
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import tree_fault
 
@@ -61,11 +61,11 @@ def test_a_model_that_does_not_parse_says_so():
 
 
 def test_batches_hold_every_row_once_longest_first_and_few_where_long():
-    lengths = np.array([3, TOKENS * 2, 0, 9000, 9, 4000, 4000, 4000, 4000, 4000])
+    lengths = np.array([3, MAX_TOKENS * 2, 0, 9000, 9, 4000, 4000, 4000, 4000, 4000])
     batches = batches_by_length(lengths, sentences=3)
     assert sorted(np.concatenate(batches).tolist()) == list(range(10))
     assert [lengths[rows].tolist() for rows in batches] == [
-        [TOKENS * 2],
+        [MAX_TOKENS * 2],
         [9000],
         [4000, 4000, 4000],
         [4000, 4000, 9],

@@ -18,9 +18,9 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference import raw
-from nmtcore.inference.raw import Reader, clean_lines, cuts
+from nmtcore.inference.raw import TextReader, clean_lines, part_ranges
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import UNK, Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -59,14 +59,14 @@ def run_of(*components, **values):
 
 
 def needed(run):
-    return run.inference_syntax["source"]
+    return run.inference_features["source"]
 
 
 LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}
 LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
 LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
 SYNTAX = {
-    "syntax": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
+    "features": {"source": {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}},
     "annotators": {
         "parser": {"tool": "existing", "max_words": 6},
         "tagger": {"tool": "existing", "max_words": 7},
@@ -79,7 +79,7 @@ def reader(tmp_path, *components, **values):
     run = run_of(*components, **values)
     segmenter = Segmenter.load(folder, run.segmentation, "source")
     vocabularies = run_vocabularies(run, folder)
-    return Reader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
+    return TextReader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
 
 
 def test_only_components_that_translate_with_trees_are_annotated_for():
@@ -91,7 +91,7 @@ def test_only_components_that_translate_with_trees_are_annotated_for():
 @pytest.mark.parametrize(("labels", "feature"), [("deprel", "trees"), ("upos", "pos_tags"), ("pos", "pos_tags")])
 def test_settings_decide_what_is_annotated_for(labels, feature):
     assert needed(run_settings(LabelHeadSettings(labels=labels), **SYNTAX)) == {
-        feature: SYNTAX["syntax"]["source"][feature]
+        feature: SYNTAX["features"]["source"][feature]
     }
 
 
@@ -104,18 +104,18 @@ def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
     assert vocabulary.tokens(ids[0]) == ["the", "ca@@", "b"]
     assert examples.source.word_of_subword[0].tolist() == [0, 1, 1]
     assert ids[1].tolist() == [UNK, vocabulary.ids(["the"])[0]]
-    assert examples.source.syntax == {}
+    assert examples.source.features == {}
     assert examples.target is None
 
 
 def test_text_stands_between_the_tags_of_its_task(tmp_path, monkeypatch):
     """What a line itself says of tags is text; every part of a very long one is wrapped."""
-    monkeypatch.setattr(raw, "LONGEST", 4)
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 4)
     with reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()}) as read:
         vocabulary = read._vocabulary
         examples, lines = read.examples(["the cab", "", "<TR> the", " ", "the a the a the cab"])
         assert read.examples(["", ""])[1] == []
-    tag = unsplit(TRANSLATE)
+    tag = tag_entry(TRANSLATE)
     ids, words = ([row.tolist() for row in rows] for rows in (examples.source.ids, examples.source.word_of_subword))
     assert lines == [0, 2, 2, 4, 4]
     assert vocabulary.tokens(ids[0]) == [tag, "the", "ca@@", "b", tag]
@@ -131,8 +131,8 @@ def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: opened.append(task) or Chain())
     with reader(tmp_path, ReadsTrees(), **SYNTAX) as read:
         examples, _ = read.examples(["the cab", "a dog", "a b c d e g h"])
-        syntax = examples.source.syntax
-        assert read.examples(["", ""])[0].source.syntax == {}
+        syntax = examples.source.features
+        assert read.examples(["", ""])[0].source.features == {}
     assert [row.tolist() for row in syntax["governor"]] == [[-1, 0], [-2, -2], [-2] * 7]
     assert set(syntax) == {"governor", "deprel", "parent_position"}
     assert syntax["parent_position"][0].tolist() == [0.0, 0.0]
@@ -143,7 +143,7 @@ def test_each_feature_is_made_by_its_annotator(tmp_path, monkeypatch):
     annotators = {6: Chain, 7: Tags}
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: annotators[settings.max_words]())
     with reader(tmp_path, ReadsTags(), **SYNTAX) as read:
-        syntax = read.examples(["the cab", "a dog"])[0].source.syntax
+        syntax = read.examples(["the cab", "a dog"])[0].source.features
     assert {name: [row.tolist() for row in rows] for name, rows in syntax.items()} == {
         "upos": [[3, 3], [3, 3]],
         "xpos": [[0, 0], [0, 0]],
@@ -159,7 +159,7 @@ def test_trees_that_only_a_corpus_has_are_said_to_be_missing(tmp_path):
 @given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 7))
 def test_cuts_cover_everything_and_split_only_words_that_are_too_long(sizes, longest):
     word_of = [word for word, size in enumerate(sizes) for _ in range(size)]
-    ranges = list(cuts(word_of, longest=longest))
+    ranges = list(part_ranges(word_of, longest=longest))
     assert [i for start, stop in ranges for i in range(start, stop)] == list(range(len(word_of)))
     for start, stop in ranges:
         assert 0 < stop - start <= longest
@@ -169,7 +169,7 @@ def test_cuts_cover_everything_and_split_only_words_that_are_too_long(sizes, lon
 
 
 def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(raw, "LONGEST", 3)
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 3)
     with reader(tmp_path) as read:
         examples, lines = read.examples(["the cab the cab abcde"])
     assert lines == [0] * len(examples)
@@ -178,9 +178,9 @@ def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
 
 
 def test_the_annotator_settings_of_a_bundle_are_checked():
-    broken = run_of(ReadsTrees(), syntax=SYNTAX["syntax"], annotators={"parser": {"tool": "nothing"}})
+    broken = run_of(ReadsTrees(), features=SYNTAX["features"], annotators={"parser": {"tool": "nothing"}})
     with pytest.raises(UserError, match=r"run\.json: annotators\.parser: unknown tool 'nothing'"):
-        Reader(broken, Vocabulary.of([]), Segmenter(), Transforms())
+        TextReader(broken, Vocabulary.of([]), Segmenter(), Transforms())
 
 
 @pytest.mark.parametrize("text", ["Größe\n", "a\n\nb\ncat\n", "中\nthe cat sees the dog\n", "the cat\n" * 2000])
@@ -197,7 +197,7 @@ def test_a_text_in_another_unicode_encoding_is_told_with_its_name(text, codec, n
 
 @pytest.mark.parametrize("lines", [[b"a\0b\n", b"c\n"], [b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], ["a", "\0a\0b\0c"]])
 def test_a_nul_in_a_text_of_one_encoding_is_told_with_its_line(lines):
-    with pytest.raises(LineError, match="holds a NUL character"):
+    with pytest.raises(LineError, match="contains a NUL character"):
         list(clean_lines(lines, where="here"))
 
 

@@ -7,7 +7,8 @@ from factories import run_settings
 from inference.tiny import PIECES, write_segmentation
 from pair_files import write_corpus
 
-from nmtcore.config.datasets import EvaluationSettings, WordsSettings
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.experiment.output import TextOutput

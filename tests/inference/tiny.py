@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from factories import model_of, run_settings, side
+from factories import build_tiny_model, run_settings, side
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
@@ -35,10 +35,10 @@ def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1)
     size = len(run_vocabularies(run, segmentation)["source"])
     labels = {
         side: {column: [*LABEL_SPECIALS, "a"] for column in columns}
-        for side, features in run.syntax.items()
+        for side, features in run.features.items()
         if (columns := labels_of(features))
     }
-    model = model_of(run, vocabulary=size, seed=seed, labels=labels or None)
+    model = build_tiny_model(run, vocabulary=size, seed=seed, labels=labels or None)
     save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=labels)
     return folder
 
@@ -48,7 +48,7 @@ def random_model(
 ) -> Transformer:
     """A model in float64 and evaluation mode whose predictions are far from flat."""
     segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
-    model = model_of(run_settings(*components, segmentation=segmentation), vocabulary=vocabulary, seed=seed)
+    model = build_tiny_model(run_settings(*components, segmentation=segmentation), vocabulary=vocabulary, seed=seed)
     with torch.no_grad():
         model.target_embedding.weight.mul_(3)
     return model.double().eval()

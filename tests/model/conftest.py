@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from factories import model_of, run_settings
+from factories import build_tiny_model, run_settings
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import SegmentationSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.transformer import Transformer
@@ -71,19 +71,21 @@ def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
         return SideExamples(
             ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
             word_of_subword=Ragged.from_lists(words, np.int32),
-            syntax=_syntax(random, pieces) if with_trees else {},
+            features=_syntax(random, pieces) if with_trees else {},
         )
 
     return Examples(id=np.arange(count), source=side(True), target=side(False))
 
 
 def _make(
-    *components: ComponentSettings, joint: bool = False, parts: tuple = (), seed: int = 0, **settings
+    *components: ComponentSettings, joint: bool = False, extra_components: tuple = (), seed: int = 0, **settings
 ) -> Transformer:
     sizes = {"width": 16, "feed_forward": 24, "heads": 4, "encoder_layers": 3, "decoder_layers": 2, "dropout": 0.0}
     model = TransformerSettings(**{**sizes, **settings})
     run = run_settings(*components, model=model, segmentation=SegmentationSettings(kind="bpe", size=6, joint=joint))
-    model = model_of(run, vocabulary=VOCABULARY, seed=seed, labels=LABELS, parts=parts).double()
+    model = build_tiny_model(
+        run, vocabulary=VOCABULARY, seed=seed, labels=LABELS, extra_components=extra_components
+    ).double()
     # Biases and norms away from 0 and 1, so that leaving one out shows.
     with torch.no_grad():
         for parameter in model.parameters():
@@ -137,10 +139,10 @@ def redraw() -> Callable[..., Examples]:
         ]
         syntax = {}
         for name, other in _syntax(np.random.default_rng(seed), pieces).items():
-            own = side.syntax[name]
+            own = side.features[name]
             first = own.offsets[1]
             syntax[name] = Ragged(np.concatenate([other.values[:first], own.values[first:]]), own.offsets)
-        return dataclasses.replace(examples, source=dataclasses.replace(side, syntax=syntax))
+        return dataclasses.replace(examples, source=dataclasses.replace(side, features=syntax))
 
     return redrawn
 
@@ -153,5 +155,5 @@ def labels() -> dict:
 
 @pytest.fixture(scope="session")
 def make() -> Callable[..., Transformer]:
-    """make(*component settings, parts=components, **settings): a small float64 model in evaluation mode."""
+    """make(*component settings, extra_components=components, **settings): a small float64 model in evaluation mode."""
     return _make

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from oracles import many_heads
+from oracles import multi_head_attention
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.attention import CrossAttention, SelfAttention
 from nmtcore.model.components.base import AttentionHooks, Component, Context
 
@@ -16,7 +16,7 @@ class Spelt(Component):
     """Makes a layer spell its scores out, without changing them."""
 
     def attention_hooks(self, stack, layer):
-        return AttentionHooks(scores=lambda scores, heads: scores)
+        return AttentionHooks(scores=lambda scores, inputs: scores)
 
 
 def apply(layer, linear, x):
@@ -28,13 +28,13 @@ def apply(layer, linear, x):
 def test_self_attention(components, causal):
     torch.manual_seed(0)
     layer = SelfAttention(SETTINGS, "encoder", 0, components).double()
-    assert layer.fused == (not components)
+    assert layer.fusible == (not components)
     lengths, states = [5, 1, 3], torch.randn(3, 5, 12, dtype=torch.float64)
     mask = torch.arange(5) < torch.tensor(lengths).unsqueeze(1)
-    found = layer(states, Context(mask_BS=mask), mask=None if causal else mask[:, None, None], causal=causal)
+    found = layer(states, Context(mask_BS=mask), mask_B11K=None if causal else mask[:, None, None], causal=causal)
     for i, length in enumerate(lengths):
         packed = np.split(apply(layer, "queries_keys_values", states[i, :length].numpy()), 3, axis=1)
-        expected = apply(layer, "output", many_heads(*packed, 3, causal=causal))
+        expected = apply(layer, "output", multi_head_attention(*packed, 3, causal=causal))
         np.testing.assert_allclose(found[i, :length].detach().numpy(), expected, rtol=1e-10, atol=1e-12)
 
 
@@ -45,10 +45,10 @@ def test_cross_attention(components):
     states, memory = torch.randn(2, 4, 12, dtype=torch.float64), torch.randn(2, 6, 12, dtype=torch.float64)
     lengths = [2, 6]
     mask = torch.arange(6) < torch.tensor(lengths).unsqueeze(1)
-    found = layer(states, *layer.project(memory), Context(mask_BS=mask), mask=mask[:, None, None])
+    found = layer(states, layer.project(memory), Context(mask_BS=mask), mask_B11K=mask[:, None, None])
     for i, length in enumerate(lengths):
         keys, values = np.split(apply(layer, "keys_values", memory[i, :length].numpy()), 2, axis=1)
-        mixed = many_heads(apply(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)
+        mixed = multi_head_attention(apply(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)
         np.testing.assert_allclose(found[i].detach().numpy(), apply(layer, "output", mixed), rtol=1e-10, atol=1e-12)
 
 
@@ -57,6 +57,6 @@ def test_the_explicit_form_drops_weights_in_training_only():
     settings = TransformerSettings(width=12, heads=3, attention_dropout=0.5)
     layer = SelfAttention(settings, "encoder", 0, [Spelt(name="spelt")])
     states, context = torch.randn(1, 4, 12), Context(mask_BS=torch.ones(1, 4, dtype=torch.bool))
-    assert not torch.equal(layer(states, context, mask=None), layer(states, context, mask=None))
+    assert not torch.equal(layer(states, context, mask_B11K=None), layer(states, context, mask_B11K=None))
     layer.eval()
-    assert torch.equal(layer(states, context, mask=None), layer(states, context, mask=None))
+    assert torch.equal(layer(states, context, mask_B11K=None), layer(states, context, mask_B11K=None))

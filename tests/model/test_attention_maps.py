@@ -22,9 +22,9 @@ class Weights(Component):
         self.seen = {}
 
     def attention_hooks(self, stack, layer):
-        def mixed(mixed_BHQK, weights_BHQS, heads):
-            self.seen[stack, layer] = weights_BHQS
-            return mixed_BHQK
+        def mixed(mixed_BHQE, weights_BHQK, inputs):
+            self.seen[stack, layer] = weights_BHQK
+            return mixed_BHQE
 
         return AttentionHooks(mixed=mixed)
 
@@ -52,22 +52,22 @@ def run(model, examples):
 def test_sees_the_weights_and_changes_nothing(make, draw, settings):
     examples, maps, weights = draw(4, seed=3), AttentionMaps(), Weights()
     _, plain = run(make(*settings), examples)
-    context, watched = run(make(*settings, parts=(maps,)), examples)
+    context, watched = run(make(*settings, extra_components=(maps,)), examples)
     torch.testing.assert_close(watched, plain, rtol=0, atol=1e-12)
-    run(make(*settings, parts=(weights,)), examples)
+    run(make(*settings, extra_components=(weights,)), examples)
     seen = maps.maps(context)
     assert set(seen) == {("encoder", 0), ("encoder", 1), ("encoder", 2), ("cross", 0), ("cross", 1)}
-    for place, weights_BHQS in seen.items():
-        torch.testing.assert_close(weights_BHQS, weights.seen[place], rtol=0, atol=1e-12)
+    for place, weights_BHQK in seen.items():
+        torch.testing.assert_close(weights_BHQK, weights.seen[place], rtol=0, atol=1e-12)
 
 
 def test_plain_layers_stay_fused(make):
-    model = make(parts=(AttentionMaps(),))
-    assert all(layer.attention.fused for layer in model.encoder)
+    model = make(extra_components=(AttentionMaps(),))
+    assert all(layer.attention.fusible for layer in model.encoder)
 
 
 def test_steps_of_a_search_are_not_looked_at(make, draw, monkeypatch):
-    model = make(parts=(AttentionMaps(),))
+    model = make(extra_components=(AttentionMaps(),))
     batch = make_batch(draw(3, seed=1), np.arange(3), model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
@@ -80,7 +80,7 @@ def test_steps_of_a_search_are_not_looked_at(make, draw, monkeypatch):
 
 
 def test_words_of_columns(make, draw):
-    model, examples = make(DepParseSettings(layer=0), parts=(AttentionMaps(),)), draw(2, seed=1)
+    model, examples = make(DepParseSettings(layer=0), extra_components=(AttentionMaps(),)), draw(2, seed=1)
     context, _ = run(model, examples)
     words = model.components[1].words_BS(context)
     for row in range(2):

@@ -21,11 +21,11 @@ def test_a_batch_is_its_rows_padded_on_the_right(make, draw, seed, rows, prefixe
     sources = [[4] * prefixed + examples.source.ids[r].tolist() + [3] for r in rows]
     targets = [examples.target.ids[r].tolist() for r in rows]
     assert len(batch) == len(rows)
-    _check(batch.source_BS, batch.source_mask, sources)
+    _check(batch.source_BS, batch.source_mask_BS, sources)
     _check(batch.target_input_BT, target_mask(batch), [[2, *t] for t in targets])
     _check(batch.target_output_BT, target_mask(batch), [[*t, 3] for t in targets])
     assert batch.tokens == batch.counts["translation"] == sum(len(t) + 1 for t in targets)
-    real = batch.target_output_BT.flatten()[batch.target_places_N]
+    real = batch.target_output_BT.flatten()[batch.target_positions_N]
     assert real.tolist() == [i for t in targets for i in [*t, 3]]
 
 

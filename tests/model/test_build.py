@@ -8,10 +8,10 @@ import torch
 from named_components import by_name
 
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.training import TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
-from nmtcore.model.build import build_model, initialise
+from nmtcore.model.build import build_model, initialise_model
 
 
 def run(**changes):
@@ -61,7 +61,7 @@ def test_xavier_looks_at_each_packed_layer_by_itself():
 
 def test_uniform_draws_everything_but_the_norms_from_one_range():
     model = build_model(run(), source_size=2000, target_size=2000)
-    initialise(model, "uniform", 0.04)
+    initialise_model(model, "uniform", 0.04)
     for name, parameter in model.named_parameters():
         if "norm" in name:
             assert torch.equal(parameter, torch.full_like(parameter, float("weight" in name)))

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
-from nmtcore.model.build import build_components, component_class, initialise
+from nmtcore.model.build import build_components, component_class, initialise_model
 from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
 
 
@@ -32,24 +32,24 @@ class Everything(Component):
             return AttentionHooks(queries_keys=self.other_queries)
         return AttentionHooks(scores=self.add, mixed=self.mix, observe=self.see)
 
-    def other_queries(self, heads):
-        changed = heads.queries_BHQK.clone()
-        changed[:, 0] += self.strength * self.queries(heads.states_BQD)
-        return changed, heads.keys_BHSK
+    def other_queries(self, inputs):
+        changed = inputs.queries_BHQE.clone()
+        changed[:, 0] += self.strength * self.queries(inputs.states_BQD)
+        return changed, inputs.keys_BHKE
 
-    def add(self, scores, heads):
+    def add(self, scores, inputs):
         queries, keys = scores.shape[-2:]
         places = torch.arange(keys - queries, keys)
         distances = (places.unsqueeze(1) - torch.arange(keys)).abs()
         return scores * (1 + self.strength * self.bias[distances]) + self.strength * self.bias[distances + 1]
 
-    def mix(self, mixed, weights, heads):
+    def mix(self, mixed, weights, inputs):
         return mixed + self.strength * weights.max(-1, keepdim=True).values
 
-    def see(self, heads, scores):
+    def see(self, inputs, scores):
         assert scores is not None
 
-    def on_arrays(self, arrays, examples):
+    def add_to_batch(self, arrays, examples):
         arrays.counts[self.name] = len(examples)
 
     def embed_source(self, embedded, context):
@@ -71,7 +71,7 @@ def system(request, make, example):
         if request.param is None:
             return make(**settings)
         if request.param == "everything":
-            return make(parts=(Everything(1.0),), **settings)
+            return make(extra_components=(Everything(1.0),), **settings)
         return make(example(request.param), **settings)
 
     return build
@@ -198,7 +198,7 @@ def test_source_alone_is_enough_to_translate(system, draw):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_a_component_without_strength_is_the_baseline(make, draw, norm):
     """The explicit form of attention equals the fused kernel: outputs and gradients."""
-    model, plain = make(parts=(Everything(0.0),), norm=norm), make(norm=norm)
+    model, plain = make(extra_components=(Everything(0.0),), norm=norm), make(norm=norm)
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
     batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
     losses = [m.loss(batch, label_smoothing=0.1) for m in (model, plain)]
@@ -230,7 +230,7 @@ def test_positions_can_be_replaced_on_one_side(make):
         def replaces_positions(self, stack):
             return stack == "encoder"
 
-    model = make(parts=(Replaces(name="r"),))
+    model = make(extra_components=(Replaces(name="r"),))
     assert model.source_positions is None
     assert model.target_positions is not None
 
@@ -247,18 +247,18 @@ def test_components_initialise_last(make):
             super().__init__(name="zeroed")
             self.table = torch.nn.Embedding(3, 4)
 
-        def initialise(self, kind):
+        def initialise(self, initialisation):
             torch.nn.init.zeros_(self.table.weight)
 
-    model = make(parts=(Zeroed(),))
-    initialise(model, "uniform", 0.5)
+    model = make(extra_components=(Zeroed(),))
+    initialise_model(model, "uniform", 0.5)
     assert not model.components[0].table.weight.any()
 
 
 def test_components_have_the_names_that_the_system_gives_them(make, draw):
     settings = COMPONENTS["diagonalparse"]
     named = {"upper": settings(layer=2), "diagonalparse": settings(layer=0)}
-    model = make(parts=tuple(build_components(named, make().settings)))
+    model = make(extra_components=tuple(build_components(named, make().settings)))
     assert [component.name for component in model.components] == ["upper", "diagonalparse"]
     losses = model.loss(make_batch(draw(2, seed=1), np.arange(2), model.components))
     assert [part.name for part in losses.parts] == ["translation", "upper", "diagonalparse"]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from nmtcore.errors import UserError
-from nmtcore.model.device import check_gpus, choose_device, memory_explained, prepare_device
+from nmtcore.model.device import check_gpu_count, choose_device, explain_out_of_memory, prepare_device
 
 FULL = (
     "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.64 GiB is "
@@ -70,24 +70,27 @@ def test_a_device_that_is_not_there(gpus, monkeypatch, name, visible, chosen, wo
 
 def test_more_processes_than_gpus(gpus, monkeypatch):
     gpus(2)
-    check_gpus(2)
+    check_gpu_count(2)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     with pytest.raises(UserError) as caught:
-        check_gpus(4)
+        check_gpu_count(4)
     assert str(caught.value) == (
-        "gpus: 4 asks for a GPU for each of 4 processes, but 2 GPUs are visible here with CUDA_VISIBLE_DEVICES=0,1: "
-        "lower gpus in config.yaml, or give the job more GPUs."
+        "gpus: 4 requests one GPU for each of 4 processes, but 2 GPUs are visible here with CUDA_VISIBLE_DEVICES=0,1. "
+        "Lower gpus in config.yaml, or give the job more GPUs."
     )
 
 
 def test_a_full_memory_is_said_in_a_sentence():
-    with pytest.raises(UserError) as caught, memory_explained("Buy another."):
+    with pytest.raises(UserError) as caught, explain_out_of_memory("Buy another."):
         raise torch.OutOfMemoryError(FULL)
     assert str(caught.value) == (
         "The GPU's memory is full (CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of "
         "79.15 GiB of which 1.64 GiB is free). Buy another."
     )
-    with pytest.raises(UserError, match=r"full \(nothing left\)\. Buy another\.$"), memory_explained("Buy another."):
+    with (
+        pytest.raises(UserError, match=r"full \(nothing left\)\. Buy another\.$"),
+        explain_out_of_memory("Buy another."),
+    ):
         raise torch.OutOfMemoryError("nothing left")
-    with pytest.raises(RuntimeError, match="a fault of ours"), memory_explained("Buy another."):
+    with pytest.raises(RuntimeError, match="a fault of ours"), explain_out_of_memory("Buy another."):
         raise RuntimeError("a fault of ours")

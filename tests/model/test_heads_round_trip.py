@@ -10,7 +10,7 @@ from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.corpus.formats.conllu import parse_sentence
 from nmtcore.corpus.formats.rows import Piece
 from nmtcore.features.examples import Examples, SideExamples, ragged_column
@@ -22,7 +22,7 @@ from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.syntax.annotation import Annotation
-from nmtcore.syntax.conllu import conllu_sentence
+from nmtcore.syntax.write_conllu import conllu_sentence
 
 SYSTEMS = {
     "depparse": [DepParseSettings(layer=0)],
@@ -60,7 +60,7 @@ def examples_of(annotations: list[Annotation], cuts: list[list[int]]) -> Example
     side = SideExamples(
         ids=Ragged.from_lists([[9] * len(w) for w in words], np.int32),
         word_of_subword=Ragged.from_lists(words, np.int32),
-        syntax={name: ragged_column(found.column(name), dtype) for name, dtype in columns_of(["trees"]).items()},
+        features={name: ragged_column(found.column(name), dtype) for name, dtype in columns_of(["trees"]).items()},
     )
     return Examples(id=np.arange(len(cuts)), source=side)
 
@@ -80,8 +80,8 @@ def test_heads_come_back_from_what_parsers_are_trained_to(treebank, system):
     components = build_components(by_name(*SYSTEMS[system]), MODEL)
     batch = make_batch(examples_of(annotations, cuts), np.arange(len(blocks)), components)
     parser = components[0]
-    targets_BS, first_BW = (batch.extra[f"{parser.name}.{what}"].numpy() for what in ("targets", "first"))
-    for block, pieces, targets_S, first_W in zip(blocks, cuts, targets_BS, first_BW, strict=True):
+    targets_BS, first_subword_BW = (batch.extra[f"{parser.name}.{what}"].numpy() for what in ("targets", "first"))
+    for block, pieces, targets_S, first_W in zip(blocks, cuts, targets_BS, first_subword_BW, strict=True):
         log_SS = np.where(targets_S[:, None] == np.arange(len(targets_S)), 0.0, -9.0)
         parse = parse_of(parser.word_scores(log_SS, first_W[: len(pieces)]), to_root=True)
         for heads in (parse.argmax, parse.many_roots):

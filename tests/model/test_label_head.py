@@ -12,7 +12,7 @@ from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
@@ -25,7 +25,7 @@ def labels_by_hand(examples, kind, count, *, prefix=0):
     """Word by word: the id of every token's label."""
     found = []
     for row in range(len(examples)):
-        of_words = examples.source.syntax[kind][row]
+        of_words = examples.source.features[kind][row]
         pieces = [int(of_words[word]) for word in examples.source.word_of_subword[row]]
         found.append([count + 1] * prefix + pieces + [count])
     return found
@@ -64,9 +64,9 @@ def layer_0(model, batch, seed=0):
     """Run the first attention layer on random states: (states, output)."""
     generator = torch.Generator().manual_seed(seed)
     states = torch.randn(*batch.source_BS.shape, model.settings.width, dtype=torch.float64, generator=generator)
-    context = Context(mask_BS=batch.source_mask, extra=batch.extra)
+    context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
     with torch.no_grad():
-        return states, model.encoder[0].attention(states, context, mask=batch.source_mask[:, None, None, :])
+        return states, model.encoder[0].attention(states, context, mask_B11K=batch.source_mask_BS[:, None, None, :])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,7 +113,7 @@ def test_other_layers_and_heads_are_the_baselines(make, draw):
 def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, labels):
     """All words of an unannotated sentence are alike, and none is like `</s>`; an unknown label is another one."""
     model, examples = make(LabelHeadSettings(labels="deprel")), draw(3, seed=4)
-    column = examples.source.syntax["deprel"]
+    column = examples.source.features["deprel"]
     column.values[:] = 2
     column.values[: column.offsets[1]] = 0
     column.values[column.offsets[1] : column.offsets[2]] = 1
@@ -125,7 +125,7 @@ def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, label
 
 def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
     model, examples = make(LabelHeadSettings(labels="upos")).train(), draw(3, seed=4)
-    for column in examples.source.syntax.values():
+    for column in examples.source.features.values():
         column.values[:] = 0
     model.loss(make_batch(examples, np.arange(3), model.components)).objective().backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters())
@@ -137,13 +137,13 @@ def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
 def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, column):
     changed = {"source": {**labels["source"], "xpos": own}}
     (component,) = build_components(by_name(LabelHeadSettings(labels="pos")), TransformerSettings(), changed)
-    assert component.column == column
+    assert component.label_column == column
     assert component.embedding.num_embeddings == len(changed["source"][column]) + 2
 
 
 @pytest.mark.parametrize("given", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])
 def test_no_vocabulary_is_a_sentence(given):
-    with pytest.raises(UserError, match=r"label_head reads the deprel .* is missing: name an annotator"):
+    with pytest.raises(UserError, match=r"label_head reads the deprel .* is missing\. Name an annotator"):
         build_components(by_name(LabelHeadSettings(labels="deprel")), TransformerSettings(), given)
 
 
@@ -154,8 +154,8 @@ def test_an_empty_vocabulary_is_a_sentence():
 
 def test_examples_without_the_labels(make, draw):
     model, examples = make(LabelHeadSettings(labels="upos")), draw(2, seed=1)
-    del examples.source.syntax["upos"]
-    with pytest.raises(ValueError, match="reads the upos of the source's words, but the examples came without"):
+    del examples.source.features["upos"]
+    with pytest.raises(ValueError, match="reads the upos of the source's words, but the examples have none"):
         make_batch(examples, np.arange(2), model.components)
 
 
@@ -163,7 +163,7 @@ def test_two_heads_compare_two_kinds(make, draw):
     model = make(LabelHeadSettings(labels="upos"), LabelHeadSettings(labels="deprel", head=0))
     batch = make_batch(draw(4, seed=1), np.arange(4), model.components)
     assert not torch.equal(batch.extra["label_head.labels"], batch.extra["label_head_2.labels"])
-    assert model.encoder[0].attention.fused
+    assert model.encoder[0].attention.fusible
 
 
 def test_pieces_have_their_words_label(make):
@@ -185,7 +185,7 @@ def test_settings():
         check_composition(by_name(LabelHeadSettings(), DiagonalParseSettings(layer=0)), model, where="x")
     with pytest.raises(UserError, match="layer 6 is not in an encoder of 6 layers"):
         check_composition(by_name(LabelHeadSettings(layer=6)), model, where="x")
-    with pytest.raises(UserError, match="layer counts from 0"):
+    with pytest.raises(UserError, match="layer must be at least 0"):
         component_settings("label_head", {"layer": -1}, where="x")
     with pytest.raises(UserError, match=r"labels: 'upso' is not valid\. Did you mean upos"):
         component_settings("label_head", {"labels": "upso"}, where="x")

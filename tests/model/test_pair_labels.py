@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits, target_mask
-from oracles import Transformer as Oracle
-from oracles import softmax, tree_pairs
+from oracles import TransformerOracle, softmax, tree_pairs
 
 from nmtcore.config.components import component_settings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
@@ -15,7 +14,7 @@ from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Component
-from nmtcore.model.components.pair_labels import _Pick, _Pool
+from nmtcore.model.components.pair_labels import _SelectByLabel, _SumByLabel
 from nmtcore.model.components.tree_traversal import traversals
 
 SYSTEMS = {
@@ -36,7 +35,7 @@ SYSTEMS = {
 }
 
 
-class LabelledOracle(Oracle):
+class LabelledOracle(TransformerOracle):
     """The oracle with a vector for each pair, one sentence at a time."""
 
     def __init__(self, model, settings, words, governors) -> None:
@@ -84,7 +83,7 @@ class LabelledOracle(Oracle):
             total += 0 if label is None else table[label]
         return total
 
-    def over_itself(self, name, x, *, causal):
+    def self_attention(self, name, x, *, causal):
         stack, layer, _ = name.split(".")
         packed = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
         width, mixed = self.settings.width // self.settings.heads, np.zeros_like(x)
@@ -103,7 +102,7 @@ class LabelledOracle(Oracle):
 
 def oracle_of(model, settings, examples, row, prefix=0):
     words = [*[None] * prefix, *examples.source.word_of_subword[row].tolist(), None]
-    return LabelledOracle(model, settings, words, examples.source.syntax["governor"][row].tolist())
+    return LabelledOracle(model, settings, words, examples.source.features["governor"][row].tolist())
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -111,7 +110,7 @@ def oracle_of(model, settings, examples, row, prefix=0):
 def test_logits_are_those_of_loops(name, norm, make, draw):
     """With gradients (spelled out) and without (the fused kernel), and step by step."""
     model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=8, longest=5)
-    assert any(-2 in governors for governors in examples.source.syntax["governor"])
+    assert any(-2 in governors for governors in examples.source.features["governor"])
     batch = make_batch(examples, np.arange(4), model.components)
     found = forced_logits(model, batch)
     with torch.no_grad():
@@ -121,7 +120,7 @@ def test_logits_are_those_of_loops(name, norm, make, draw):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), found[:, t])
     for row in range(4):
         target = batch.target_input_BT[row][target_mask(batch)[row]].tolist()
-        source = batch.source_BS[row][batch.source_mask[row]].tolist()
+        source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
         expected = oracle_of(model, SYSTEMS[name], examples, row).logits(source, target)
         np.testing.assert_allclose(found[row, : len(target)].detach().numpy(), expected, rtol=1e-9, atol=1e-10)
 
@@ -168,14 +167,14 @@ def test_tables_of_zeros_are_the_baseline_without_positions_on_those_sides(name,
         for table in model.components.parameters():
             table.zero_()
     batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
-    check_equal(model, make(parts=(Without(*REPLACED[name]),), norm=norm), batch)
+    check_equal(model, make(extra_components=(Without(*REPLACED[name]),), norm=norm), batch)
     assert any(table.grad.any() for table in model.components.parameters())
 
 
 @pytest.mark.parametrize("on", ["keys", "keys_values"])
 def test_sentences_without_annotation_are_plain_text(on, make, draw):
     examples = draw(5, seed=3)
-    examples.source.syntax["governor"].values[:] = -2
+    examples.source.features["governor"].values[:] = -2
     model = make(TreeTraversalSettings(on=on, replaces_positions=False))
     batch = make_batch(examples, np.arange(5), model.components)
     check_equal(model, make(), batch)
@@ -187,19 +186,15 @@ def test_the_fused_kernel_with_a_bias_is_the_explicit_form(causal, make):
     """Also for gradients, which the kernel computes on a GPU."""
     model = make(RelativePositionsSettings(maximum=2))
     attention = model.encoder[0].attention
-    assert attention.fused
+    assert attention.fusible
     random = torch.Generator().manual_seed(0)
-    mask_B11S = None if causal else (torch.arange(5) < torch.tensor([[5], [2]]))[:, None, None]
+    mask_B11K = None if causal else (torch.arange(5) < torch.tensor([[5], [2]]))[:, None, None]
     results = []
     for form in (attention._fused, attention._explicit):
         parts = torch.randn(4, 2, 4, 5, 5, generator=random.manual_seed(1), dtype=torch.float64).requires_grad_()
         queries, keys, values, bias = parts.unbind(0)
-        heads = type("Some", (), {"queries_BHQK": queries, "keys_BHSK": keys})()
-        if form == attention._fused:
-            mixed = form(heads, values, bias, mask_B11S, causal=causal)
-        else:
-            lower = torch.ones(5, 5, dtype=torch.bool).tril()
-            mixed = form(heads, values, bias, lower if causal else mask_B11S)
+        inputs = type("Some", (), {"queries_BHQE": queries, "keys_BHKE": keys})()
+        mixed = form(inputs, values, bias, mask_B11K, causal=causal)
         mixed.square().sum().backward()
         results.append((mixed, parts.grad))
     for fused, explicit in zip(*results, strict=True):
@@ -209,11 +204,11 @@ def test_the_fused_kernel_with_a_bias_is_the_explicit_form(causal, make):
 def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
     class Doubles(Component):
         def attention_hooks(self, stack, layer):
-            return AttentionHooks(scores=lambda scores, heads: 2 * scores) if stack != "cross" else None
+            return AttentionHooks(scores=lambda scores, inputs: 2 * scores) if stack != "cross" else None
 
     examples, results = draw(3, seed=2), []
     for parts in ((), (Doubles(name="doubles"),)):
-        model = make(RelativePositionsSettings(maximum=2), parts=parts)
+        model = make(RelativePositionsSettings(maximum=2), extra_components=parts)
         if not parts:
             with torch.no_grad():
                 for stack in (model.encoder, model.decoder):
@@ -228,14 +223,14 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
 def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
     settings = [RelativePositionsSettings(maximum=2), TreeDistanceSettings(maximum=3)]
     model, examples = make(*settings, DepParseSettings(layer=1)), draw(3, seed=4, longest=4)
-    assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
+    assert [layer.attention.fusible for layer in model.encoder] == [True, False, True]
     batch = make_batch(examples, np.arange(3), model.components)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):
             noted = model.encode(batch).context.notes["depparse"]
         for row in range(3):
             oracle = oracle_of(model, settings, examples, row, prefix=1)
-            source = batch.source_BS[row][batch.source_mask[row]].tolist()
+            source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
             oracle.encode(source)
             for i in range(len(source)):
                 expected = oracle.scores["encoder.1.attention", 3, i]
@@ -246,8 +241,8 @@ def test_gradients_of_picking_and_pooling():
     labels = torch.tensor([[[[0, 2, 2], [1, 0, 2]]]])
     by_label = torch.randn(2, 3, 2, 4, dtype=torch.float64, requires_grad=True)
     by_pair = torch.randn(2, 3, 2, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda values: _Pick.apply(values, labels), (by_label,))
-    assert torch.autograd.gradcheck(lambda values: _Pool.apply(values, labels, 4), (by_pair,))
+    assert torch.autograd.gradcheck(lambda values: _SelectByLabel.apply(values, labels), (by_label,))
+    assert torch.autograd.gradcheck(lambda values: _SumByLabel.apply(values, labels, 4), (by_pair,))
 
 
 def test_sums_over_many_keys_are_exact_in_half_precision():
@@ -255,7 +250,7 @@ def test_sums_over_many_keys_are_exact_in_half_precision():
     device = "cuda" if torch.cuda.is_available() else "cpu"
     values = torch.ones(1, 1, 1, 1000, dtype=torch.bfloat16, device=device)
     labels = torch.zeros(1, 1, 1, 1000, dtype=torch.long, device=device)
-    assert _Pool.apply(values, labels, 2).tolist() == [[[[1000.0, 0.0]]]]
+    assert _SumByLabel.apply(values, labels, 2).tolist() == [[[[1000.0, 0.0]]]]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

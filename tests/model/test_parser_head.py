@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 from model.trees import TREES, pairs
-from oracles import Transformer as Oracle
-from oracles import governor_columns, pointing_loss, previous_columns, softmax
+from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.model.batch import make_batch
@@ -49,12 +48,12 @@ def test_targets_written_out_by_hand(make):
 def test_targets_loss_and_parses_are_those_of_loops(make, draw, name, norm, layer, head):
     model, examples = make(KINDS[name](layer=layer, head=head), norm=norm), draw(8, seed=layer, longest=5)
     batch = make_batch(examples, np.arange(8), model.components)
-    encoded, oracle, total, count = model.encode(batch), Oracle(model), 0.0, 0
+    encoded, oracle, total, count = model.encode(batch), TransformerOracle(model), 0.0, 0
     parses = model.parse_scores(encoded)
     for i in range(8):
-        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         targets = expected_columns(name, words, governors)
-        scores = oracle.head_scores(batch.source_BS[i][batch.source_mask[i]].tolist(), layer, head)
+        scores = oracle.head_scores(batch.source_BS[i][batch.source_mask_BS[i]].tolist(), layer, head)
         total += pointing_loss(scores, targets, candidates=len(targets) - 1)
         count += sum(t is not None for t in targets)
         offset = int(name == "depparse")
@@ -87,7 +86,7 @@ def test_translation_does_not_see_the_supervision(make, draw, name):
     """The head has no parameters, its layer stays fused, and its logits are those without it."""
     model, plain = make(KINDS[name](layer=1)), make()
     assert model.state_dict().keys() == plain.state_dict().keys()
-    assert all(layer.attention.fused for layer in model.encoder)
+    assert all(layer.attention.fusible for layer in model.encoder)
     plain.load_state_dict(model.state_dict())
     batch = make_batch(draw(4, seed=2), np.arange(4), model.components)
     assert torch.equal(model.encode(batch).memory_BSD, plain.encode(batch).memory_BSD)
@@ -103,7 +102,7 @@ def test_the_weight_multiplies_the_mean(make, draw):
 
 def test_the_loss_trains_the_head_to_parse(make, draw):
     examples = draw(1, seed=31)
-    governors = [1 + g for g in examples.source.syntax["governor"][0]]
+    governors = [1 + g for g in examples.source.features["governor"][0]]
     assert min(governors) == 0
     model = make(DepParseSettings(layer=1)).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -129,7 +128,7 @@ def test_a_sentence_without_words_has_a_loss_of_zero_and_finite_gradients(make, 
 
 def test_parsing_needs_no_trees_but_training_does(make, draw):
     model, examples = make(DepParseSettings(layer=1)), draw(3, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     batch = make_batch(bare, np.arange(3), model.components)
     with_trees = make_batch(examples, np.arange(3), model.components)
     for one, other in zip(*(model.parse_scores(model.encode(b)) for b in (batch, with_trees)), strict=True):
@@ -149,9 +148,9 @@ def test_where_other_components_change_the_scores_the_changed_ones_are_supervise
 
     class Shifts(Component):
         def attention_hooks(self, stack, layer):
-            return AttentionHooks(scores=lambda scores, heads: scores * 3) if stack == "encoder" else None
+            return AttentionHooks(scores=lambda scores, inputs: scores * 3) if stack == "encoder" else None
 
-    model, examples = make(DepParseSettings(layer=0), parts=(Shifts(name="shifts"),)), draw(3, seed=5)
+    model, examples = make(DepParseSettings(layer=0), extra_components=(Shifts(name="shifts"),)), draw(3, seed=5)
     batch = make_batch(examples, np.arange(3), model.components)
     plain = make(DepParseSettings(layer=0))
     plain.load_state_dict(model.state_dict())

@@ -8,8 +8,7 @@ import pytest
 import torch
 from factories import forced_logits, target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
-from oracles import Transformer as Oracle
-from oracles import softmax
+from oracles import TransformerOracle, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.pascal import PascalSettings
@@ -36,7 +35,7 @@ def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=Fa
     return weights
 
 
-class ScaledOracle(Oracle):
+class ScaledOracle(TransformerOracle):
     """The oracle with the scores of some heads multiplied, for one sentence."""
 
     def __init__(self, model, settings, weights):
@@ -44,9 +43,9 @@ class ScaledOracle(Oracle):
         self.names = {f"encoder.{layer}.attention" for layer in settings.layers}
         self.scaled, self.weights = settings.heads, weights
 
-    def over_itself(self, name, x, *, causal):
+    def self_attention(self, name, x, *, causal):
         if name not in self.names:
-            return super().over_itself(name, x, causal=causal)
+            return super().self_attention(name, x, causal=causal)
         queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
         width = self.settings.width // self.settings.heads
         mixed = np.zeros_like(queries)
@@ -67,7 +66,7 @@ def weights_of(model, batch):
 
 
 def trees_of(examples, i):
-    return examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
+    return examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
 
 
 def test_a_row_written_out_by_hand(make):
@@ -116,7 +115,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
     for i in range(6):
         weights = expected_weights(*trees_of(examples, i), offset=len(prefix), **shape)
         oracle = ScaledOracle(model, settings, weights)
-        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
 
@@ -139,7 +138,7 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
     plain.load_state_dict(model.state_dict())
     examples = draw(6, seed=2)
     if not ignored:
-        examples.source.syntax["governor"].values[:] = -2
+        examples.source.features["governor"].values[:] = -2
     batch = make_batch(examples, np.arange(6), model.components)
     for ours, theirs in zip(*(results(m, batch, training=ignored) for m in (model, plain)), strict=True):
         torch.testing.assert_close(ours, theirs)
@@ -148,8 +147,8 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
 def test_it_has_no_parameters_and_lets_other_layers_run_the_fused_kernel(make):
     model = make(PascalSettings(heads=2, layers=(1,)))
     assert model.state_dict().keys() == make().state_dict().keys()
-    assert [layer.attention.fused for layer in model.encoder] == [True, False, True]
-    assert all(layer.attention.fused and layer.cross.fused for layer in model.decoder)
+    assert [layer.attention.fusible for layer in model.encoder] == [True, False, True]
+    assert all(layer.attention.fusible and layer.cross.fusible for layer in model.decoder)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4])
@@ -236,7 +235,7 @@ def test_far_positions_are_told_apart_in_half_precision(make):
 
 def test_examples_without_trees_are_refused(make, draw):
     model, examples = make(PascalSettings(heads=1)), draw(2, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     with pytest.raises(ValueError, match="pascal reads the dependency trees"):
         make_batch(bare, np.arange(2), model.components)
 
@@ -244,12 +243,12 @@ def test_examples_without_trees_are_refused(make, draw):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"heads": 0}, "heads must be at least 1"),
+        ({"heads": 0}, "heads must be between 1 and 1024"),
         ({"layers": ()}, "layers must be a list"),
         ({"layers": (1, 1)}, "layers must be a list of different numbers"),
         ({"variance": 0.0}, "variance must be above 0"),
         ({"variance": math.nan}, "variance must be above 0"),
-        ({"ignoring": 1.5}, "ignoring is a probability"),
+        ({"ignoring": 1.5}, "ignoring must be between 0 and 1"),
     ],
 )
 def test_settings_that_cannot_be(settings, words):

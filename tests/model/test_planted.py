@@ -44,7 +44,7 @@ def language(count, seed, *, read):
         targets.append(FIRST + (words[parents] * 5 + 3) % WORDS)
         governors.append(tree if read == "gold" else random_tree(other, len(words)))
     positions = [np.where(tree < 0, np.arange(len(tree)), tree) for tree in governors]
-    source = side(sources, syntax={"governor": governors, "parent_position": positions})
+    source = side(sources, features={"governor": governors, "parent_position": positions})
     return examples_of(source, side(targets))
 
 

@@ -82,10 +82,13 @@ def test_gradients_go_to_every_piece_of_a_word():
 @pytest.mark.parametrize("prefix", [0, 1])
 def test_words_of_columns(make, draw, prefix):
     class Notes(Component):
-        def on_arrays(self, arrays, examples):
+        def add_to_batch(self, arrays, examples):
             arrays.extra["words"] = word_of_column(arrays)
 
-    model, examples = make(*[DepParseSettings(layer=0)] * prefix, parts=(Notes(name="notes"),)), draw(4, seed=1)
+    model, examples = (
+        make(*[DepParseSettings(layer=0)] * prefix, extra_components=(Notes(name="notes"),)),
+        draw(4, seed=1),
+    )
     words = make_batch(examples, np.arange(4), model.components).extra["words"]
     for row in range(4):
         own = [NO_WORD] * prefix + examples.source.word_of_subword[row].tolist()

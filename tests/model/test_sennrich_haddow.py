@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 from named_components import by_name
-from oracles import positions
+from oracles import sinusoid_table
 
 from nmtcore.config.components import check_composition
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
@@ -32,10 +32,10 @@ def test_equals_the_definition(make, draw, labels, width, prefix):
     with torch.no_grad():
         model.encode(batch)
     tokens, own = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
-    count, table = len(labels["source"]["deprel"]), positions(inputs.states.size(1), 16)
+    count, table = len(labels["source"]["deprel"]), sinusoid_table(inputs.states.size(1), 16)
     for row in range(6):
         words = examples.source.word_of_subword[row]
-        of_words = examples.source.syntax["deprel"][row]
+        of_words = examples.source.features["deprel"][row]
         ids = [count + 1] * prefix + [int(of_words[w]) for w in words] + [count]
         for place, label in enumerate(ids):
             for i in range(16):
@@ -50,7 +50,7 @@ def test_only_the_last_dimensions_hear_of_a_label(make, draw):
     with torch.no_grad():
         model.encode(make_batch(examples, np.arange(3), model.components))
         before = inputs.states
-        examples.source.syntax["deprel"].values[:] = 0  # no annotation at all
+        examples.source.features["deprel"].values[:] = 0  # no annotation at all
         model.encode(make_batch(examples, np.arange(3), model.components))
     assert torch.equal(inputs.states[..., :6], before[..., :6])
     assert not torch.equal(inputs.states[..., 6:], before[..., 6:])

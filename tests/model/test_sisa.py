@@ -8,8 +8,7 @@ import pytest
 import torch
 from factories import target_mask
 from model.trees import TREES, columns_of_word, pairs, parent_of
-from oracles import Transformer as Oracle
-from oracles import pointing_loss, softmax
+from oracles import TransformerOracle, pointing_loss, softmax
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.sisa import SisaSettings
@@ -18,7 +17,7 @@ from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 
 
-class BiaffineOracle(Oracle):
+class BiaffineOracle(TransformerOracle):
     """The oracle with a head of SISA: `[q; 1] U [k; 1]` with a full matrix U, pair by pair."""
 
     def __init__(self, model, settings):
@@ -27,9 +26,9 @@ class BiaffineOracle(Oracle):
         self.sisa = settings
         self.scores = None
 
-    def over_itself(self, name, x, *, causal):
+    def self_attention(self, name, x, *, causal):
         if name != f"encoder.{self.sisa.layer}.attention":
-            return super().over_itself(name, x, causal=causal)
+            return super().self_attention(name, x, causal=causal)
         width = self.settings.width // self.settings.heads
         queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
         mixed = np.zeros_like(queries)
@@ -86,7 +85,7 @@ def test_targets_written_out_by_hand(make):
 
 def test_without_governors_nothing_is_supervised(make):
     examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
-    del examples.source.syntax["governor"]
+    del examples.source.features["governor"]
     batch = make_batch(examples, np.array([0]), make(SisaSettings()).components)
     assert "sisa.targets" not in batch.extra
     assert batch.counts.get("sisa", 0) == 0
@@ -109,8 +108,8 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
     parses = model.parse_scores(encoded)
     assert model.parses_to_root
     for i in range(8):
-        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.syntax["governor"][i].tolist()
-        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
+        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
         # Neither `</s>` nor `<ROOT>` may be anybody's governor.
@@ -131,7 +130,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
 
 def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
     model = make(SisaSettings())
-    assert all(layer.attention.fused for layer in model.encoder)
+    assert all(layer.attention.fusible for layer in model.encoder)
     new = {name: tuple(p.shape) for name, p in model.named_parameters() if name.startswith("components")}
     assert set(new.values()) == {(4, 16), (4, 4), (4,)}
     assert len(new) == 6
@@ -140,7 +139,7 @@ def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
 
 def test_trees_are_trained_on_and_not_translated_with(make, draw):
     model, examples = make(SisaSettings()), draw(3, seed=1)
-    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, syntax={}))
+    bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     batches = [make_batch(each, np.arange(3), model.components) for each in (examples, bare)]
     one, other = (model.encode(batch).memory_BSD for batch in batches)
     assert torch.equal(one, other)
@@ -164,7 +163,7 @@ def test_a_sentence_without_annotation_trains_as_plain_text(make):
 
 def test_the_loss_trains_the_head_to_parse(make, draw):
     examples = draw(1, seed=31)
-    governors = [1 + g for g in examples.source.syntax["governor"][0]]
+    governors = [1 + g for g in examples.source.features["governor"][0]]
     assert min(governors) == 0
     model = make(SisaSettings()).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -184,6 +183,6 @@ def test_the_head_starts_at_the_scores_of_a_plain_one(make, draw):
     batch = make_batch(draw(40, seed=3, longest=30), np.arange(40), model.components)
     with torch.no_grad():
         parser = model.loss(batch).parts[1]
-    flat = np.log(batch.source_mask.sum(1).double().mean().item())
+    flat = np.log(batch.source_mask_BS.sum(1).double().mean().item())
     assert parser.name == "sisa"
     assert abs(parser.sum.item() / parser.count - flat) < 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from factories import forced_logits, target_mask
-from oracles import Transformer as Oracle
+from oracles import TransformerOracle
 
 from nmtcore.model.batch import make_batch
 
@@ -20,9 +20,9 @@ def test_logits_are_those_of_plain_loops(make, draw, norm, positions, joint):
     model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
     batch = make_batch(examples, np.arange(3))
     logits = forced_logits(model, batch).detach().numpy()
-    oracle = Oracle(model)
+    oracle = TransformerOracle(model)
     for i in range(3):
-        source = batch.source_BS[i][batch.source_mask[i]].tolist()
+        source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), **CLOSE)
 
@@ -55,7 +55,7 @@ def test_positions_grow_with_the_sentence(make):
 def test_a_model_without_components_runs_only_fused_layers(make):
     model = make()
     layers = [layer.attention for layer in (*model.encoder, *model.decoder)] + [layer.cross for layer in model.decoder]
-    assert all(layer.fused for layer in layers)
+    assert all(layer.fusible for layer in layers)
 
 
 def test_dropout_acts_in_training_only(make, draw):

@@ -10,7 +10,7 @@ from oracles import tree_pairs
 
 from nmtcore.config.components.pair_labels import TreeDistanceSettings, TreeTraversalSettings
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.tree_labels import tree_paths
@@ -103,7 +103,7 @@ def test_paths_of_all_forests_of_six_words():
     """All 16807 forests in one batch; every seventh is searched."""
     drawn = list(forests(6))
     paths = tree_paths(torch.tensor(drawn))
-    assert paths.known_BW.all()
+    assert paths.rooted_BW.all()
     for n in range(0, len(drawn), 7):
         for (i, j), (distance, traversal) in tree_pairs(drawn[n]).items():
             up, down = int(paths.up_BWW[n, i, j]), int(paths.down_BWW[n, i, j])
@@ -136,9 +136,9 @@ def test_the_vocabulary_of_traversals():
 
 
 def test_how_many_vectors_there_are():
-    assert component_of(TreeTraversalSettings()).count == 79
-    assert component_of(TreeDistanceSettings(maximum=5)).count == 8
-    assert component_of(TreeDistanceSettings(maximum=20)).count == 23
+    assert component_of(TreeTraversalSettings()).label_count == 79
+    assert component_of(TreeDistanceSettings(maximum=5)).label_count == 8
+    assert component_of(TreeDistanceSettings(maximum=20)).label_count == 23
 
 
 def token_names(settings, governors, words):
@@ -196,7 +196,7 @@ def test_what_a_batch_holds(make, draw):
     labels = component.token_labels(batch.extra["tree_distance.governor"], batch.extra["tree_distance.word"])
     for row in range(6):
         words = examples.source.word_of_subword[row].tolist()
-        governors = examples.source.syntax["governor"][row].tolist()
+        governors = examples.source.features["governor"][row].tolist()
         tokens = [None, *words, None]
         expected = token_names(settings, governors, tokens)
         meaning = [*names(settings), "outside", "none"]
@@ -206,7 +206,7 @@ def test_what_a_batch_holds(make, draw):
 
 def test_examples_without_governors_say_so(make, draw):
     examples = draw(2, seed=1)
-    del examples.source.syntax["governor"]
+    del examples.source.features["governor"]
     with pytest.raises(ValueError, match="tree_distance reads dependency trees"):
         make_batch(examples, np.arange(2), make(TreeDistanceSettings(maximum=5)).components)
 

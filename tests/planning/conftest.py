@@ -1,4 +1,4 @@
-"""Projects with data sets of the tests' own beside the repository's."""
+"""Projects with the repository's data sets and some that only tests have."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ PARSER = {"tool": "spacy", "model": "xx_trees", "shards": 3}
 
 
 def parsed(**changes: object) -> dict:
-    """A data set whose source `trees` parses and `gold` brings a treebank for."""
+    """A data set whose source is parsed by `trees`, with a treebank read by `gold`."""
     plain = little()
     return (
         little(
@@ -28,8 +28,8 @@ def parsed(**changes: object) -> dict:
 
 
 @pytest.fixture
-def project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Project]:
-    """Make a project in an empty working directory, with the data sets that it is given and settings of config.yaml."""
+def make_project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Project]:
+    """Make a project in an empty working directory from settings of config.yaml and data sets."""
     monkeypatch.chdir(tmp_path)
 
     def make(settings: dict | None = None, **datasets: dict) -> Project:

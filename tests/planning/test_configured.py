@@ -1,3 +1,5 @@
+"""Files of the runs and data sets that config.yaml selects."""
+
 import pytest
 from planning.conftest import parsed
 from workflow.calling import little
@@ -17,68 +19,68 @@ from nmtcore.planning.configured_data import (
 
 
 @pytest.fixture
-def made(project):
+def project(make_project):
     systems = {"systems": ["transformer_base", "depparse_l1"]}
-    return project(systems, parsed=parsed(published={"pairs": {"train": 9}}), plain=little())
+    return make_project(systems, parsed=parsed(published={"pairs": {"train": 9}}), plain=little())
 
 
-def test_what_runs_leave(project):
-    made = project({"systems": ["transformer_base", "depparse_l1"]}, parsed=parsed())
-    runs, left_out = configured_runs(made)
+def test_result_files_of_runs(make_project):
+    project = make_project({"systems": ["transformer_base", "depparse_l1"]}, parsed=parsed())
+    runs, left_out = configured_runs(project)
     folder = "results/smoke/parsed"
     assert left_out == []
-    assert configured_scores(made, runs=runs) == [
+    assert configured_scores(project, runs=runs) == [
         f"{folder}/{name}"
         for name in ("transformer_base.bleu", "depparse_l1.bleu", "depparse_l1.uas", "depparse_l1.gold.uas")
     ]
-    assert configured_scores(made, runs=runs, score="uas") == [f"{folder}/depparse_l1.uas"]
+    assert configured_scores(project, runs=runs, score="uas") == [f"{folder}/depparse_l1.uas"]
     seeds = [f"{folder}/{system}/seed{seed}" for system in ("transformer_base", "depparse_l1") for seed in (1, 2)]
-    assert configured_models(made, runs=runs) == [f"{path}/model" for path in seeds]
-    assert configured_histories(made, runs=runs) == [f"{path}/training.jsonl" for path in seeds]
+    assert configured_models(project, runs=runs) == [f"{path}/model" for path in seeds]
+    assert configured_histories(project, runs=runs) == [f"{path}/training.jsonl" for path in seeds]
 
 
-def test_a_table_of_systems_needs_systems(project):
+def test_a_table_of_systems_needs_runs(make_project):
     with pytest.raises(UserError, match="A table of systems needs `datasets` and `systems`"):
-        configured_histories(project(), runs=[])
+        configured_histories(make_project(), runs=[])
 
 
-def test_the_data_of_the_configured_data_sets(made):
+def test_features_and_annotation_of_the_configured_data_sets(project):
     name = "words_joint_200"
-    tokens = configured_tokens(made)
+    tokens = configured_tokens(project)
     assert f"results/plain/features/{name}/test.target.parquet" in tokens
     assert f"results/parsed/features/{name}/gold_bank.source.parquet" in tokens
     assert f"results/parsed/features/{name}/gold_bank.target.parquet" not in tokens
-    annotation = configured_annotation(made)
+    annotation = configured_annotation(project)
     assert "results/parsed/annotation/trees/gold_bank.source.parquet" in annotation
     assert f"results/parsed/features/{name}/dev.source.trees.parquet" in annotation
     assert not [path for path in annotation if "plain" in path or "brackets" in path]
 
 
-def test_linearised_parses_stand_beside_constituents(project):
-    annotation = configured_annotation(project({"datasets": ["demo_en2de"]}))
+def test_annotations_with_constituents_have_linearised_parses(make_project):
+    annotation = configured_annotation(make_project({"datasets": ["demo_en2de"]}))
     assert "results/demo_en2de/annotation/existing/dev.source.brackets.parquet" in annotation
 
 
-def test_what_tables_are_made_of(made, project):
-    assert configured_comparisons(made) == ["results/parsed/annotation/trees/gold_bank.source.against.gold.json"]
-    assert configured_annotation_reports(made) == [
+def test_input_files_of_tables(project, make_project):
+    assert configured_comparisons(project) == ["results/parsed/annotation/trees/gold_bank.source.against.gold.json"]
+    assert configured_annotation_reports(project) == [
         f"results/parsed/annotation/trees/{split}.source.json" for split in ("train", "dev", "test", "gold_bank")
     ]
-    assert configured_labels(made) == ["results/parsed/annotation/trees/source.labels.json"]
-    reports = configured_reports(made)
+    assert configured_labels(project) == ["results/parsed/annotation/trees/source.labels.json"]
+    reports = configured_reports(project)
     assert {"results/plain/corpus/raw/dev.json", "results/plain/corpus/dev.json"} <= set(reports)
     assert not [path for path in reports if "selection" in path]
-    assert published_sizes(made, what="pairs") == {"parsed": {"train": 9}, "plain": {}}
-    chosen = project(chosen=parsed(selection={"parsed": {"source": ["dependencies"]}}))
-    assert "results/chosen/annotation/selection/train.json" in configured_reports(chosen)
+    assert published_sizes(project, counted="pairs") == {"parsed": {"train": 9}, "plain": {}}
+    selected = make_project(selected=parsed(selection={"parsed": {"source": ["dependencies"]}}))
+    assert "results/selected/annotation/selection/train.json" in configured_reports(selected)
 
 
-def test_without_a_treebank_there_is_nothing_to_compare_with(project):
-    with pytest.raises(UserError, match="None of plain has a treebank and a parser to compare with it"):
-        configured_comparisons(project(plain=little()))
+def test_a_table_of_parsers_needs_a_treebank(make_project):
+    with pytest.raises(UserError, match="None of plain has both a treebank and a parser"):
+        configured_comparisons(make_project(plain=little()))
 
 
-def test_models_of_all_annotators(project):
+def test_models_of_all_annotators(make_project):
     tagged = little(annotators={"tags": {"tool": "easyccg"}}, syntax={"target": {"ccg": "tags"}})
-    assert "downloads/models/easyccg/easyccg.jar" in configured_annotator_models(project(tagged=tagged))
-    assert configured_annotator_models(project(plain=little())) == []
+    assert "downloads/models/easyccg/easyccg.jar" in configured_annotator_models(make_project(tagged=tagged))
+    assert configured_annotator_models(make_project(plain=little())) == []

@@ -1,3 +1,5 @@
+"""Inputs and settings of corpus jobs."""
+
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ from nmtcore.errors import UserError
 from nmtcore.planning.corpus import (
     filter_threads,
     held_out_splits,
-    split_files,
+    raw_files,
     tracked_filtering,
     tracked_reading,
     truecasers,
@@ -15,70 +17,72 @@ from nmtcore.planning.corpus import (
 
 
 def own_file(**paths):
-    """The data set `little`, whose training text is the user's own."""
+    """The data set `little` with training files of the user's own."""
     corpora = little()["corpora"] | {"train": {"format": "plain", "files": paths}}
     return little(corpora=corpora)
 
 
-def test_the_files_of_a_split_each_once(project):
+def test_each_raw_file_of_a_split_is_listed_once(make_project):
     twice = little(
         splits={"train": ["train", "dev", {"corpus": "dev", "first": 1, "last": 2}], "dev": "dev", "test": "test"}
     )
-    files = split_files(project(twice=twice), dataset="twice", split="train")
+    files = raw_files(make_project(twice=twice), dataset="twice", split="train")
     assert files == [f"downloads/little/{split}.{side}" for split in ("train", "dev") for side in ("en", "de")]
 
 
-def test_a_split_that_is_not_there(project):
-    for function in (split_files, tracked_reading, tracked_filtering):
+def test_an_unknown_split_is_an_error(make_project):
+    for function in (raw_files, tracked_reading, tracked_filtering):
         with pytest.raises(UserError, match=r"little: unknown split 'tset'\. Did you mean test"):
-            function(project(little=little()), dataset="little", split="tset")
+            function(make_project(little=little()), dataset="little", split="tset")
 
 
-def test_files_of_the_users_own_are_missed_until_the_split_was_read(project, tmp_path):
+def test_missing_own_files_are_an_error_until_the_split_has_been_read(make_project, tmp_path):
     (tmp_path / "mine.en").touch()
-    made = project(mine=own_file(source=str(tmp_path / "mine.en"), target=str(tmp_path / "mine.de")))
+    project = make_project(mine=own_file(source=str(tmp_path / "mine.en"), target=str(tmp_path / "mine.de")))
     with pytest.raises(UserError, match=r"files are missing[\s\S]*mine\.de"):
-        split_files(made, dataset="mine", split="dev")
+        raw_files(project, dataset="mine", split="dev")
     read = Path("results/mine/corpus/raw/train.parquet")
     read.parent.mkdir(parents=True)
     read.touch()
-    assert split_files(made, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
+    assert raw_files(project, dataset="mine", split="train") == [str(tmp_path / "mine.en"), str(tmp_path / "mine.de")]
 
 
-def test_reading_depends_on_the_state_of_the_users_own_files(project, tmp_path):
+def test_reading_depends_on_the_state_of_the_users_own_files(make_project, tmp_path):
     paths = {side: str(tmp_path / side) for side in ("source", "target")}
-    made = project(mine=own_file(**paths))
-    before = repr(tracked_reading(made, dataset="mine", split="train"))
+    project = make_project(mine=own_file(**paths))
+    before = repr(tracked_reading(project, dataset="mine", split="train"))
     (tmp_path / "source").write_text("new")
-    assert repr(tracked_reading(made, dataset="mine", split="train")) != before
+    assert repr(tracked_reading(project, dataset="mine", split="train")) != before
 
 
-def test_filtering_depends_on_the_filters_of_the_training_split_alone(project):
+def test_only_the_training_split_depends_on_filters(make_project):
     def tracked(split, filters):
-        return repr(tracked_filtering(project(little=little(filters=filters)), dataset="little", split=split))
+        return repr(tracked_filtering(make_project(little=little(filters=filters)), dataset="little", split=split))
 
     assert tracked("train", ["empty"]) != tracked("train", ["empty", "duplicates"])
     assert tracked("dev", ["empty"]) == tracked("dev", ["empty", "duplicates"])
 
 
-def test_training_pairs_stand_apart_from_tests_where_a_filter_says_so(project):
-    made = project(plain=little(), apart=little(filters=["empty", "held_out"]))
-    assert held_out_splits(made, dataset="apart", split="train") == [
-        "results/apart/corpus/raw/test.parquet",
-        "results/apart/corpus/raw/dev.parquet",
+def test_the_filter_held_out_reads_the_test_splits(make_project):
+    project = make_project(plain=little(), separate=little(filters=["empty", "held_out"]))
+    assert held_out_splits(project, dataset="separate", split="train") == [
+        "results/separate/corpus/raw/test.parquet",
+        "results/separate/corpus/raw/dev.parquet",
     ]
-    assert held_out_splits(made, dataset="apart", split="dev") == []
-    assert held_out_splits(made, dataset="plain", split="train") == []
+    assert held_out_splits(project, dataset="separate", split="dev") == []
+    assert held_out_splits(project, dataset="plain", split="train") == []
 
 
-def test_only_filters_that_guess_languages_share_out_pairs(project):
-    made = project(plain=little(), guessed=little(filters=["empty", "langdetect"]))
-    assert [filter_threads(made, dataset=name) for name in ("plain", "guessed")] == [1, 2]
+def test_only_language_detection_gets_two_threads(make_project):
+    project = make_project(plain=little(), guessed=little(filters=["empty", "langdetect"]))
+    assert [filter_threads(project, dataset=name) for name in ("plain", "guessed")] == [1, 2]
 
 
-def test_truecasing_models_are_those_of_the_data_set_whose_segmentation_is_used(project):
+def test_truecasing_models_belong_to_the_data_set_that_learns_the_segmentation(make_project):
     words = {"source": {"kind": "moses", "truecase": True}, "target": "spaces"}
-    made = project(first=little(words=words), second=little(words=words, segmentation_from="first"), plain=little())
+    project = make_project(
+        first=little(words=words), second=little(words=words, segmentation_from="first"), plain=little()
+    )
     for name in ("first", "second"):
-        assert truecasers(made, dataset=name) == ["results/first/corpus/truecase.source.txt"]
-    assert truecasers(made, dataset="plain") == []
+        assert truecasers(project, dataset=name) == ["results/first/corpus/truecase.source.txt"]
+    assert truecasers(project, dataset="plain") == []

@@ -1,3 +1,5 @@
+"""Settings of files to download."""
+
 import pytest
 from workflow.calling import little
 
@@ -11,55 +13,55 @@ from nmtcore.planning.downloads import (
 
 
 def with_file(name="text/en.txt", **changes):
-    """A data set whose training source has a name and settings of its own."""
+    """The data set `little` with another file as its training source."""
     corpora = little()["corpora"]
     corpora["train"]["files"]["source"] = {"name": name, "mirrors": [{"path": "en"}], **changes}
     return little(corpora=corpora)
 
 
-def test_the_settings_of_a_file_by_its_name(project):
-    made = project(one=with_file(megabytes=3), two=with_file(megabytes=3))
-    assert file_settings(made, file="text/en.txt").megabytes == 3
+def test_a_file_has_the_settings_that_a_data_set_gives_it(make_project):
+    project = make_project(one=with_file(megabytes=3), two=with_file(megabytes=3))
+    assert file_settings(project, file="text/en.txt").megabytes == 3
     with pytest.raises(UserError, match=r"downloads/text/de.txt: no data set or model names this file\. Did you mean"):
-        file_settings(made, file="text/de.txt")
+        file_settings(project, file="text/de.txt")
 
 
-def test_data_sets_must_agree_on_a_file(project):
-    made = project(one=with_file(sha256="a" * 64), two=with_file(sha256="b" * 64))
+def test_data_sets_must_agree_on_a_file(make_project):
+    project = make_project(one=with_file(sha256="a" * 64), two=with_file(sha256="b" * 64))
     with pytest.raises(UserError, match=r"one: train, two: train describe text/en.txt differently: make them agree"):
-        file_settings(made, file="text/en.txt")
+        file_settings(project, file="text/en.txt")
 
 
-def test_a_data_set_that_cannot_be_read_is_told_where_a_file_is_not_found(project):
-    made = project({"datasets": []}, one=with_file(), broken={"descripton": "?"})
-    assert file_settings(made, file="text/en.txt").name == "text/en.txt"
+def test_an_unknown_file_names_the_data_sets_that_cannot_be_read(make_project):
+    project = make_project({"datasets": []}, one=with_file(), broken={"descripton": "?"})
+    assert file_settings(project, file="text/en.txt").name == "text/en.txt"
     with pytest.raises(UserError, match=r"no data set or model names this file\. Not read: .*broken\.yaml"):
-        file_settings(made, file="text/de.txt")
+        file_settings(project, file="text/de.txt")
 
 
-def test_a_download_depends_on_all_but_the_approximate_size(project):
+def test_a_download_depends_on_all_but_the_approximate_size(make_project):
     def tracked(**changes):
-        return repr(tracked_download(project(one=with_file(**changes)), file="text/en.txt"))
+        return repr(tracked_download(make_project(one=with_file(**changes)), file="text/en.txt"))
 
     assert tracked(megabytes=3) == tracked(megabytes=4)
     assert tracked(sha256="a" * 64) != tracked(sha256="b" * 64)
 
 
-def test_files_come_with_the_licence_of_their_corpus_or_model(project):
-    made = project(one=with_file())
+def test_files_come_with_the_licence_of_their_corpus_or_model(make_project):
+    project = make_project(one=with_file())
     names = ["text/en.txt", "models/easyccg/easyccg.jar"]
-    found = files_and_licences(made, names, datasets=["one"])
-    assert list(found) == sorted(names)
-    assert found["text/en.txt"][1] == "none"
-    assert found["models/easyccg/easyccg.jar"][1] == made.annotator_model("easyccg").licence
-    assert files_and_licences(made, names[:1], datasets=[])["text/en.txt"][1] == ""
+    files = files_and_licences(project, names, datasets=["one"])
+    assert list(files) == sorted(names)
+    assert files["text/en.txt"][1] == "none"
+    assert files["models/easyccg/easyccg.jar"][1] == project.annotator_model("easyccg").licence
+    assert files_and_licences(project, names[:1], datasets=[])["text/en.txt"][1] == ""
 
 
-def test_files_to_fetch_by_hand(project, tmp_path):
-    made = project(one=with_file(manual="Ask its authors."))
-    file = file_settings(made, file="text/en.txt")
-    (sentence,) = files_by_hand(made, [file]).values()
+def test_files_to_download_by_hand(make_project, tmp_path):
+    project = make_project(one=with_file(manual="Ask its authors."))
+    file = file_settings(project, file="text/en.txt")
+    (sentence,) = files_by_hand(project, [file]).values()
     assert "text/en.txt must be fetched by hand: Ask its authors." in sentence
     (tmp_path / "manual/text").mkdir(parents=True)
     (tmp_path / "manual/text/en.txt").touch()
-    assert files_by_hand(made, [file]) == {}
+    assert files_by_hand(project, [file]) == {}

@@ -1,46 +1,53 @@
+"""Inputs and settings of the jobs for segmentation and features."""
+
 import pytest
 from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.features import brackets_file, labels_of_features, segmentation_folder, used_kinds
+from nmtcore.planning.features import (
+    labels_of_features,
+    segmentation_folder,
+    training_linearised_parses,
+    used_annotations,
+)
 
 
-def test_a_segmentation_lies_where_it_was_learned(project):
-    made = project(first=little(), second=little(segmentation_from="first"))
+def test_a_segmentation_lies_in_the_data_set_that_learned_it(make_project):
+    project = make_project(first=little(), second=little(segmentation_from="first"))
     for name in ("first", "second"):
-        folder = segmentation_folder(made, dataset=name, segmentation="words_joint_200")
+        folder = segmentation_folder(project, dataset=name, segmentation="words_joint_200")
         assert folder == "results/first/segmentation/words_joint_200"
 
 
-def test_brackets_are_read_where_a_segmentation_is_learned_from_constituents_too(project):
-    made = project(
+def test_a_segmentation_may_read_linearised_parses(make_project):
+    project = make_project(
         phrases=little(
             annotators={"phrases": {"tool": "corenlp", "analysis": "constituents"}},
             syntax={"source": {"constituency": "phrases"}},
         ),
         plain=little(),
     )
-    found = brackets_file(made, dataset="phrases", segmentation="bpe_joint_200_constituency")
-    assert found == ["results/phrases/annotation/phrases/train.source.brackets.parquet"]
-    assert brackets_file(made, dataset="phrases", segmentation="bpe_joint_200") == []
+    files = training_linearised_parses(project, dataset="phrases", segmentation="bpe_joint_200_constituency")
+    assert files == ["results/phrases/annotation/phrases/train.source.brackets.parquet"]
+    assert training_linearised_parses(project, dataset="phrases", segmentation="bpe_joint_200") == []
     with pytest.raises(UserError, match="plain: bpe_joint_200_constituency needs constituency on the source side"):
-        brackets_file(made, dataset="plain", segmentation="bpe_joint_200_constituency")
+        training_linearised_parses(project, dataset="plain", segmentation="bpe_joint_200_constituency")
 
 
-def test_the_kinds_that_an_annotator_is_used_for(project):
-    made = project(parsed=parsed())
-    asked = {"dataset": "parsed", "side": "source"}
-    assert used_kinds(made, **asked, annotator="trees", split="dev") == ["dependencies", "tags"]
-    assert used_kinds(made, **asked, annotator="gold", split="gold_bank") == ["dependencies"]
+def test_annotations_that_an_annotator_is_used_for(make_project):
+    project = make_project(parsed=parsed())
+    names = {"dataset": "parsed", "side": "source"}
+    assert used_annotations(project, **names, annotator="trees", split="dev") == ["dependencies", "tags"]
+    assert used_annotations(project, **names, annotator="gold", split="gold_bank") == ["dependencies"]
     with pytest.raises(UserError, match="the annotator gold is not used on the source side: name it in the data set's"):
-        used_kinds(made, **asked, annotator="gold", split="dev")
+        used_annotations(project, **names, annotator="gold", split="dev")
     with pytest.raises(UserError, match="unknown annotator 'tree'"):
-        used_kinds(made, **asked, annotator="tree", split="dev")
+        used_annotations(project, **names, annotator="tree", split="dev")
 
 
-def test_trees_of_treebanks_are_numbered_by_the_labels_of_the_training_split(project):
-    made = project(parsed=parsed())
+def test_trees_of_treebanks_use_the_label_vocabulary_of_the_training_split(make_project):
+    project = make_project(parsed=parsed())
     for annotator in ("trees", "gold"):
-        labels = labels_of_features(made, dataset="parsed", annotator=annotator, side="source")
+        labels = labels_of_features(project, dataset="parsed", annotator=annotator, side="source")
         assert labels == "results/parsed/annotation/trees/source.labels.json"

@@ -1,3 +1,5 @@
+"""Targets of a command line: which ones are refused, and what is suggested instead."""
+
 import pytest
 
 from nmtcore.errors import UserError
@@ -26,11 +28,16 @@ from nmtcore.planning.targets import check_target
         ("results/smoke/demo_en2de/corpus/train.parquet", "does not depend on the scale"),
         ("results/demo_en2de/corpus/trian.parquet", "unknown split 'trian'"),
         ("results/demo_en2de/depparse_9/seed1/model", "unknown system"),
+        ("results/smoke/tables/systems.md", "ask for results/tables/systems.md with --config scale=smoke"),
+        ("results/smoke/tables/mine/data.md", "ask for results/tables/mine/data.md with --config scale=smoke"),
+        ("results/smoke/tables/system.md", "unknown table 'system'. Did you mean systems?"),
+        ("results/smoke/demo_en2de/transformer_base/seed1/gold", "transformer_base predicts no trees"),
+        ("results/demo_en2de/depparse_l1/seed1/gold.json", "demo_en2de has no gold treebank"),
     ],
 )
-def test_targets_that_cannot_be(project, target, words):
+def test_impossible_targets_are_refused(make_project, target, words):
     with pytest.raises(UserError) as error:
-        check_target(project(), target)
+        check_target(make_project(), target)
     assert words in str(error.value)
     assert target in str(error.value)
 
@@ -45,28 +52,29 @@ def test_targets_that_cannot_be(project, target, words):
         "results/demo_en2de/depparse_l1.bleu",
         "results/smoke/demo_en2de/depparse_l1.uas",
         "results/smoke/demo_en2de/depparse_l1/seed3/model",
+        "results/smoke/multi30k_cs2en/depparse_l1/seed3/gold",
         "results/demo_en2de/corpus/train.parquet",
         "results/demo_en2de/features/bpe_joint_2000/dev.source.existing.parquet",
         "results/tables/demo.md",
     ],
 )
-def test_targets_that_can_be(project, target):
-    check_target(project(), target)
+def test_possible_targets_pass(make_project, target):
+    check_target(make_project(), target)
 
 
-def nearest(project, target, **settings):
-    """What is said of a target where rules make the files of the layout, but no treebanks' scores."""
-    layout = project(settings).layout
+def nearest(make_project, target, **settings):
+    """The message about a target when rules make all files of the layout, except treebanks' scores."""
+    layout = make_project(settings).layout
 
     def makes(path):
         return layout.parse(path) is not None and not path.endswith("gold.uas")
 
-    found = {"rules": ["all", "annotate", "train"], "files": ["results/tables/demo.md"]}
-    return unknown_target(project(settings), target, **found, makes=makes)
+    targets = {"rules": ["all", "annotate", "train"], "files": ["results/tables/demo.md"]}
+    return unknown_target(make_project(settings), target, **targets, makes=makes)
 
 
 @pytest.mark.parametrize(
-    ("target", "meant"),
+    ("target", "suggestion"),
     [
         ("anotate", "annotate"),
         ("result/smoke/demo_en2de/transformer_base.bleu", "results/smoke/demo_en2de/transformer_base.bleu"),
@@ -80,20 +88,25 @@ def nearest(project, target, **settings):
         ("results/table/demo.md", "results/tables/demo.md"),
     ],
 )
-def test_the_nearest_targets_are_named(project, target, meant):
-    said = nearest(project, target)
-    assert said.startswith(f"{target}: no rule makes this. Did you mean ")
-    assert meant in said.split("Did you mean ")[1].rstrip("?").split(" or ")
+def test_the_nearest_targets_are_suggested(make_project, target, suggestion):
+    message = nearest(make_project, target)
+    assert message.startswith(f"{target}: no rule makes this. Did you mean ")
+    assert suggestion in message.split("Did you mean ")[1].rstrip("?").split(" or ")
 
 
-def test_what_is_like_nothing_gets_the_rules_and_an_example(project):
-    said = nearest(project, "nothing_like_it", paths={"results": "out/"})
-    assert said == (
+def test_suggestions_leave_out_parses_of_systems_that_predict_no_trees(make_project):
+    assert "seed1/gold" in nearest(make_project, "results/multi30k_cs2en/depparse_l1/seed1/golf")
+    assert "seed1/gold" not in nearest(make_project, "results/multi30k_cs2en/transformer_base/seed1/golf")
+
+
+def test_a_target_similar_to_nothing_gets_the_rules_and_an_example(make_project):
+    message = nearest(make_project, "nothing_like_it", paths={"results": "out/"})
+    assert message == (
         "nothing_like_it: no rule makes this. Ask for one of all, annotate, train, or for a file, such as "
         "out/demo_en2de/transformer_base.bleu."
     )
 
 
-def test_a_name_in_a_nearest_target_may_be_unknown(project):
+def test_an_unknown_name_in_a_nearest_target_is_an_error(make_project):
     with pytest.raises(UserError, match="unknown system 'transformer_bas'"):
-        nearest(project, "demo_en2de/transformer_bas.bleu")
+        nearest(make_project, "demo_en2de/transformer_bas.bleu")

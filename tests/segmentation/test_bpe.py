@@ -10,7 +10,7 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from nmtcore.errors import LineError
-from nmtcore.segmentation.bpe import Codes, joined
+from nmtcore.segmentation.bpe import Codes, join_pieces
 from nmtcore.segmentation.learn import learn_codes
 
 LETTERS = st.sampled_from("abcä@") | st.sampled_from("漢\u00a0\u2028\u200b<>/w\\.|")
@@ -54,7 +54,7 @@ def test_joining_undoes_cutting(learned, words, merges):
     codes = learn_codes(Counter(learned), merges)
     ours = Codes([tuple(line.split(" ")) for line in codes.split("\n")[1:-1]])
     words = [word for word in words if not word.endswith("@@")]
-    assert joined([piece for word in words for piece in ours.cut(word)]) == words
+    assert join_pieces([piece for word in words for piece in ours.cut(word)]) == words
 
 
 @pytest.mark.parametrize(("source", "target", "merges"), [("cs", "en", 800), ("de", "en", 300)])
@@ -72,8 +72,8 @@ def test_multi30k_is_learned_and_cut_as_by_subword_nmt(source, target, merges, s
 
 
 def test_a_broken_off_translation_still_joins():
-    assert joined(["a@@", "b", "c@@"]) == ["ab", "c"]
-    assert joined([]) == []
+    assert join_pieces(["a@@", "b", "c@@"]) == ["ab", "c"]
+    assert join_pieces([]) == []
 
 
 def test_codes_of_another_kind_are_a_sentence(tmp_path):

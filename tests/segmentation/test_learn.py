@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.annotation.brackets import BRACKETS_SCHEMA
-from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
@@ -91,7 +92,7 @@ def test_every_subword_knows_its_word(name, tmp_path, shared):
         tool = Segmenter.load(tmp_path / name, chosen, side)
         vocabulary = Vocabulary.load(tmp_path / name / f"{side}.vocab")
         sentences = [line.split() for line in lines]
-        for words, (pieces, owners) in zip(sentences, tool.many(sentences), strict=True):
+        for words, (pieces, owners) in zip(sentences, tool.segment_all(sentences), strict=True):
             assert tool.join(pieces) == words
             assert len(owners) == len(pieces)
             for number, word in enumerate(words):
@@ -138,9 +139,9 @@ def test_a_missing_codes_file_is_a_sentence(tmp_path):
 PARSES = [["(S", "(NP", ")", ")"], None, ["(NP", ")"]]
 
 
-def brackets(tmp_path, parses):
+def linearised_parses(tmp_path, parses):
     path = tmp_path / "brackets.parquet"
-    write_rows(path, BRACKETS_SCHEMA, [{"id": i, "brackets": parse} for i, parse in enumerate(parses)])
+    write_rows(path, LINEARISED_PARSES_SCHEMA, [{"id": i, "brackets": parse} for i, parse in enumerate(parses)])
     return path
 
 
@@ -149,7 +150,7 @@ def test_constituents_count_as_further_targets_of_their_sources(name, tmp_path):
     """The same merges and entries as of a corpus in which they are written out."""
     chosen = SegmentationSettings.parse(f"{name}_constituency")
     assert chosen.name == f"{name}_constituency"
-    files = {"brackets": brackets(tmp_path, PARSES)}
+    files = {"linearised_parses": linearised_parses(tmp_path, PARSES)}
     report = learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "two", **files)
     assert report["constituency"] == {"sources": 3, "parsed": 2, "without a parse": 1}
     parsed = [(source, " ".join(parse)) for (source, _), parse in zip(PAIRS, PARSES, strict=True) if parse is not None]
@@ -164,6 +165,6 @@ def test_constituents_count_as_further_targets_of_their_sources(name, tmp_path):
 
 
 def test_sources_without_any_parse_are_an_error(tmp_path):
-    chosen, none = SegmentationSettings.parse("words_9_constituency"), brackets(tmp_path, [None] * 3)
+    chosen, none = SegmentationSettings.parse("words_9_constituency"), linearised_parses(tmp_path, [None] * 3)
     with pytest.raises(UserError, match="has no parse of a source that is used"):
-        learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "x", brackets=none)
+        learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "x", linearised_parses=none)

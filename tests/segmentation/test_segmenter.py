@@ -13,7 +13,7 @@ from nmtcore.segmentation import segmenter
 from nmtcore.segmentation.bpe import Codes
 from nmtcore.segmentation.learn import learn_codes
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import MARK, SPECIALS, UNK, Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import SPECIALS, TAG_PREFIX, UNK, Vocabulary, tag_entry
 
 TAGS = ["N/N", "(S\\NP)/NP", "<TR>", "conj", "a@@"]
 SENTENCES = st.lists(
@@ -31,7 +31,7 @@ def as_sentences(cut):
     found, start = [], 0
     for length in cut.lengths:
         part = slice(start, start := start + length)
-        found.append(([cut.pieces[place] for place in cut.places[part]], cut.word_of_subword[part].tolist()))
+        found.append(([cut.pieces[place] for place in cut.piece_of_subword[part]], cut.word_of_subword[part].tolist()))
     return found
 
 
@@ -40,18 +40,18 @@ def test_a_batch_is_its_sentences(sentences, data):
     _, codes = codes_of(["abcd", "bcda", "abab", "cdcd", "ab"])
     for tool in (Segmenter(codes), Segmenter()):
         lists = pa.array(sentences, pa.list_(pa.string()))
-        assert as_sentences(tool.batch(lists)) == tool.many(sentences)
+        assert as_sentences(tool.segment_batch(lists)) == tool.segment_all(sentences)
         start = data.draw(st.integers(0, len(sentences)))
-        assert as_sentences(tool.batch(lists.slice(start, 3))) == tool.many(sentences[start : start + 3])
+        assert as_sentences(tool.segment_batch(lists.slice(start, 3))) == tool.segment_all(sentences[start : start + 3])
 
 
 def test_a_small_cache_changes_nothing(monkeypatch):
     _, codes = codes_of(["abcd", "bcda"])
     sentences = [[f"ab{i % 7}", f"cd{i % 5}"] for i in range(40)]
-    whole = Segmenter(codes).many(sentences)
+    whole = Segmenter(codes).segment_all(sentences)
     monkeypatch.setattr(segmenter, "CACHED_WORDS", 3)
     tool = Segmenter(codes)
-    assert as_sentences(tool.batch(pa.array(sentences))) == whole
+    assert as_sentences(tool.segment_batch(pa.array(sentences))) == whole
     assert len(tool._cache) <= 3
 
 
@@ -59,23 +59,23 @@ def test_batches_of_multi30k_are_subword_nmts_byte_for_byte(shared):
     lines = (shared / "data" / "multi30k" / "val.cs").read_text("utf-8").split("\n")
     text, codes = codes_of([word for line in lines[:400] for word in line.split(" ") if word], merges=300)
     theirs = "\n".join(map(BPE(io.StringIO(text)).process_line, lines))
-    cut = Segmenter(codes).batch(pa.array([[word for word in line.split(" ") if word] for line in lines]))
+    cut = Segmenter(codes).segment_batch(pa.array([[word for word in line.split(" ") if word] for line in lines]))
     assert "\n".join(" ".join(pieces) for pieces, _ in as_sentences(cut)).encode() == theirs.encode()
 
 
-@pytest.mark.parametrize("word", ["", "a b", "x\t", MARK + "N/N"])
+@pytest.mark.parametrize("word", ["", "a b", "x\t", TAG_PREFIX + "N/N"])
 def test_what_is_no_word_is_refused_in_batches_too(word):
     with pytest.raises(ValueError, match="is no word"):
-        Segmenter().batch(pa.array([["fine"], [word]]))
+        Segmenter().segment_batch(pa.array([["fine"], [word]]))
 
 
 def test_a_vocabulary_is_extended_and_survives_a_file(tmp_path):
     old = Vocabulary.of(["N/N", "dog", "<TR>"])
     new = old.extended(TAGS)
     assert new.entries[: len(old)] == old.entries
-    assert new.ids([*old.entries, unsplit("N/N")])[len(SPECIALS) :] == [5, 6, 7, 8]
-    assert new.tokens(new.ids(map(unsplit, TAGS))) == list(map(unsplit, TAGS))
-    assert new.ids([unsplit("new")]) == [UNK]
+    assert new.ids([*old.entries, tag_entry("N/N")])[len(SPECIALS) :] == [5, 6, 7, 8]
+    assert new.tokens(new.ids(map(tag_entry, TAGS))) == list(map(tag_entry, TAGS))
+    assert new.ids([tag_entry("new")]) == [UNK]
     new.save(tmp_path / "vocab")
     assert Vocabulary.load(tmp_path / "vocab") == new
     assert old.extended([]) == old

@@ -69,7 +69,7 @@ def test_a_process_that_fails_on_its_own_destroys_no_process_group(calls, error,
 def test_fewer_gpus_than_processes_are_an_error(calls, monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
     with (
-        pytest.raises(UserError, match="gpus: 4 asks for a GPU for each of 4 processes, but 2 GPUs are"),
+        pytest.raises(UserError, match="gpus: 4 requests one GPU for each of 4 processes, but 2 GPUs are"),
         join_world("cuda"),
     ):
         pass

@@ -126,7 +126,7 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
     batch = make_batch(data[0], rows, expected.components)
     losses = expected.loss(batch, label_smoothing=0.1, smoothing_over="all")
     words, heads = losses.parts
-    assert 0 < heads.count < int(batch.source_mask.sum())
+    assert 0 < heads.count < int(batch.source_mask_BS.sum())
     (words.sum / batch.tokens + heads.sum / heads.count).backward()
     torch.nn.utils.clip_grad_norm_(expected.parameters(), 0.5)
     rate = run.training.schedule.peak / run.training.schedule.warmup
@@ -299,13 +299,13 @@ def test_sentences_without_a_feature_are_counted(tmp_path):
     data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
     run = tiny.settings(parses=True, max_updates=2, batch={"max_length": 6})
     source = data[0].source
-    words, governors = list(source.ids), list(source.syntax["governor"])
+    words, governors = list(source.ids), list(source.features["governor"])
     lists = {"upos": [[2] * len(w) for w in words], "xpos": [[0] * len(w) for w in words]}
     used = [i for i in range(120) if len(words[i]) <= 6]
     lists["xpos"][used[1]] = [0] * (len(words[used[1]]) - 1) + [3]
     lists["upos"][used[0]] = [0] * len(words[used[0]])
     lists["upos"][used[1]] = [0] * len(words[used[1]])
-    source.syntax.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
+    source.features.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
 
     def messages_of(run):
         messages = []
@@ -314,17 +314,17 @@ def test_sentences_without_a_feature_are_counted(tmp_path):
 
     null = sum(all(g == -2 for g in governors[i]) for i in used)
     assert 0 < null < len(used) < 120
-    both = replace(run, syntax={"source": {"trees": "some", "pos_tags": "other"}})
+    both = replace(run, features={"source": {"trees": "some", "pos_tags": "other"}})
     line = "training sentences have no {} on the source side: they are trained on as plain text."
     assert messages_of(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
     assert messages_of(run) == []
-    source.syntax["governor"].values[:] = -1
-    source.syntax["upos"].values[:] = 2
+    source.features["governor"].values[:] = -1
+    source.features["upos"].values[:] = 2
     assert messages_of(both) == []
 
 
 def test_a_sentence_without_words_lacks_no_feature():
-    sentences = side([[5, 6], [], [7]], syntax={"governor": [[-1, 0], [], [-2]]})
+    sentences = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
     assert unannotated(sentences, "trees").tolist() == [False, False, True]
 
 

@@ -26,7 +26,7 @@ def assert_close(model, other):
 def pairs_without_trees(n=120):
     """Make pairs without trees, which a run on treebanks does not load."""
     pairs = tiny.examples(n)
-    pairs.source.syntax.clear()
+    pairs.source.features.clear()
     return pairs
 
 
@@ -64,7 +64,7 @@ def test_one_update_divides_every_term_by_its_own_count(tmp_path):
     prepared = prepare_training_data(run, expected, *data, print, treebank=bank)
     pairs = make_batch(data[0], prepared.plan(0)[0], expected.components)
     trees = make_batch(bank, prepared.auxiliary.plan(0)[0], expected.components)
-    assert 45 < int(trees.source_mask.sum()) <= 90
+    assert 45 < int(trees.source_mask_BS.sum()) <= 90
     words, _ = expected.loss(pairs, label_smoothing=0.1, smoothing_over="all").parts
     (heads,) = expected.loss(trees).parts
     objective = words.sum / pairs.tokens + heads.sum / heads.count
@@ -164,7 +164,7 @@ def test_sentences_that_train_nothing_are_counted(tmp_path):
     data, bank = (pairs_without_trees(), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
     train_tiny(tmp_path / "some", run, data=data, treebank=bank, log=messages.append)
     lengths = bank.source.ids.lengths
-    unparsed = sum(row[0] == -2 for row in bank.source.syntax["governor"] if len(row) <= 6)
+    unparsed = sum(row[0] == -2 for row in bank.source.features["governor"] if len(row) <= 6)
     assert f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out." in messages
     assert f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them." in messages
     with pytest.raises(UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree"):

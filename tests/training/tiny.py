@@ -13,10 +13,10 @@ import torch
 from factories import examples_of, run_settings, side
 
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.typed import build, merge
 from nmtcore.features.examples import Examples
 from nmtcore.model.transformer import Transformer
@@ -64,7 +64,7 @@ def treebank(n: int = 60, *, seed: int = 5, longest: int = 8, unparsed: float = 
 
 def model_of(run: RunSettings) -> Transformer:
     """Build the run's model with the same weights every time."""
-    return factories.model_of(run, vocabulary=VOCABULARY)
+    return factories.build_tiny_model(run, vocabulary=VOCABULARY)
 
 
 def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) -> Examples:
@@ -76,7 +76,7 @@ def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) 
     words = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
     no_tree = generator.random(n) < unparsed
     governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(words, no_tree, strict=True)]
-    return examples_of(side(words, syntax={"governor": governors}), side([w[::-1] for w in words]))
+    return examples_of(side(words, features={"governor": governors}), side([w[::-1] for w in words]))
 
 
 def run_out_of_memory(*_: object) -> NoReturn:

@@ -67,7 +67,7 @@ def test_every_output_is_a_kind_of_file_and_every_kind_is_made_by_one_rule(decla
 
 def test_every_path_is_read_and_made_by_one_rule(declared, layout):
     for path, kind in sample_paths(layout).items():
-        assert layout.parse(path).kind == kind
+        assert layout.parse(path).file_type == kind
         assert len(declared["producers"][path]) == 1, path
 
 

@@ -118,7 +118,7 @@ def test_a_broken_file_disturbs_those_alone_who_need_it(empty, kind):
 def test_a_stray_file_is_told_and_disturbs_no_target_of_another(empty):
     for name in (".#mine", "My-Set"):
         empty.write(f"datasets/{name}", {"extends": "demo_en2de"})
-    fault = "Not read: config/datasets/My-Set.yaml: a name has small letters"
+    fault = "Not read: config/datasets/My-Set.yaml: a name consists of small letters"
     planned = empty.plan("results/demo_en2de/corpus/train.parquet").output
     assert planned.count("Not read: ") == planned.count(fault) == 1
     assert fault in refused(empty, "-n", "results/My-Set/corpus/train.parquet")

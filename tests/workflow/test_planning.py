@@ -53,7 +53,7 @@ def test_a_file_put_into_the_manual_folder_is_no_longer_asked_for(empty):
         ("results/demo_en2d/depparse_l4.bleu", "unknown data set or scale 'demo_en2d'. Did you mean demo_en2de"),
         ("results/demo_en2de/depparse_l9.bleu", "unknown system 'depparse_l9'. Did you mean depparse_l"),
         ("results/smokey/demo_en2de/depparse_l1.bleu", "unknown data set or scale 'smokey'. Did you mean smoke?"),
-        ("results/smoke/demo_en2de/depparse_l1.blue", "unknown kind of result 'blue'. Did you mean bleu?"),
+        ("results/smoke/demo_en2de/depparse_l1.blue", "unknown score 'blue'. Did you mean bleu?"),
         ("results/smoke/demo_en2de/transformer_base.uas", "transformer_base predicts no trees"),
         ("results/demo_en2de/corpus/tset.parquet", "unknown split 'tset'. Did you mean test?"),
         ("results/demo_en2de/corpus/raw/tset.parquet", "unknown split 'tset'. Did you mean test?"),

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import missing
+from conftest import skip_unless_ci
 from workflow.calling import UPDATES, make_workplace, write_scale
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.shared]
@@ -57,17 +57,17 @@ def cluster(shared):
     """A cluster of one node, which this module started."""
     absent = [name for name in ("sbatch", "slurmctld", "slurmd", "munged") if shutil.which(name) is None]
     if absent:
-        missing(f"Slurm is not installed ({', '.join(absent)})")
+        skip_unless_ci(f"Slurm is not installed ({', '.join(absent)})")
     if os.geteuid() != 0:
-        missing("starting a Slurm cluster takes root")
+        skip_unless_ci("starting a Slurm cluster takes root")
     if CONFIGURATION.exists() and "ClusterName=test\n" not in CONFIGURATION.read_text():
-        missing("this machine belongs to a Slurm cluster, which a test must not touch")
+        skip_unless_ci("this machine belongs to a Slurm cluster, which a test must not touch")
     state = Path(tempfile.gettempdir(), "slurm-test")
     sweep(state)
     started = subprocess.run([shared / "slurm/up.sh", state], capture_output=True, text=True)
     try:
         if started.returncode:
-            missing(f"the cluster did not start: {started.stderr}")
+            skip_unless_ci(f"the cluster did not start: {started.stderr}")
         yield
     finally:
         subprocess.run([shared / "slurm/down.sh", state], check=True)

@@ -1,4 +1,4 @@
-# Trees and tags, a shard a job; and the labels that they use.
+# Annotation of every split with trees and tags, one job per shard; label vocabularies; selection of training pairs.
 from nmtcore.planning.annotation import (
     annotator_memory,
     annotator_models,

@@ -17,7 +17,7 @@ from nmtcore.config.depends import (
 from nmtcore.config.hidden import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
-from nmtcore.config.settings import ProjectSettings
+from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
@@ -26,7 +26,7 @@ from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.runs import feature_files
 
 
-def explained(function):
+def without_traceback(function):
     """Let a user's mistake end planning with its sentence alone."""
 
     @wraps(function)  # Snakemake asks for its parameters
@@ -46,7 +46,7 @@ def warn(sentence):
         logger.warning(sentence)
 
 
-@explained
+@without_traceback
 def load_project():
     """Read the configuration, and say which files and folders are hidden, not read or missing."""
     own = Path(
@@ -54,7 +54,7 @@ def load_project():
     ).resolve()
     keys = [field.name for field in fields(ProjectSettings)]
     for key in workflow.config_settings.config:
-        choose(key, keys, what="key", where="--config")
+        choose(key, keys, noun="key", where="--config")
     project = Project(["config", own], config)
     for sentence in hidden_files(project.folders) + project.settings.missing_folders:
         warn(sentence)
@@ -86,7 +86,7 @@ def planned(function, **fixed):
     """
     wanted = signature(function).parameters.keys() - fixed.keys()
 
-    @explained
+    @without_traceback
     def call(wildcards):
         known = {"project": PROJECT, **dict(wildcards.items())}
         known |= {"run": run_of(wildcards)} if "run" in wanted else {}
@@ -98,7 +98,7 @@ def planned(function, **fixed):
     return call
 
 
-@explained
+@without_traceback
 def run_of(wildcards):
     """The run that a path names."""
     scale = LAYOUT.scale(wildcards.root)
@@ -121,7 +121,7 @@ def run_param(settings, give=run_to_json):
     )
 
 
-@explained
+@without_traceback
 def training_features(wildcards):
     """The features that training reads; says which settings of the system its scale overrides."""
     run = run_of(wildcards)

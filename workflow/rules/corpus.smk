@@ -2,7 +2,7 @@
 from nmtcore.planning.corpus import (
     filter_threads,
     held_out_splits,
-    split_files,
+    raw_files,
     tracked_filtering,
     tracked_reading,
     truecasers,
@@ -32,7 +32,7 @@ rule download:
 
 rule read_split:
     input:
-        planned(split_files),
+        planned(raw_files),
     output:
         pairs=LAYOUT.pattern("raw_pairs"),
         report=LAYOUT.pattern("raw_report"),

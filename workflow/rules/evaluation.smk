@@ -1,6 +1,6 @@
 # Scores of one run, of a system over its seeds, and the table of the demo.
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.planning.runs import corpus_files, seed_scores, tree_files
+from nmtcore.planning.runs import pair_files, seed_scores, tree_files
 
 DEMO = LAYOUT.pattern("summary", scale="demo", dataset="demo_en2de")
 DEMO_SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
@@ -16,7 +16,7 @@ localrules:
 rule score_tests:
     input:
         hypotheses=LAYOUT.pattern("hypotheses"),
-        corpus=planned(corpus_files, splits="parsed_tests"),
+        corpus=planned(pair_files, splits="parsed_tests"),
         trees=planned(tree_files, splits="parsed_tests"),
     output:
         scores=LAYOUT.pattern("scores"),
@@ -36,7 +36,7 @@ rule score_tests:
 rule score_gold:
     input:
         parses=LAYOUT.pattern("gold_parses"),
-        corpus=planned(corpus_files, splits="gold"),
+        corpus=planned(pair_files, splits="gold"),
         trees=planned(tree_files, splits="gold"),
     output:
         scores=LAYOUT.pattern("gold_scores"),

@@ -2,7 +2,7 @@
 from nmtcore.planning.features import (
     labels_of_features,
     segmentation_folder,
-    used_kinds,
+    used_annotations,
 )
 
 
@@ -30,7 +30,7 @@ rule extract_tokens:
 
 rule extract_linearised:
     input:
-        brackets=LAYOUT.pattern("brackets", side="source"),
+        linearised_parses=LAYOUT.pattern("brackets", side="source"),
         selection=planned(selection_file),
         segmentation=planned(segmentation_folder),
     output:
@@ -69,6 +69,6 @@ rule extract_syntax:
         runtime=240,
     params:
         version=VERSIONS["features"],
-        kinds=planned(used_kinds),
+        annotation_names=planned(used_annotations),
     script:
         "../scripts/extract_syntax.py"

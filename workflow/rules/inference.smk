@@ -1,12 +1,12 @@
 # Translations and trees of one run, by one process; scores are computed from their files (evaluation.smk).
-from nmtcore.planning.runs import corpus_files, feature_files
+from nmtcore.planning.runs import pair_files, feature_files
 
 
 rule translate_tests:
     input:
         model=LAYOUT.pattern("model"),
         features=planned(feature_files, splits="tests"),
-        corpus=planned(corpus_files, splits="tests"),
+        corpus=planned(pair_files, splits="tests"),
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
     log:

@@ -22,7 +22,7 @@ def when_planned(check):
 
     def build_and_check():
         if workflow.is_main_process and not workflow.touch:
-            workflow.dag.forcefiles.update(explained(unfinished)(LAYOUT))
+            workflow.dag.forcefiles.update(without_traceback(unfinished)(LAYOUT))
         build()
         executing = workflow.executor_plugin is not None and not workflow.touch
         if executing and workflow.is_main_process:
@@ -31,7 +31,7 @@ def when_planned(check):
     workflow._build_dag = build_and_check
 
 
-@explained
+@without_traceback
 def check_plan(jobs):
     """Say what will be fetched; end planning where a parser's model is missing and the workflow cannot fetch it."""
     files = planned_files(jobs)
@@ -69,7 +69,7 @@ def announce(files):
         downloads=Path(LAYOUT.downloads),
         mirror_roots=SETTINGS.mirrors,
         manual_folder=Path(SETTINGS.paths.manual),
-        ask=None if workflow.dryrun else ask_length,
+        ask_length=None if workflow.dryrun else ask_length,
     ):
         logger.info(sentence)
 

@@ -1,5 +1,5 @@
-# Tables of the configured data sets and systems, each with a name of its own where the user gives one: what each stage
-# left, what the annotators say, how well they parse, how well systems do.
+# Tables of the configured data sets and systems: sizes after each stage, annotations, parsers' scores, systems' scores.
+# A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table apart.
 from nmtcore.planning.configured import configured_histories, configured_scores
 from nmtcore.planning.configured_data import (
     configured_annotation_reports,
@@ -33,7 +33,7 @@ rule data_table:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        published=planned(published_sizes, what="pairs"),
+        published=planned(published_sizes, counted="pairs"),
     script:
         "../scripts/data_table.py"
 
@@ -53,7 +53,7 @@ rule annotation_table:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        published=planned(published_sizes, what="tags"),
+        published=planned(published_sizes, counted="tags"),
     script:
         "../scripts/annotation_table.py"
 

@@ -1,5 +1,5 @@
 # Words into subwords.
-from nmtcore.planning.features import brackets_file
+from nmtcore.planning.features import training_linearised_parses
 
 
 rule learn_segmentation:
@@ -7,7 +7,7 @@ rule learn_segmentation:
         corpus=LAYOUT.pattern("pairs", split="train"),
         selection=planned(selection_file),
         truecasers=planned(truecasers),
-        brackets=planned(brackets_file),
+        linearised_parses=planned(training_linearised_parses),
     output:
         directory(LAYOUT.pattern("segmentation")),
     log:

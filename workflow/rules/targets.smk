@@ -21,7 +21,7 @@ def makes(path):
     return any(one.is_producer(path) for one in workflow.rules)
 
 
-@explained
+@without_traceback
 def check_targets():
     """End planning with a sentence where the command line asks for what cannot be made."""
     for target in asked_for():

@@ -1,3 +1,5 @@
+"""Annotate one side of one shard of a split."""
+
 from pathlib import Path
 
 from nmtcore.annotation.shards import annotate_shard

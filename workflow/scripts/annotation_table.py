@@ -1,7 +1,9 @@
+"""Write the table of annotations and label vocabularies."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings
-from nmtcore.reporting.annotation import write_annotation_table
+from nmtcore.reporting.annotation_table import write_annotation_table
 
 with job(snakemake):
     write_annotation_table(

@@ -1,3 +1,5 @@
+"""Compare the annotations of two annotators."""
+
 from pathlib import Path
 
 from nmtcore.evaluation.comparison import compare_annotations

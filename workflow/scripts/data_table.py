@@ -1,7 +1,9 @@
+"""Write the table of the data sets' sizes after each stage."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings
-from nmtcore.reporting.data import write_data_table
+from nmtcore.reporting.data_table import write_data_table
 
 with job(snakemake):
     write_data_table(

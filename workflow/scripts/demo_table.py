@@ -1,7 +1,9 @@
+"""Write and print the demo's table of scores."""
+
 from pathlib import Path
 
 from nmtcore.job import job
-from nmtcore.reporting.demo import write_demo_table
+from nmtcore.reporting.demo_table import write_demo_table
 
 with job(snakemake) as terminal:
     table = write_demo_table(

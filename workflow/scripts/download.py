@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.config.datasets import FileSettings
+from nmtcore.config.corpora import FileSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus.download import download
 from nmtcore.job import job, job_settings

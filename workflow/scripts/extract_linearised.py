@@ -1,12 +1,12 @@
 from pathlib import Path
 
-from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.features.linearised import extract_linearised
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.features.linearised_parses import extract_linearised_parses
 from nmtcore.job import job
 
 with job(snakemake):
-    extract_linearised(
-        brackets=Path(snakemake.input.brackets),
+    extract_linearised_parses(
+        linearised_parses=Path(snakemake.input.linearised_parses),
         segmentation=Path(snakemake.input.segmentation),
         settings=SegmentationSettings.parse(snakemake.wildcards.segmentation),
         selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,

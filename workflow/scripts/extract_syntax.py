@@ -8,7 +8,7 @@ with job(snakemake):
         annotation=Path(snakemake.input.annotation),
         labels=Path(snakemake.input.labels),
         tokens=Path(snakemake.input.tokens),
-        kinds=snakemake.params.kinds,
+        annotation_names=snakemake.params.annotation_names,
         side=snakemake.wildcards.side,
         selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
         output=Path(snakemake.output[0]),

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.extract import extract_tokens
 from nmtcore.job import job
 

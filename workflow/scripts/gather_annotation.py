@@ -1,3 +1,5 @@
+"""Concatenate the shards of an annotation."""
+
 from pathlib import Path
 
 from nmtcore.annotation.shards import gather_shards

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.job import job, job_settings
 from nmtcore.segmentation.learn import learn_segmentation
 
@@ -12,5 +12,5 @@ with job(snakemake):
         Path(snakemake.output[0]),
         selection=Path(snakemake.input.selection[0]) if snakemake.input.selection else None,
         truecasers={layout.names(path, "truecaser")["side"]: Path(path) for path in snakemake.input.truecasers},
-        brackets=Path(snakemake.input.brackets[0]) if snakemake.input.brackets else None,
+        linearised_parses=Path(snakemake.input.linearised_parses[0]) if snakemake.input.linearised_parses else None,
     )

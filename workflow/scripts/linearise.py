@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from nmtcore.annotation.brackets import linearise_annotation
+from nmtcore.annotation.linearise import write_linearised_parses
 from nmtcore.job import job
 
 with job(snakemake):
-    linearise_annotation(
+    write_linearised_parses(
         annotation=Path(snakemake.input.annotation),
         corpus=Path(snakemake.input.corpus),
         side=snakemake.wildcards.side,

@@ -1,7 +1,9 @@
+"""Write the table of parsers' scores and speeds."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings
-from nmtcore.reporting.parsers import write_parser_table
+from nmtcore.reporting.parsers_table import write_parser_table
 
 with job(snakemake):
     write_parser_table(

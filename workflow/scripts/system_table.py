@@ -1,7 +1,9 @@
+"""Write the table of systems' scores and training speeds."""
+
 from pathlib import Path
 
 from nmtcore.job import job, job_settings
-from nmtcore.reporting.systems import write_system_table
+from nmtcore.reporting.systems_table import write_system_table
 
 with job(snakemake):
     write_system_table(

@@ -1,11 +1,12 @@
-"""The protocol behind which every parser and tagger stands, and the guard around each of them.
+"""The protocol of parsers and taggers, and the guard that checks what they return.
 
-To add a tool (Stanza, CoreNLP, UDPipe, EasyCCG...): its settings and a line in `nmtcore.config.annotators`, and a
-module `nmtcore.annotation.{tool}` that offers `open_annotator(settings, task) -> Annotator`. A tool that reads and
-writes files does so inside `annotate`: sentences in, one a line, and one analysis back for each, in order. Words are
-fixed by the corpus: a tool never cuts or joins them, and one that gives its words back must compare them with those it
-was given, since some tools skip lines, split words or end a sentence early without telling. What it would not leave
-whole it `refuses`, and the guard writes a null annotation in its place.
+To add a tool (Stanza, CoreNLP, UDPipe, EasyCCG...), write its settings and register them in
+`nmtcore.config.annotators`, and write a module `nmtcore.annotation.{tool}` with
+`open_annotator(settings, task) -> Annotator`. `annotate` takes sentences and returns one analysis per sentence, in
+order; a tool that works on files writes and reads them inside `annotate`. The corpus fixes the words: a tool must not
+split or join them. Some tools silently skip lines, split words or end a sentence early, so an annotator compares the
+words in the tool's output with its input. `refuses` rejects sentences that the tool would not leave whole; the guard
+gives them a null annotation.
 """
 
 from abc import ABC, abstractmethod
@@ -20,32 +21,32 @@ from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, annotation_fault, failed
 
 INVALID = "invalid analysis"
-"""The kind of failure of an analysis that the checks refuse."""
+"""The reason of an analysis that fails the checks."""
 
 
-class Sentence(NamedTuple):
-    """One side of a pair: its id in the corpus, and its words."""
+class NumberedSentence(NamedTuple):
+    """The words of one side of a sentence pair, with the pair's id in the corpus."""
 
     id: int
     words: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
-    """What an annotator may need to know beside its settings."""
+class AnnotationTask:
+    """What an annotator needs to know in addition to its settings."""
 
     side: str
     """source or target."""
     language: str
-    """Its language code."""
+    """Language code of the side."""
     raw: Path | None = None
-    """`corpus/raw/{split}.parquet`, with the trees that came along; None for text from outside a corpus."""
+    """`corpus/raw/{split}.parquet`, with the trees of the corpus; None for text from outside a corpus."""
     model_folders: tuple[Path, ...] = ()
-    """Where a model that is given by name is looked for."""
+    """Folders that are searched for models."""
 
 
 class Annotator(ABC):
-    """A parser or tagger, loaded by `with` and let go at its end."""
+    """A parser or tagger; a context manager that loads its model on entry and frees it on exit."""
 
     def __enter__(self) -> Self:
         return self
@@ -54,56 +55,63 @@ class Annotator(ABC):
         return None
 
     def refuses(self, words: Sequence[str]) -> str | None:
-        """Say why the tool cannot be given these words (at least one, none empty); None if it can."""
+        """Return why the tool cannot analyse these words (at least one, none empty), or None if it can."""
         return None
 
     @abstractmethod
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
-        """Yield one annotation a sentence, in order; it may read ahead.
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
+        """Yield one annotation per sentence, in order; reading ahead is allowed.
 
-        A sentence that the tool could not analyse is `failed("kind of failure: details")`; reports count by what stands
-        before the colon.
+        A sentence that the tool cannot analyse gets `failed("type of failure: details")`. Reports count failures by the
+        text before the colon.
         """
 
 
-def open_annotator(settings: AnnotatorSettings, task: Task) -> Annotator:
-    """Find the annotator of `settings` by its registered name; it is loaded when entered by `with`."""
+def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotator:
+    """Make the annotator of `settings`; `with` loads its model."""
     return ANNOTATORS.module(ANNOTATORS.name_of(settings)).open_annotator(settings, task)
 
 
 def guarded(
-    annotator: Annotator, sentences: Iterable[Sentence], *, max_words: int
-) -> Iterator[tuple[Sentence, Annotation]]:
-    """Yield every sentence with one sound annotation, whatever the tool does; an unsound one is null with a reason.
+    annotator: Annotator, sentences: Iterable[NumberedSentence], *, max_words: int
+) -> Iterator[tuple[NumberedSentence, Annotation]]:
+    """Yield every sentence with its checked annotation; an unsound annotation becomes null with a reason.
 
-    Sentences that are empty, longer than `max_words` or refused by the tool never reach it. A tool that yields too few
-    or too many analyses is a `UserError`, since nothing it gave can be trusted then.
+    The tool does not see sentences that are empty, longer than `max_words` or refused by it. Raises UserError if the
+    tool yields too few or too many analyses, because then none of them can be trusted.
     """
-    pending: deque[tuple[Sentence, str | None]] = deque()
+    pending: deque[tuple[NumberedSentence, str | None]] = deque()
 
-    def wanted() -> Iterator[Sentence]:
+    def accepted_sentences() -> Iterator[NumberedSentence]:
         for sentence in sentences:
             reason = _refusal(annotator, sentence.words, max_words)
             pending.append((sentence, reason))
             if reason is None:
                 yield sentence
 
-    feed = wanted()
-    for annotation in annotator.annotate(feed):
+    accepted = accepted_sentences()
+    for annotation in annotator.annotate(accepted):
         while pending and pending[0][1] is not None:
             sentence, reason = pending.popleft()
             yield sentence, failed(reason)
         if not pending:
-            raise UserError("The annotator gave more analyses than it was given sentences.")
+            raise UserError("The annotator returned more analyses than sentences: check the tool and its version.")
         sentence, _ = pending.popleft()
-        yield sentence, _sound(annotation, len(sentence.words))
-    # What the tool left unread: only refused sentences may be among it.
-    for _ in feed:
+        yield sentence, _checked(annotation, len(sentence.words))
+    # Sentences that the tool has not read must all be refused ones.
+    for _ in accepted:
         pass
     for sentence, reason in pending:
         if reason is None:
-            raise UserError(f"The annotator gave too few analyses: it ended before the sentence of pair {sentence.id}.")
+            raise UserError(
+                f"The annotator returned too few analyses: none for pair {sentence.id}. Check the tool and its version."
+            )
         yield sentence, failed(reason)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an exception's message."""
+    return (str(error).splitlines() or ["(no message)"])[0]
 
 
 def _refusal(annotator: Annotator, words: Sequence[str], max_words: int) -> str | None:
@@ -116,6 +124,6 @@ def _refusal(annotator: Annotator, words: Sequence[str], max_words: int) -> str 
     return annotator.refuses(words)
 
 
-def _sound(annotation: Annotation, words: int) -> Annotation:
+def _checked(annotation: Annotation, words: int) -> Annotation:
     fault = annotation_fault(annotation, words)
     return annotation if fault is None else failed(f"{INVALID}: {fault}")

@@ -1,9 +1,9 @@
-"""Stanford CoreNLP by its command line: dependencies and tags, or constituents, of words that are cut already.
+"""Stanford CoreNLP through its command line: dependencies and tags, or constituents, of tokenised text.
 
-It has traps, found by giving it every space, control and format character of Unicode: it cuts words and sentences at
-`SPLITS`, whatever it is told; it leaves blank lines out; in what it writes, brackets may be -LRB- where there were
-round ones, and the other way round; a sentence that it cannot parse is one flat constituent `(X ...)`. So the words
-that come back are compared with those it was given.
+Tests with every space, control and format character of Unicode found its traps: it splits words and sentences at
+`SPLITS` whatever its options say; it drops blank lines; it may write round brackets as -LRB- and -LRB- as round
+brackets; it gives a sentence that it cannot parse one flat constituent `(X ...)`. So this module compares the words in
+its output with its input.
 """
 
 import json
@@ -14,74 +14,77 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.java import JavaAnnotator, Portion, Words
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
-MODELS = "edu/stanford/nlp/models"
+RESOURCES = "edu/stanford/nlp/models"
 
 SPLITS = re.compile("[\t-\r\x1e\x1f \x85\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000\ud800-\udfff]")
-"""Characters at which CoreNLP 4.5 cuts, in spite of `tokenize.whitespace` and `ssplit.eolonly`; all other spaces,
-controls and format characters stay in their word. (Surrogates are no characters, and cannot be written.)"""
+"""Characters at which CoreNLP 4.5 splits in spite of `tokenize.whitespace` and `ssplit.eolonly`, and surrogates, which
+cannot be encoded. It keeps all other spaces, controls and format characters inside their word."""
 
-_GAPS = re.compile("[ \r\n]+")
+_WHITE_SPACE = re.compile("[ \r\n]+")
 _LEAF = re.compile(r" ([^() ]+)\)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Language:
-    """The models of a language, as resources of the jars."""
+class LanguageModels:
+    """The models of one language, as resources in the jars."""
 
     dependencies: tuple[str, ...]
-    """Options for tagger and dependency parser; none for CoreNLP's own choice."""
+    """Options that choose the tagger and the dependency parser; empty for CoreNLP's defaults."""
     constituents: tuple[str, ...]
+    """Options that choose the tagger and the constituency parser."""
     tags: str
-    """The column of ours for the tags of its tagger."""
+    """Column of the annotation that takes the tagger's tags."""
 
 
-_GERMAN_TAGGER = ("-pos.model", f"{MODELS}/pos-tagger/german-ud.tagger")
+_GERMAN_TAGGER = ("-pos.model", f"{RESOURCES}/pos-tagger/german-ud.tagger")
 LANGUAGES = {
-    "en": Language(dependencies=(), constituents=("-parse.model", f"{MODELS}/srparser/englishSR.ser.gz"), tags="xpos"),
-    "de": Language(
-        dependencies=(*_GERMAN_TAGGER, "-depparse.model", f"{MODELS}/parser/nndep/UD_German.gz"),
-        constituents=(*_GERMAN_TAGGER, "-parse.model", f"{MODELS}/lexparser/germanPCFG.ser.gz"),
+    "en": LanguageModels(
+        dependencies=(), constituents=("-parse.model", f"{RESOURCES}/srparser/englishSR.ser.gz"), tags="xpos"
+    ),
+    "de": LanguageModels(
+        dependencies=(*_GERMAN_TAGGER, "-depparse.model", f"{RESOURCES}/parser/nndep/UD_German.gz"),
+        constituents=(*_GERMAN_TAGGER, "-parse.model", f"{RESOURCES}/lexparser/germanPCFG.ser.gz"),
         tags="upos",
     ),
 }
 
 
 class CoreNlp(JavaAnnotator):
-    """One machine reads many small files, so that one sentence at fault costs little."""
+    """The CoreNLP annotator: one Java process reads many small files, so that a faulty sentence costs little."""
 
     name = "CoreNLP"
     portion = 100
 
-    def __init__(self, settings: CoreNlpSettings, language: Language, model_folders: Sequence[Path]) -> None:
+    def __init__(self, settings: CoreNlpSettings, models: LanguageModels, model_folders: Sequence[Path]) -> None:
         super().__init__(settings)
-        self._language = language
+        self._models = models
         self._model_folders = model_folders
         self._constituents = settings.analysis == "constituents"
         self._suffix = "json" if self._constituents else "conllu"
 
     def __enter__(self) -> Self:
-        """Find Java and the jars; without them there is a `UserError`."""
+        """Find Java and the jars. Raises UserError if either is missing."""
         super().__enter__()
         name, holds = self._settings.model, self._settings.model_holds
         self._home = find_model(name, self._model_folders, what="Stanford CoreNLP", holds=holds)
         return self
 
     def refuses(self, words: Words) -> str | None:
-        """Refuse words that it would cut."""
+        """Refuse sentences with a character at which CoreNLP splits words."""
         for word in words:
-            if found := SPLITS.search(word):
-                return f"a character at which CoreNLP cuts words: U+{ord(found[0]):04X}"
+            if match := SPLITS.search(word):
+                return f"a character at which CoreNLP cuts words: U+{ord(match[0]):04X}"
         return None
 
     def command(self, portions: Sequence[Portion], folder: Path) -> list[str]:
-        """Write a file a portion, and the list of them."""
+        """Write one file per portion and a list of the files; return Java's arguments."""
         for number, portion in enumerate(portions):
             text = "".join(" ".join(words) + "\n" for words in portion)
             (folder / f"{number}").write_text(text, encoding="utf-8", newline="\n")
@@ -97,19 +100,19 @@ class CoreNlp(JavaAnnotator):
 
     def _analysis(self) -> list[str]:
         if not self._constituents:
-            return ["-annotators", "tokenize,ssplit,pos,depparse", *self._language.dependencies]
+            return ["-annotators", "tokenize,ssplit,pos,depparse", *self._models.dependencies]
         longest = str(self._settings.max_words)
         return [
-            *("-annotators", "tokenize,ssplit,pos,parse", *self._language.constituents),
+            *("-annotators", "tokenize,ssplit,pos,parse", *self._models.constituents),
             *("-parse.maxlen", longest, "-parse.buildgraphs", "false"),
         ]
 
     def progress(self, folder: Path) -> int:
-        """Count the files that it has begun to write."""
+        """Count the output files that CoreNLP has begun."""
         return len(os.listdir(folder / "out"))
 
     def read(self, portions: Sequence[Portion], folder: Path) -> Iterator[list[Annotation] | str]:
-        """Read a file a portion, up to the first that is not there."""
+        """Read one output file per portion, up to the first missing file."""
         for number, portion in enumerate(portions):
             file = folder / "out" / f"{number}.{self._suffix}"
             if not file.exists():
@@ -117,8 +120,8 @@ class CoreNlp(JavaAnnotator):
             try:
                 text = file.read_bytes().decode("utf-8")
                 yield self._constituencies(text, portion) if self._constituents else self._trees(text, portion)
-            except _Unsound as unsound:
-                yield f"CoreNLP gave other sentences: {unsound}"
+            except _OtherSentences as difference:
+                yield f"CoreNLP gave other sentences: {difference}"
             except (ValueError, KeyError, TypeError) as error:
                 yield f"CoreNLP wrote what cannot be read: {error}"
 
@@ -127,11 +130,11 @@ class CoreNlp(JavaAnnotator):
         _check_count(sentences, portion)
         annotations = []
         for lines, words in zip(sentences, portion, strict=True):
-            # ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; the tag is in XPOS whatever its kind.
+            # ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; XPOS also holds universal tags.
             _, forms, _, _, tags, _, heads, labels, _, _ = zip(*(line.split("\t") for line in lines), strict=True)
             _check_words(forms, words)
-            made = {self._language.tags: tags}
-            annotations.append(Annotation(head=[int(head) for head in heads], deprel=labels, **made))
+            tag_column = {self._models.tags: tags}
+            annotations.append(Annotation(head=[int(head) for head in heads], deprel=labels, **tag_column))
         return annotations
 
     def _constituencies(self, text: str, portion: Portion) -> list[Annotation]:
@@ -139,37 +142,37 @@ class CoreNlp(JavaAnnotator):
         _check_count(sentences, portion)
         annotations = []
         for sentence, words in zip(sentences, portion, strict=True):
-            tree = _GAPS.sub(" ", sentence["parse"])
+            tree = _WHITE_SPACE.sub(" ", sentence["parse"])
             _check_words(_LEAF.findall(tree), words)
             flat = tree.startswith("(X ")
             annotations.append(failed("CoreNLP gave up on its constituents") if flat else Annotation(constituency=tree))
         return annotations
 
 
-class _Unsound(Exception):
-    """What came back is not about the sentences that were given."""
+class _OtherSentences(Exception):
+    """The output is not about the input sentences; the message shows both."""
 
 
 def _check_count(sentences: Sequence[object], portion: Portion) -> None:
     if len(sentences) != len(portion):
-        raise _Unsound(f"{len(sentences)} for {len(portion)}")
+        raise _OtherSentences(f"{len(sentences)} for {len(portion)}")
 
 
-def _check_words(found: Sequence[str], words: Words) -> None:
-    if [_plain(word) for word in found] != [_plain(word) for word in words]:
-        raise _Unsound(f"'{' '.join(found)[:100]}' for '{' '.join(words)[:100]}'")
+def _check_words(forms: Sequence[str], words: Words) -> None:
+    if [_with_escaped_brackets(form) for form in forms] != [_with_escaped_brackets(word) for word in words]:
+        raise _OtherSentences(f"'{' '.join(forms)[:100]}' for '{' '.join(words)[:100]}'")
 
 
-def _plain(word: str) -> str:
-    """Escape round brackets as CoreNLP sometimes does, so that words are equal whether it did or not."""
+def _with_escaped_brackets(word: str) -> str:
+    """Escape round brackets as CoreNLP sometimes does, so that escaped and unescaped words compare equal."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def open_annotator(settings: CoreNlpSettings, task: Task) -> CoreNlp:
-    """Make the annotator of a task; a language other than English or German is a `UserError`."""
+def open_annotator(settings: CoreNlpSettings, task: AnnotationTask) -> CoreNlp:
+    """Make the annotator of a task. Raises UserError for languages other than English and German."""
     if task.language not in LANGUAGES:
         raise UserError(
-            f"CoreNLP is set up for English and German here, and the {task.side} is '{task.language}': "
-            "name another annotator for it."
+            f"CoreNLP is set up for English and German only, but the {task.side} language is '{task.language}': "
+            "name another annotator for this side."
         )
     return CoreNlp(settings, LANGUAGES[task.language], task.model_folders)

@@ -1,17 +1,16 @@
-r"""EasyCCG (Lewis and Steedman 2014) by its jar: the supertags of the best derivation of each sentence.
+r"""EasyCCG (Lewis and Steedman 2014) through its jar: the supertags of the best derivation of each sentence.
 
-Its published model, which is handed out to browsers alone, was not run where this was written. Commands and formats
-are those of its README and of its source at https://github.com/mikelewis0/easyccg. Tests use a stand-in written after
-these; a run of EasyCCG itself, with a small model trained for the purpose, agreed with them.
-What it does there, and what is done about it:
+The published model can only be downloaded with a browser, so this module was written without it, after the README and
+the source at https://github.com/mikelewis0/easyccg. The tests use a stand-in written after the same; a run of EasyCCG
+itself, with a small model trained for the purpose, agreed with them. EasyCCG's behaviour, and what this module does:
 
-- It takes one sentence a line, words between spaces, in the system's encoding (hence `file.encoding`).
-- It deletes every ``"``, as CCGbank has no quotation marks: such a word gets the category LQU or RQU in turn, which is
-  what CCGbank and the parser call them; other words are analysed without theirs.
-- A line that starts with ``#`` is a comment: a space before it prevents that.
-- A sentence as long as `maxLength` is left out already, so it gets one more.
+- It reads one sentence per line, words separated by spaces, in the system's encoding (hence `file.encoding`).
+- It deletes every ``"``, as CCGbank has no quotation marks. A word of quotation marks alone gets the category LQU or
+  RQU in turn, the names that CCGbank and the parser use; other words are analysed without their quotation marks.
+- A line that starts with ``#`` is a comment; a space before the ``#`` prevents that.
+- It skips sentences of exactly `maxLength` words, so `maxLength` is one larger than `max_words`.
 - It prints `ID=n` and a derivation, `(<T NP 0 2> (<L NP[nb]/N POS POS the NP[nb]/N>) (<L N POS POS cat N>) ) `, with
-  `-LRB-` for a round or curly bracket; where there is none, `(<L NP NN NN fail N>)`.
+  `-LRB-` for an opening round or curly bracket; for a sentence without a parse, `(<L NP NN NN fail N>)`.
 """
 
 import re
@@ -19,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from nmtcore.annotation.base import Task
+from nmtcore.annotation.base import AnnotationTask
 from nmtcore.annotation.java import JavaAnnotator, Portion, Words
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import EasyCcgSettings
@@ -29,14 +28,14 @@ from nmtcore.syntax.annotation import Annotation, failed
 JAR = EasyCcgSettings.model_holds
 FAILURE = "(<L NP NN NN fail N>)"
 
-_CUTS = re.compile("[\x00-\x20\ud800-\udfff]")
+_SPLITS = re.compile("[\x00-\x20\ud800-\udfff]")
 _LEAF = re.compile(r"\(<L ([^ ]+) [^ ]+ [^ ]+ ([^ ]+) [^ ]+>\)")
 _QUOTES = ("LQU", "RQU")
 _BRACKETS = {"(": "-LRB-", "{": "-LRB-", ")": "-RRB-", "}": "-RRB-"}
 
 
 class EasyCcg(JavaAnnotator):
-    """It writes a sentence as soon as it is analysed, so a portion is one sentence."""
+    """The EasyCCG annotator; EasyCCG writes each sentence as soon as it is analysed, so a portion is one sentence."""
 
     name = "EasyCCG"
     portion = 1
@@ -46,21 +45,21 @@ class EasyCcg(JavaAnnotator):
         self._model_folders = model_folders
 
     def __enter__(self) -> Self:
-        """Find Java, the jar and its model; without them there is a `UserError`."""
+        """Find Java, the jar and its model. Raises UserError if one is missing."""
         super().__enter__()
         folder = find_model(self._settings.model, self._model_folders, what="EasyCCG", holds=JAR)
-        self._jar, self._model = folder / JAR, find_trained(folder)
+        self._jar, self._model = folder / JAR, find_unpacked_model(folder)
         return self
 
     def refuses(self, words: Words) -> str | None:
-        """Refuse what it would cut, and a sentence of quotation marks alone, at which it crashes."""
+        """Refuse words that EasyCCG would split, and sentences of quotation marks alone, on which it crashes."""
         for word in words:
-            if found := _CUTS.search(word):
-                return f"a character at which EasyCCG cuts words: U+{ord(found[0]):04X}"
-        return None if any(map(_seen, words)) else "nothing but quotation marks"
+            if match := _SPLITS.search(word):
+                return f"a character at which EasyCCG cuts words: U+{ord(match[0]):04X}"
+        return None if any(map(_without_quotes, words)) else "nothing but quotation marks"
 
     def command(self, portions: Sequence[Portion], folder: Path) -> list[str]:
-        """Write all sentences into one file."""
+        """Write all sentences into one file; return Java's arguments."""
         text = "".join(_line(words) for portion in portions for words in portion)
         (folder / "sentences.txt").write_bytes(text.encode("utf-8"))
         return [
@@ -70,17 +69,18 @@ class EasyCcg(JavaAnnotator):
         ]
 
     def progress(self, folder: Path) -> int:
-        """Measure what it has printed."""
+        """Return the bytes of output so far."""
         return (folder / "stdout").stat().st_size
 
     def read(self, portions: Sequence[Portion], folder: Path) -> Iterator[list[Annotation] | str]:
-        """Read the derivations, up to the first that is another sentence's."""
+        """Read the derivations, up to the first of another sentence."""
         with open(folder / "stdout", encoding="utf-8", errors="replace", newline="\n") as file:
-            for number, ((words,), found) in enumerate(zip(portions, _derivations(file), strict=False), start=1):
-                if found[0] != f"ID={number}":
-                    yield f"EasyCCG gave other sentences: '{found[0][:100]}' for ID={number}"
+            for number, ((words,), output) in enumerate(zip(portions, _derivations(file), strict=False), start=1):
+                header, derivation = output
+                if header != f"ID={number}":
+                    yield f"EasyCCG gave other sentences: '{header[:100]}' for ID={number}"
                     return
-                tags = None if found[1] == FAILURE else supertags(found[1], words)
+                tags = None if derivation == FAILURE else leaf_categories(derivation, words)
                 if isinstance(tags, str):
                     yield tags
                     return
@@ -90,24 +90,23 @@ class EasyCcg(JavaAnnotator):
 def _derivations(file: Iterator[str]) -> Iterator[tuple[str, str]]:
     for header in file:
         derivation = next(file, "")
-        # A line that it was killed in has no end.
+        # A line that was being written when EasyCCG was killed has no newline.
         if derivation.endswith("\n"):
             yield header.rstrip("\n"), derivation.strip(" \n")
 
 
-def supertags(derivation: str, words: Words) -> list[str] | str:
-    """Give the category of each word from a derivation's leaves, or say why that is not one of these words."""
-    found = _LEAF.findall(derivation)
-    given = [word for word in map(_seen, words) if word]
-    if [leaf for _, leaf in found] != [_BRACKETS.get(word, word) for word in given]:
-        return (
-            f"EasyCCG gave other sentences: '{' '.join(leaf for _, leaf in found)[:100]}' for '{' '.join(given)[:100]}'"
-        )
-    categories = (category for category, _ in found)
+def leaf_categories(derivation: str, words: Words) -> list[str] | str:
+    """Read each word's category from a derivation's leaves; return the reason as a string if the words differ."""
+    leaves = _LEAF.findall(derivation)
+    parsed = [word for word in map(_without_quotes, words) if word]
+    if [leaf for _, leaf in leaves] != [_BRACKETS.get(word, word) for word in parsed]:
+        output = " ".join(leaf for _, leaf in leaves)
+        return f"EasyCCG gave other sentences: '{output[:100]}' for '{' '.join(parsed)[:100]}'"
+    categories = (category for category, _ in leaves)
     quotes = 0
     tags = []
     for word in words:
-        if _seen(word):
+        if _without_quotes(word):
             tags.append(next(categories))
         else:
             tags.append(_QUOTES[quotes % 2])
@@ -115,8 +114,8 @@ def supertags(derivation: str, words: Words) -> list[str] | str:
     return tags
 
 
-def _seen(word: str) -> str:
-    """Give what the parser sees of a word."""
+def _without_quotes(word: str) -> str:
+    """Delete quotation marks, as EasyCCG does."""
     return word.replace('"', "")
 
 
@@ -125,18 +124,18 @@ def _line(words: Words) -> str:
     return f" {line}\n" if line.startswith("#") else f"{line}\n"
 
 
-def find_trained(folder: Path) -> Path:
-    """Find the unpacked model: `folder` itself, its `model`, or else the first folder in it that has `categories`."""
-    places = [folder, folder / "model", *sorted(path for path in folder.iterdir() if path.is_dir())]
-    found = [place for place in places if (place / "categories").is_file()]
-    if not found:
+def find_unpacked_model(folder: Path) -> Path:
+    """Find the folder with the file `categories`: `folder` itself, its `model`, or the first other folder in it."""
+    candidates = [folder, folder / "model", *sorted(path for path in folder.iterdir() if path.is_dir())]
+    models = [candidate for candidate in candidates if (candidate / "categories").is_file()]
+    if not models:
         raise UserError(
-            f"{folder} has {JAR} but no model of it, which is a folder with the files categories, classifier, "
-            "unaryRules...: unpack one there, as https://github.com/mikelewis0/easyccg says."
+            f"{folder} has {JAR} but no model, which is a folder with the files categories, classifier, "
+            "unaryRules...: unpack a model there, as https://github.com/mikelewis0/easyccg says."
         )
-    return found[0]
+    return models[0]
 
 
-def open_annotator(settings: EasyCcgSettings, task: Task) -> EasyCcg:
-    """Make the annotator; Java and the model are looked for when it is entered by `with`."""
+def open_annotator(settings: EasyCcgSettings, task: AnnotationTask) -> EasyCcg:
+    """Make the annotator; `with` finds Java and the model."""
     return EasyCcg(settings, task.model_folders)

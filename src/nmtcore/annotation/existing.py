@@ -1,9 +1,9 @@
-"""The trees that came with the corpus: CzEng export, CoNLL-U, the demo corpus."""
+"""Trees that are part of the corpus: CzEng export, CoNLL-U, the demo corpus."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nmtcore.annotation.base import Annotator, Sentence, Task
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows_from
@@ -13,32 +13,32 @@ NO_TREE = "no tree came with the sentence"
 
 
 class Existing(Annotator):
-    """Reads `{side}_annotation` of the raw pairs beside the sentences; both are sorted by id."""
+    """Reads the column `{side}_annotation` of the raw pairs; raw pairs and sentences are sorted by id."""
 
     def __init__(self, raw: Path, side: str) -> None:
         self._raw = raw
         self._column = f"{side}_annotation"
 
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
-        """Yield the annotation of each sentence's pair; a pair that the raw file lacks is a `UserError`."""
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
+        """Yield the annotation of each sentence's pair. Raises UserError if the raw file lacks a pair."""
         rows: Iterator[dict] | None = None
         for sentence in sentences:
             if rows is None:
-                # A shard starts reading at its own first pair, whose row is not its id where lines were left out.
+                # A shard starts reading at its first pair; the row is not the id if earlier lines were dropped.
                 rows = read_rows_from(self._raw, sentence.id, columns=["id", self._column])
             row = next((row for row in rows if row["id"] >= sentence.id), None)
             if row is None or row["id"] != sentence.id:
-                raise UserError(f"{self._raw} has no pair {sentence.id} (in order): make the corpus again.")
+                raise UserError(f"{self._raw} has no pair {sentence.id}, or not in order: make the corpus again.")
             values = row[self._column]
             yield failed(NO_TREE) if values is None else Annotation(**values)
 
 
-def open_annotator(settings: AnnotatorSettings, task: Task) -> Existing:
-    """Open the raw pairs of the task; text from outside a corpus has no trees, which is a `UserError`."""
+def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Existing:
+    """Make the annotator of the task's raw pairs. Raises UserError for text from outside a corpus: it has no trees."""
     if task.raw is None:
         raise UserError(
-            f"The model reads the {task.side} side's syntax and was trained on trees that came with its corpus (the "
-            "annotator 'existing'), so it cannot read new text. Name a parser, such as {tool: spacy, model: ...}, "
-            "under `annotators` and `syntax` in the data set's file, and train it again."
+            f"The model needs syntax on the {task.side} side and was trained on trees from its corpus (the annotator "
+            "'existing'), so it cannot translate or parse new text. Name a parser, such as {tool: spacy, model: ...}, "
+            "under `annotators` and `syntax` in the data set's file, and train the model again."
         )
     return Existing(task.raw, task.side)

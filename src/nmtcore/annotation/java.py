@@ -1,9 +1,9 @@
-"""Parsers that are Java programs: one virtual machine for thousands of sentences, and what to do when it fails.
+"""Parsers that are Java programs: one virtual machine for thousands of sentences, and recovery from its failures.
 
-A virtual machine takes seconds to start, so it is given a whole batch of sentences, in *portions*: what the tool can be
-watched by while it runs (a file, or a line of its output). Whatever goes wrong with a portion - a crash, silence beyond
-the time limit, other words than were given - its sentences are done again one by one, and one that fails alone is null;
-the rest of the batch goes to another machine. So a bad sentence costs one null and two or three starts.
+A virtual machine takes seconds to start, so it gets a whole batch of sentences. The batch is divided into *portions*,
+whose completion shows progress (a file, or a line of output). If a portion fails (a crash, no progress within the time
+limit, changed words), its sentences are analysed again one by one, and a sentence that fails alone gets null; a new
+machine analyses the rest of the batch. So a bad sentence costs one null and two or three starts.
 """
 
 import os
@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from nmtcore.annotation.base import Annotator, Sentence
+from nmtcore.annotation.base import Annotator, NumberedSentence
 from nmtcore.config.annotators import CoreNlpSettings, EasyCcgSettings
 from nmtcore.errors import UserError, explained
 from nmtcore.syntax.annotation import Annotation, failed
@@ -28,16 +28,16 @@ Words = Sequence[str]
 Portion = Sequence[Words]
 
 START_SECONDS = 60.0
-"""What a virtual machine may take to start, load its model, and take in its first sentence."""
+"""Seconds allowed for starting the virtual machine, loading the model and analysing the first sentence."""
 
-HARMLESS = (("Yes", "."),)
-"""A portion that every parser can analyse: when it fails as well, the installation is at fault, no sentence."""
+TEST_PORTION = (("Yes", "."),)
+"""A portion that every parser can analyse; if it fails too, the installation is broken."""
 
 OPTIONS = ("-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dstderr.encoding=UTF-8")
-"""One thread for the collector: several are slower even where the cores are free, and take twice the memory."""
+"""One thread for the garbage collector: several are slower even on free cores, and take twice the memory."""
 
-# The shell waits for Java in the foreground while its child reads from a pipe whose other end is ours alone. The pipe
-# ends when this process does, however it ends, so a machine never outlives us, nor do its files.
+# The shell waits for Java in the foreground. Its child reads from a pipe whose other end only this process holds, so
+# the pipe closes when this process ends, for whatever reason; the child then deletes the files and kills Java.
 _SUPERVISOR = """
 folder=$1; shift
 exec 3<&0 </dev/null
@@ -47,45 +47,46 @@ code=$?
 kill $! 2>/dev/null
 exit $code
 """
-_FRAME = re.compile(r"\s+(at |\.\.\. )")
-_FAULT = re.compile(r"Exception|Error\b|Caused by")
+_STACK_FRAME = re.compile(r"\s+(at |\.\.\. )")
+_EXCEPTION = re.compile(r"Exception|Error\b|Caused by")
 
 
 class JavaAnnotator(Annotator):
-    """A Java program that reads a file of sentences, one a line with a space between words, and writes another."""
+    """A Java program that analyses files of sentences: one sentence per line, words separated by spaces."""
 
     name: ClassVar[str]
-    """What users call the tool."""
+    """The tool's name in messages."""
     portion: ClassVar[int]
-    """Sentences in a portion."""
+    """Sentences per portion."""
 
     def __init__(self, settings: CoreNlpSettings | EasyCcgSettings) -> None:
         self._settings = settings
         self._java = ""
 
     def __enter__(self) -> Self:
-        """Find Java; without it there is a `UserError`."""
+        """Find Java. Raises UserError if it is missing."""
         self._java = find_java(self.name)
         return self
 
     @abstractmethod
     def command(self, portions: Sequence[Portion], folder: Path) -> list[str]:
-        """Write the sentences into `folder`, and give Java's arguments; it runs there, its output goes to `stdout`."""
+        """Write the sentences into `folder`, where Java runs with its output in `stdout`; return Java's arguments."""
 
     @abstractmethod
     def progress(self, folder: Path) -> int:
-        """Say how far the tool has come; any number that changes with every portion that it finishes."""
+        """Return a number that changes with every portion that the tool finishes."""
 
     @abstractmethod
     def read(self, portions: Sequence[Portion], folder: Path) -> Iterator[list[Annotation] | str]:
-        """Yield what the tool made of the portions, in order, as far as it came.
+        """Yield the result of each portion, in order, as far as the tool came.
 
-        A portion's analyses, or what is wrong with them ("kind of failure: details"); after that the rest may be left
-        out, which is then given to the tool again. Where the portions end otherwise, the next one is at fault.
+        A result is the portion's analyses, or a description of their fault ("type of failure: details"). An iterator
+        that ends after a fault leaves the remaining portions to another run; if it ends early without one, the next
+        portion is at fault.
         """
 
-    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Annotation]:
-        """Yield one annotation a sentence; the tool is started once for `batch_size` of them."""
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
+        """Yield one annotation per sentence; the tool starts once per `batch_size` sentences."""
         sentences = iter(sentences)
         while batch := [sentence.words for sentence in islice(sentences, self._settings.batch_size)]:
             starts = range(0, len(batch), self.portion)
@@ -93,26 +94,27 @@ class JavaAnnotator(Annotator):
 
     def _annotate(self, portions: list[Portion]) -> Iterator[Annotation]:
         while portions:
-            works = False
+            checked = False
             done, fault = 0, None
             with tempfile.TemporaryDirectory(prefix="nmtcore-") as name:
                 failure = self._run(portions, Path(name))
-                for portion, made in zip(portions, self.read(portions, Path(name)), strict=False):
+                for portion, result in zip(portions, self.read(portions, Path(name)), strict=False):
                     done += 1
-                    fault = made if isinstance(made, str) else None
-                    if fault and not works:
+                    fault = result if isinstance(result, str) else None
+                    if fault and not checked:
                         self._check_installation(fault)
-                    works = True
-                    yield from self._again(portion, fault) if fault else made
+                    checked = True
+                    yield from self._retry(portion, fault) if fault else result
             if done < len(portions) and not fault:
                 fault = failure or f"{self.name} gave no analysis"
-                if not works:
+                if not checked:
                     self._check_installation(fault)
-                yield from self._again(portions[done], fault)
+                yield from self._retry(portions[done], fault)
                 done += 1
             portions = portions[done:]
 
-    def _again(self, portion: Portion, fault: str) -> Iterator[Annotation]:
+    def _retry(self, portion: Portion, fault: str) -> Iterator[Annotation]:
+        """Analyse the sentences of a faulty portion one by one; a single faulty sentence gets null."""
         if len(portion) == 1:
             return iter([failed(fault)])
         return self._annotate([[words] for words in portion])
@@ -131,22 +133,22 @@ class JavaAnnotator(Annotator):
 
     def _check_installation(self, fault: str) -> None:
         with tempfile.TemporaryDirectory(prefix="nmtcore-") as name:
-            again = self._run([HARMLESS], Path(name))
-            made = next(self.read([HARMLESS], Path(name)), None)
-        if not isinstance(made, list):
-            fault = again or made or fault
+            failure = self._run([TEST_PORTION], Path(name))
+            result = next(self.read([TEST_PORTION], Path(name)), None)
+        if not isinstance(result, list):
+            fault = failure or result or fault
             raise UserError(
-                f"{self.name} does not work here, not even on '{' '.join(HARMLESS[0])}': {fault}. Look whether its "
-                "folder has every file of its model, and whether memory_mb is enough for it and the machine has it."
+                f"{self.name} fails even on '{' '.join(TEST_PORTION[0])}': {fault}. Check that the folder of its model "
+                "is complete, that memory_mb is enough, and that the machine has that much memory."
             )
 
 
 def find_java(name: str) -> str:
-    """Find the `java` command; `name` is who wants it. Not there: `UserError`."""
+    """Find the `java` command for the tool `name`. Raises UserError if there is none."""
     java = shutil.which("java")
     if java is None:
         raise UserError(
-            f"{name} needs Java, and there is no `java` command here: install a Java runtime "
+            f"{name} needs Java, but there is no `java` command: install a Java runtime "
             "(on Debian or Ubuntu: apt-get install default-jre-headless)."
         )
     return java
@@ -155,10 +157,10 @@ def find_java(name: str) -> str:
 def run_java(
     command: Sequence[str], *, folder: Path, name: str, patience: float, progress: Callable[[], int]
 ) -> str | None:
-    """Run a command in `folder`, its output in `folder/stdout` and `stderr`; give what went wrong, or None.
+    """Run a command in `folder`, with its output in `folder/stdout` and `stderr`; return its failure, or None.
 
-    It is killed with everything that it started when `progress` has given the same for `patience` seconds, and when
-    this process ends.
+    The command is killed, with all processes that it started, if the value of `progress` has not changed for `patience`
+    seconds, and when this process ends.
     """
     with open(folder / "stdout", "wb") as output, open(folder / "stderr", "wb") as errors:
         process = subprocess.Popen(
@@ -180,30 +182,31 @@ def run_java(
         return f"{name} took too long: nothing came for {patience:.0f} seconds (see seconds_a_sentence)"
     if process.returncode == 0:
         return None
-    said = _last_words(folder / "stderr") or f"status {process.returncode}"
+    message = _last_exceptions(folder / "stderr") or f"status {process.returncode}"
     killed = process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
-    return f"{name} was killed (for want of memory?): {said}" if killed else f"{name} crashed: {said}"
+    return f"{name} was killed (for want of memory?): {message}" if killed else f"{name} crashed: {message}"
 
 
 def _wait(process: subprocess.Popen, patience: float, progress: Callable[[], int]) -> bool:
-    seen, since, pause = progress(), time.monotonic(), 0.01
+    """Wait for the process; return False if it makes no progress for `patience` seconds."""
+    last, since, pause = progress(), time.monotonic(), 0.01
     while True:
         try:
             process.wait(timeout=pause)
             return True
         except subprocess.TimeoutExpired:
             pause = min(2 * pause, 0.2)
-        if (now := progress()) != seen:
-            seen, since = now, time.monotonic()
+        if (now := progress()) != last:
+            last, since = now, time.monotonic()
         elif time.monotonic() - since > patience:
             return False
 
 
-def _last_words(stderr: Path) -> str:
-    """Give the last exceptions among a Java program's messages, else their last lines, without stack frames."""
+def _last_exceptions(stderr: Path) -> str:
+    """Extract the last exceptions from a Java program's messages, or else the last lines, without stack frames."""
     with open(stderr, "rb") as file:
         file.seek(max(0, stderr.stat().st_size - 20_000))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
-    told = [line.strip() for line in lines if line.strip() and not _FRAME.match(line)]
-    faults = [line for line in told if _FAULT.search(line)]
-    return " / ".join((faults or told)[-2:])[:500]
+    messages = [line.strip() for line in lines if line.strip() and not _STACK_FRAME.match(line)]
+    exceptions = [line for line in messages if _EXCEPTION.search(line)]
+    return " / ".join((exceptions or messages)[-2:])[:500]

@@ -1,6 +1,6 @@
-"""Label vocabularies: which dependency labels, tags and supertags the training split has.
+"""Label vocabularies: the dependency labels, tags and supertags of the training split.
 
-Each is named after the column of features that holds its ids (`config.features.LABEL_COLUMNS`).
+Each vocabulary has the name of the features column that holds its ids (`config.features.LABEL_COLUMNS`).
 """
 
 from collections import Counter
@@ -19,28 +19,28 @@ from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.supertags import dg_a_codes, dg_b_codes
 
 NO_LABEL, UNKNOWN_LABEL = 0, 1
-"""The ids of "<none>" (padding, or no annotation) and of "<unk>" (a label that training did not have)."""
+"""The ids of "<none>" (padding, or no annotation) and of "<unk>" (a label that is not in the training data)."""
 LABEL_SPECIALS = ("<none>", "<unk>")
-"""The first entries of every vocabulary of labels."""
-PLAIN = ("deprel", "upos", "xpos", "ccg")
-"""The labels that an annotation has as they are."""
+"""The first entries of every label vocabulary."""
+STORED_LABELS = ("deprel", "upos", "xpos", "ccg")
+"""Columns of an annotation that are labels."""
 SUPERTAGS = {"dg_a": dg_a_codes, "dg_b": dg_b_codes}
-"""Those that are made of its trees, and how."""
+"""Labels that are computed from trees, with the functions that compute them."""
 RANDOM = "random"
-"""Random tags stand in for CCG supertags, and have their names."""
+"""Random tags replace CCG supertags, and have the same vocabulary."""
 
 
 def label_vocabularies(annotation: Path, output: Path, *, selection: Path | None = None) -> None:
-    """Write JSON {column: [...]} for all `LABEL_COLUMNS`: specials, then by falling frequency, then name.
+    """Write JSON {column: [...]} for all `LABEL_COLUMNS`: specials, then labels by falling frequency, then by name.
 
-    Counted over the rows that `selection` keeps. What the annotation does not give has the specials alone.
+    Only the rows that `selection` keeps are counted. A column that the annotation lacks has the specials only.
     """
     counts: dict[str, Counter[str]] = {column: Counter() for column in LABEL_COLUMNS if column != RANDOM}
-    for batch in selected_batches(annotation, selection, columns=["id", "head", *PLAIN]):
+    for batch in selected_batches(annotation, selection, columns=["id", "head", *STORED_LABELS]):
         for column, counter in counts.items():
-            found = label_lists(batch, column, where=annotation).flatten().drop_null().value_counts()
-            names, times = found.field("values").to_pylist(), found.field("counts").to_pylist()
-            counter.update(dict(zip(names, times, strict=True)))
+            frequencies = label_lists(batch, column, where=annotation).flatten().drop_null().value_counts()
+            labels = frequencies.field("values").to_pylist()
+            counter.update(dict(zip(labels, frequencies.field("counts").to_pylist(), strict=True)))
     counts[RANDOM] = counts["ccg"]
     write_json(output, {column: [*LABEL_SPECIALS, *_ordered(counts[column])] for column in LABEL_COLUMNS})
 
@@ -50,44 +50,46 @@ def _ordered(counts: Counter[str]) -> list[str]:
 
 
 def read_labels(path: Path, columns: Sequence[str] = LABEL_COLUMNS) -> dict[str, list[str]]:
-    """Read label vocabularies; a file without one of `columns`, or without the specials in front, is a `UserError`."""
+    """Read label vocabularies. Raises UserError if one of `columns` is missing or does not begin with the specials."""
     labels = read_json(path)
     for column in columns:
         if not isinstance(labels, dict) or tuple(labels.get(column, ())[:2]) != LABEL_SPECIALS:
             raise UserError(
-                f"{path} is no file of label vocabularies "
-                f"('{column}' is missing or lacks {LABEL_SPECIALS[NO_LABEL]} in front)."
+                f"{path} is no file of label vocabularies ('{column}' is missing or does not begin with "
+                f"{', '.join(LABEL_SPECIALS)}): make it again."
             )
     return labels
 
 
 def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa.ListArray:
-    """Give the labels of every sentence of `annotation` as lists of strings, perhaps dictionary-encoded.
+    """Return the labels of every sentence of `annotation`: one list of strings (or dictionary-encoded) per sentence.
 
-    A list is null where the sentence has none; supertags need both its heads and its dependency labels. What does not
-    fit together (numbers of words, heads out of range) is a `UserError` that names the pair, and the file as `where`.
+    The list is null for a sentence without these labels; supertags need its heads and dependency labels. Raises
+    UserError, naming the pair and the file `where`, if there are not as many labels as heads or a head is out of range.
     """
     if column not in SUPERTAGS:
         return annotation.column(column)
     heads, deprels = annotation.column("head"), annotation.column("deprel")
-    known = pc.and_(heads.is_valid(), deprels.is_valid())
-    ids = annotation.column("id").filter(known)
-    heads, deprels = heads.filter(known), deprels.filter(known)
-    lengths = heads.value_lengths().to_numpy()
-    labelled = deprels.value_lengths().to_numpy()
-    for k in np.flatnonzero(lengths != labelled)[:1]:
-        raise UserError(f"{where}, pair {ids[k]}: {lengths[k]} heads and {labelled[k]} labels: annotate again.")
+    parsed = pc.and_(heads.is_valid(), deprels.is_valid())
+    ids = annotation.column("id").filter(parsed)
+    heads, deprels = heads.filter(parsed), deprels.filter(parsed)
+    lengths_B = heads.value_lengths().to_numpy()
+    labels_per_sentence_B = deprels.value_lengths().to_numpy()
+    for k in np.flatnonzero(lengths_B != labels_per_sentence_B)[:1]:
+        raise UserError(
+            f"{where}, pair {ids[k]}: {lengths_B[k]} heads and {labels_per_sentence_B[k]} labels: annotate again."
+        )
     flat = deprels.flatten().fill_null(LABEL_SPECIALS[NO_LABEL]).dictionary_encode()
-    numbers, names = flat.indices.to_numpy(), flat.dictionary.to_pylist()
+    heads_W, deprels_W = heads.flatten().to_numpy(zero_copy_only=False), flat.indices.to_numpy()
     try:
-        tags = SUPERTAGS[column](heads.flatten().to_numpy(zero_copy_only=False), numbers, lengths, labels=names)
+        tags = SUPERTAGS[column](heads_W, deprels_W, lengths_B, labels=flat.dictionary.to_pylist())
     except ValueError as error:
         for pair, tree in zip(ids.to_pylist(), heads.to_pylist(), strict=True):
             if fault := tree_fault(tree):
                 raise UserError(f"{where}, pair {pair}: {fault}: annotate again.") from error
         raise
-    strings = pa.DictionaryArray.from_arrays(pa.array(tags.codes, pa.int32()), pa.array(tags.strings, pa.string()))
-    every = np.zeros(len(known), np.int64)
-    every[known.to_numpy(zero_copy_only=False)] = lengths
-    offsets = pa.array(np.concatenate([[0], np.cumsum(every)]), pa.int32())
-    return pa.ListArray.from_arrays(offsets, strings, mask=pc.invert(known))
+    strings = pa.DictionaryArray.from_arrays(pa.array(tags.codes_W, pa.int32()), pa.array(tags.strings, pa.string()))
+    all_lengths = np.zeros(len(parsed), np.int64)
+    all_lengths[parsed.to_numpy(zero_copy_only=False)] = lengths_B
+    offsets = pa.array(np.concatenate([[0], np.cumsum(all_lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, strings, mask=pc.invert(parsed))

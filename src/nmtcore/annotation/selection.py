@@ -1,6 +1,6 @@
-"""Which training pairs are used, once they are annotated: the same for every system of the data set.
+"""Selection of the training pairs after annotation, the same for every system of the data set.
 
-Files of the corpus and of the annotation stay whole; what stands to the right reads the rows that are kept.
+The files of corpus and annotation stay complete; later stages read only the selected rows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,10 +17,15 @@ from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, paired_batches, read_batches, row_count, row_writer
 
 SELECTION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("kept", pa.bool_(), nullable=False)])
-"""`annotation/selection/train.parquet`: a row a row of `corpus/train.parquet`, in its order."""
+"""`annotation/selection/train.parquet`: one row per row of `corpus/train.parquet`, in the same order."""
 
-GIVEN = {"dependencies": ("head",), "tags": ("upos", "xpos"), "ccg": ("ccg",), "constituency": ("constituency",)}
-"""The columns of each kind of annotation; all are null where a sentence has none of it."""
+COLUMNS_BY_ANNOTATION = {
+    "dependencies": ("head",),
+    "tags": ("upos", "xpos"),
+    "ccg": ("ccg",),
+    "constituency": ("constituency",),
+}
+"""Annotation name → its columns; a sentence without the annotation has null in all of them."""
 
 
 def select_pairs(
@@ -31,60 +36,63 @@ def select_pairs(
     output: Path,
     report: Path,
 ) -> dict[str, Any]:
-    """Write `SELECTION_SCHEMA`, and a JSON `report` of what is left: pairs, kept, dropped by reason, copies.
+    """Write `SELECTION_SCHEMA` and a JSON `report`: pairs, kept pairs, dropped pairs by reason, copies.
 
-    `annotations` gives the file of each side and kind that `settings.parsed` asks for. A pair is counted under the
-    first of them that it lacks. Memory: two bytes a pair.
+    `annotations` maps each side and annotation name of `settings.parsed` to its file. A dropped pair is counted under
+    the first annotation that it lacks. Needs two bytes of memory per pair. Raises UserError if no pair is left.
     """
     rows = row_count(corpus)
     dropped: dict[str, int] = {}
     kept = np.ones(rows, dtype=bool)
-    for side, kinds in settings.parsed.items():
-        for kind in kinds:
-            found = _annotated(corpus, annotations[side][kind], rows, kind)
-            dropped[f"no {kind} on the {side} side"] = int((kept & ~found).sum())
-            kept &= found
+    for side, annotation_names in settings.parsed.items():
+        for name in annotation_names:
+            annotated = _annotated_rows(corpus, annotations[side][name], rows, name)
+            dropped[f"no {name} on the {side} side"] = int((kept & ~annotated).sum())
+            kept &= annotated
     facts: dict[str, Any] = {"pairs": rows, "dropped": dropped}
     if settings.copies is not None:
         facts["copies"] = _sample_copies(settings.copies, corpus, kept)
         dropped["copies not drawn"] = facts["copies"]["usable"] - facts["copies"]["kept"]
     if not kept.any():
-        raise UserError(f"{corpus}: no pair is left of {rows}: {', '.join(f'{k} ({n})' for k, n in dropped.items())}.")
-    _write(corpus, kept, output)
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
+        raise UserError(f"{corpus}: no pair is left of {rows}: {reasons}. Check the annotations and `selection`.")
+    _write_selection(corpus, kept, output)
     facts["kept"] = int(kept.sum())
     write_json(report, facts)
     return facts
 
 
 def selected_batches(path: Path, selection: Path | None, *, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of `path` (a row a row of the corpus) that `selection` keeps, as batches; None keeps all."""
+    """Yield batches of the rows of `path` (one row per row of the corpus) that `selection` keeps; None keeps all."""
     if selection is None:
         yield from read_batches(path, columns=columns)
         return
-    wanted = [column for column in columns if column != "id"]
-    for batch, mask in paired_batches(path, selection, columns=(wanted, ["kept"])):
+    without_id = [column for column in columns if column != "id"]
+    for batch, mask in paired_batches(path, selection, columns=(without_id, ["kept"])):
         kept = batch.filter(mask.column("kept"))
         if kept.num_rows:
             yield kept.select(columns)
 
 
-def has_kind(batch: pa.RecordBatch, kind: str) -> np.ndarray:
-    """Say for every row of a batch of annotation whether it has a kind of it: (rows,) bool."""
-    return np.any([batch.column(name).is_valid().to_numpy(zero_copy_only=False) for name in GIVEN[kind]], axis=0)
+def has_annotation(batch: pa.RecordBatch, annotation_name: str) -> np.ndarray:
+    """Return for every row of a batch of annotations whether it has the annotation of this name: (rows,) bool."""
+    columns = COLUMNS_BY_ANNOTATION[annotation_name]
+    return np.any([batch.column(column).is_valid().to_numpy(zero_copy_only=False) for column in columns], axis=0)
 
 
-def _annotated(corpus: Path, annotation: Path, rows: int, kind: str) -> np.ndarray:
-    """Say for every row of the corpus whether it has the annotation: (rows,) bool."""
-    found = np.zeros(rows, dtype=bool)
+def _annotated_rows(corpus: Path, annotation: Path, rows: int, annotation_name: str) -> np.ndarray:
+    """Return for every row of the corpus whether it has the annotation of this name: (rows,) bool."""
+    annotated = np.zeros(rows, dtype=bool)
+    columns = list(COLUMNS_BY_ANNOTATION[annotation_name])
     row = 0
-    for _, batch in paired_batches(corpus, annotation, columns=([], list(GIVEN[kind]))):
-        found[row : row + batch.num_rows] = has_kind(batch, kind)
+    for _, batch in paired_batches(corpus, annotation, columns=([], columns)):
+        annotated[row : row + batch.num_rows] = has_annotation(batch, annotation_name)
         row += batch.num_rows
-    return found
+    return annotated
 
 
 def _sample_copies(settings: CopiesSettings, corpus: Path, kept: np.ndarray) -> dict[str, int]:
-    """Keep `per_pair` copied sentences for each pair that is kept, and no other: changes `kept`."""
+    """Change `kept` in place so that it keeps exactly `per_pair` copied sentences per kept sentence pair."""
     copied = np.zeros(len(kept), dtype=bool)
     row = 0
     for batch in read_batches(corpus, columns=["origin"]):
@@ -92,19 +100,19 @@ def _sample_copies(settings: CopiesSettings, corpus: Path, kept: np.ndarray) -> 
         copied[row : row + batch.num_rows] = origins.to_numpy(zero_copy_only=False)
         row += batch.num_rows
     usable = np.flatnonzero(kept & copied)
-    wanted = round(settings.per_pair * int((kept & ~copied).sum()))
-    if wanted > len(usable):
+    needed = round(settings.per_pair * int((kept & ~copied).sum()))
+    if needed > len(usable):
         raise UserError(
-            f"{corpus}: {wanted} copied sentences are wanted, but '{settings.corpus}' has only {len(usable)} that can "
-            "be used: raise the `sample` of its part of the training split, or lower `selection.copies.per_pair`."
+            f"{corpus}: {needed} copied sentences are needed, but '{settings.corpus}' has only {len(usable)} usable "
+            "sentences: raise the `sample` of its part of the training split, or lower `selection.copies.per_pair`."
         )
-    drawn = np.random.default_rng(settings.seed).choice(usable, size=wanted, replace=False, shuffle=False)
+    drawn = np.random.default_rng(settings.seed).choice(usable, size=needed, replace=False, shuffle=False)
     kept &= ~copied
     kept[drawn] = True
-    return {"sentences": int(copied.sum()), "usable": len(usable), "kept": wanted}
+    return {"sentences": int(copied.sum()), "usable": len(usable), "kept": needed}
 
 
-def _write(corpus: Path, kept: np.ndarray, output: Path) -> None:
+def _write_selection(corpus: Path, kept: np.ndarray, output: Path) -> None:
     row = 0
     with row_writer(output, SELECTION_SCHEMA) as writer:
         for batch in read_batches(corpus, columns=["id"], size=ROWS_PER_GROUP):

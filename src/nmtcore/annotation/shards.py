@@ -1,4 +1,4 @@
-"""A split is annotated in shards, each a contiguous range of rows, and gathered by concatenation."""
+"""Annotation of a split in shards (contiguous ranges of rows), and concatenation of the shards."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.annotation.base import INVALID, Sentence, Task, guarded, open_annotator
-from nmtcore.annotation.selection import GIVEN, has_kind
+from nmtcore.annotation.base import INVALID, AnnotationTask, NumberedSentence, guarded, open_annotator
+from nmtcore.annotation.selection import COLUMNS_BY_ANNOTATION, has_annotation
 from nmtcore.config.annotators import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
@@ -19,13 +19,13 @@ from nmtcore.syntax.annotation import COLUMNS, Annotation
 from nmtcore.syntax.shape import forest_shape
 
 ANNOTATION_SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), *ANNOTATION_FIELDS])
-"""`annotation/{annotator}/{split}.{side}.parquet`: a row a pair of `corpus/{split}.parquet`, in its order."""
+"""`annotation/{annotator}/{split}.{side}.parquet`: one row per pair of `corpus/{split}.parquet`, in the same order."""
 
 _LABELS = ("deprel", "upos", "xpos", "ccg")
 
 
 def shard_rows(count: int, shard: int, shards: int) -> tuple[int, int]:
-    """Give the rows start..stop-1 of `count` that shard `shard` of `shards` holds (from 0); sizes differ by 1."""
+    """Return (start, stop) of the rows of shard `shard` (from 0) of `shards`; the shards' sizes differ by at most 1."""
     if not 0 <= shard < shards:
         raise ValueError(f"shard {shard} is not among {shards} shards")
     return count * shard // shards, count * (shard + 1) // shards
@@ -43,9 +43,9 @@ def annotate_shard(
     output: Path,
     model_folders: Sequence[Path] = (),
 ) -> None:
-    """Annotate the words of one side of one shard of `corpus` and write `output`: a row a pair, in order."""
+    """Annotate one side of one shard of `corpus` and write `output`: one row per pair, in order."""
     start, stop = shard_rows(row_count(corpus), shard, shards)
-    task = Task(side=side, language=language, raw=raw, model_folders=tuple(model_folders))
+    task = AnnotationTask(side=side, language=language, raw=raw, model_folders=tuple(model_folders))
     with open_annotator(settings, task) as annotator, row_writer(output, ANNOTATION_SCHEMA) as writer:
         sentences = _sentences(corpus, f"{side}_words", start=start, stop=stop)
         for sentence, annotation in guarded(annotator, sentences, max_words=settings.max_words):
@@ -53,29 +53,28 @@ def annotate_shard(
 
 
 def annotation_row(id: int, annotation: Annotation) -> dict[str, Any]:
-    """Write an annotation as a row of `ANNOTATION_SCHEMA`."""
+    """Convert an annotation to a row of `ANNOTATION_SCHEMA`."""
     return {"id": id, **{column: getattr(annotation, column) for column in COLUMNS}}
 
 
 def annotation_batch(annotations: Iterable[Annotation]) -> pa.RecordBatch:
-    """Write annotations as a batch of `ANNOTATION_SCHEMA`, numbered from 0: what features of new text are made of."""
+    """Convert the annotations of new text to a batch of `ANNOTATION_SCHEMA`, numbered from 0."""
     rows = [annotation_row(number, annotation) for number, annotation in enumerate(annotations)]
     return pa.RecordBatch.from_pylist(rows, schema=ANNOTATION_SCHEMA)
 
 
-def _sentences(corpus: Path, column: str, *, start: int, stop: int) -> Iterator[Sentence]:
+def _sentences(corpus: Path, column: str, *, start: int, stop: int) -> Iterator[NumberedSentence]:
     for batch in read_batches(corpus, columns=["id", column], start=start, stop=stop):
-        yield from map(Sentence, batch.column("id").to_pylist(), batch.column(column).to_pylist())
+        yield from map(NumberedSentence, batch.column("id").to_pylist(), batch.column(column).to_pylist())
 
 
 def gather_shards(shards: Sequence[Path], *, corpus: Path, output: Path, report: Path) -> None:
-    """Concatenate the shards of `corpus` in order into `output`, and write a JSON `report` of what is in it.
+    """Concatenate the shards of `corpus` in order into `output`, and write statistics as a JSON `report`.
 
-    Every row must belong to the pair in the corpus' own row; else, or where not one sentence could be annotated, a
-    `UserError` says where. The report holds: sentences; nulls by reason, their share, and the share of those whose
-    analysis was invalid; how many sentences have each kind of annotation; trees, those with several roots and the
-    non-projective ones, mean and largest depth (edges from the artificial root to the deepest word); how many different
-    labels and tags there are.
+    The report holds: sentences; nulls by reason, the share of nulls and of invalid analyses; sentences per annotation
+    name; trees, trees with several roots, non-projective trees; mean and largest depth (edges from the artificial root
+    to the deepest word); the number of different labels and tags. Raises UserError, naming the row, if a row's pair
+    differs from the pair in the same row of the corpus, or if no sentence could be annotated.
     """
     count = row_count(corpus)
     summary = _Summary()
@@ -90,8 +89,8 @@ def gather_shards(shards: Sequence[Path], *, corpus: Path, output: Path, report:
 def _append(writer: RowWriter, shard: Path, corpus: Path, *, start: int, stop: int, summary: "_Summary") -> None:
     if (rows := row_count(shard)) != stop - start:
         raise UserError(
-            f"{shard} has {rows} rows for the rows {start} to {stop - 1} of {corpus}, which are {stop - start}: "
-            "delete it and annotate again."
+            f"{shard} has {rows} rows, but it annotates rows {start} to {stop - 1} of {corpus}, which are "
+            f"{stop - start}: delete the shard and annotate again."
         )
     for _, batch in paired_batches(corpus, shard, columns=([], list(COLUMNS)), start=start, stop=stop):
         writer.write_batch(batch)
@@ -99,32 +98,36 @@ def _append(writer: RowWriter, shard: Path, corpus: Path, *, start: int, stop: i
 
 
 class _Summary:
+    """Statistics of the gathered annotations."""
+
     def __init__(self) -> None:
-        self.sentences = self.trees = self.several_roots = self.nonprojective = self.deepest = self.depths = 0
+        self.sentences = self.trees = self.several_roots = self.nonprojective = self.deepest = self.depth_sum = 0
         self.reasons: Counter[str] = Counter()
-        self.given: Counter[str] = Counter()
+        self.annotated: Counter[str] = Counter()
         self.labels: dict[str, set[str]] = {column: set() for column in _LABELS}
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.sentences += batch.num_rows
         reasons = batch.column("reason").drop_null().to_pylist()
         self.reasons.update(reason.split(":")[0] for reason in reasons)
-        for kind in GIVEN:
-            self.given[kind] += int(has_kind(batch, kind).sum())
+        for name in COLUMNS_BY_ANNOTATION:
+            self.annotated[name] += int(has_annotation(batch, name).sum())
         for column, labels in self.labels.items():
             labels.update(batch.column(column).flatten().unique().drop_null().to_pylist())
         heads = batch.column("head").drop_null()
         shape = forest_shape(heads.flatten().to_numpy(), heads.value_lengths().to_numpy())
         self.trees += len(heads)
-        self.several_roots += int((shape.roots > 1).sum())
-        self.nonprojective += int((~shape.projective).sum())
-        self.depths += int(shape.depth.sum())
-        self.deepest = max(self.deepest, int(np.max(shape.depth, initial=0)))
+        self.several_roots += int((shape.roots_B > 1).sum())
+        self.nonprojective += int((~shape.projective_B).sum())
+        self.depth_sum += int(shape.depth_B.sum())
+        self.deepest = max(self.deepest, int(np.max(shape.depth_B, initial=0)))
 
     def check(self, output: Path) -> None:
         if self.sentences and sum(self.reasons.values()) == self.sentences:
             reasons = "; ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common(3))
-            raise UserError(f"{output}: not one of {self.sentences} sentences could be annotated: {reasons}.")
+            raise UserError(
+                f"{output}: none of {self.sentences} sentences could be annotated: {reasons}. Check the annotator."
+            )
 
     def report(self) -> dict[str, Any]:
         return {
@@ -132,11 +135,11 @@ class _Summary:
             "nulls": dict(self.reasons.most_common()),
             "null_share": self._share(self.reasons.total()),
             "invalid_share": self._share(self.reasons[INVALID]),
-            "given": {kind: self.given[kind] for kind in GIVEN},
+            "given": {name: self.annotated[name] for name in COLUMNS_BY_ANNOTATION},
             "trees": self.trees,
             "several_roots": self.several_roots,
             "nonprojective": self.nonprojective,
-            "depth": {"mean": round(self.depths / self.trees, 3) if self.trees else None, "max": self.deepest},
+            "depth": {"mean": round(self.depth_sum / self.trees, 3) if self.trees else None, "max": self.deepest},
             "labels": {column: len(labels) for column, labels in self.labels.items()},
         }
 

@@ -1,80 +1,79 @@
-"""The settings of every annotator (parser or tagger).
+"""Settings of the annotators (parsers and taggers).
 
-To add one: its settings here, a line in `ANNOTATORS`, its code in `annotation/{tool}.py`.
+To add an annotator: its settings here, a line in `ANNOTATORS`, its code in `annotation/{tool}.py`.
 """
 
 import re
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from nmtcore.config.ranges import Count, Positive, settings_class
 from nmtcore.config.registry import Registry
 
-ANNOTATION_KINDS = ("dependencies", "tags", "ccg", "constituency")
-"""What an annotator may give: heads with labels; UPOS and XPOS; CCG supertags; bracketed constituents."""
+ANNOTATIONS = ("dependencies", "tags", "ccg", "constituency")
+"""Kinds of annotation: heads with labels; UPOS and XPOS; CCG supertags; bracketed constituents."""
 
 MODEL_NAME = r"(?!\.{1,2}$)[A-Za-z0-9._-]+"
-"""What a parser's model may be called: a name, never a path."""
+"""Pattern of the names of annotators' models, which are never paths."""
 
 
 def check_model_name(name: str) -> None:
-    """Raise a `ValueError` at a path: models can run code, so they are looked for in the user's folders alone."""
+    """Raise a `ValueError` unless `name` is plain: models can run code, so only the user's folders are searched."""
     if not re.fullmatch(MODEL_NAME, name):
         raise ValueError(
-            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {name!r}: add the folder it lies in to "
-            "`models` in config/config.yaml (or give it as --models), and name the model itself"
+            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {name!r}: add its folder to "
+            "`models` in config/config.yaml (or give the folder as --models), and use the model's name here"
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class AnnotatorSettings:
-    """What all annotators share."""
+    """Base of the settings of all annotators."""
 
     model_holds: ClassVar[str] = ""
-    """A glob that matches inside the folder of a model; without one, a model is a file (alone in its folder)."""
+    """A glob that matches in the folder of a model; if empty, a model is a single file."""
 
-    shards: int = 1
-    """Jobs that share the training split; a development or test set is one job."""
-    max_words: int = 250
-    """A longer sentence gets a null annotation with a reason."""
+    shards: Count = 1
+    """Jobs that the training split is divided among; each development and test set is one job."""
+    max_words: Count = 250
+    """Longest sentence to annotate, in words; longer ones get a null annotation with a reason."""
 
     def __post_init__(self) -> None:
-        if self.shards < 1:
-            raise ValueError("shards must be at least 1")
         for name in self.models:
             check_model_name(name)
 
     @property
     def gives(self) -> tuple[str, ...]:
-        """The kinds of annotation that it can give (of `ANNOTATION_KINDS`)."""
+        """The kinds of annotation that the annotator can give (of `ANNOTATIONS`)."""
         return ("dependencies", "tags")
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Names of the models that it reads: of files of `config/models`, or in the folders `models` of config.yaml."""
+        """Names of its models: files of `config/models`, or entries of the folders `models` of config.yaml."""
         model = getattr(self, "model", None)
         return () if model is None else (model,)
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ExistingSettings(AnnotatorSettings):
-    """The trees that came with the corpus (CzEng export, CoNLL-U, the demo corpus)."""
+    """The corpus's own trees (CzEng export, CoNLL-U, demo corpus)."""
 
     @property
     def gives(self) -> tuple[str, ...]:
-        """Everything, as far as the corpus has it."""
-        return ANNOTATION_KINDS
+        """All kinds, as far as the corpus has them."""
+        return ANNOTATIONS
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class SpacySettings(AnnotatorSettings):
-    """Any spaCy pipeline with a parser, or with a tagger whose tags are CCG categories."""
+    """A spaCy pipeline with a parser, or with a tagger whose tags are CCG categories."""
 
     model_holds = "meta.json"
     model: str
-    """The name of a folder in one of `models` of config.yaml, or of an installed spaCy pipeline."""
-    batch_size: int = 128
+    """Name of the pipeline: a folder in one of `models` of config.yaml, or an installed spaCy pipeline."""
+    batch_size: Count = 128
+    """Sentences per batch of the pipeline."""
     tags: Literal["xpos", "ccg"] = "xpos"
-    """What the pipeline's `tag_` is: ccg makes it a supertagger, which needs no parser."""
+    """Content of the pipeline's `tag_`; ccg: it is a supertagger, which needs no parser."""
 
     @property
     def gives(self) -> tuple[str, ...]:
@@ -82,37 +81,39 @@ class SpacySettings(AnnotatorSettings):
         return ("ccg",) if self.tags == "ccg" else ("dependencies", "tags")
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class StanzaSettings(AnnotatorSettings):
-    """A Stanza pipeline on words that are cut already: tags, lemmas, trees, and constituents where it has them."""
+    """A Stanza pipeline for tokenised text: tags, lemmas, trees, and constituents if it has a model for them."""
 
     model_holds = "depparse.pt"
     model: str
-    """The name of a folder with {pos,lemma,depparse,constituency...}.pt (config/models/stanza_*.yaml)."""
+    """Name of a folder with {pos,lemma,depparse,constituency...}.pt (config/models/stanza_*.yaml)."""
     constituency: bool = False
-    batch_size: int = 64
-    """Sentences that are given to the pipeline at once."""
+    """Whether constituents are parsed too."""
+    batch_size: Count = 64
+    """Sentences per batch of the pipeline."""
 
     @property
     def gives(self) -> tuple[str, ...]:
-        """Trees and tags; constituents where they are asked for."""
+        """Trees and tags, and constituents if `constituency` is set."""
         return ("dependencies", "tags", *(("constituency",) if self.constituency else ()))
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class CoreNlpSettings(AnnotatorSettings):
-    """Stanford CoreNLP, by its command line; needs Java. English and German."""
+    """Stanford CoreNLP for English and German, by its command line; needs Java."""
 
     model_holds = "stanford-corenlp-*.jar"
     model: str = "corenlp"
-    """The name of a folder with its jars; `corenlp` may also be named by CORENLP_HOME."""
+    """Name of a folder with its jars; the environment variable CORENLP_HOME may give the folder of `corenlp`."""
     analysis: Literal["dependencies", "constituents"] = "dependencies"
-    """Constituents: English by the shift-reduce parser, German by the PCFG."""
-    memory_mb: int = 3000
-    batch_size: int = 50_000
-    """Sentences that one run of Java gets, which takes seconds to start; a crash costs the hundred around it."""
-    seconds_a_sentence: float = 5.0
-    """When a hundred sentences take a hundred times as long (and a minute, to start), it is taken for hanging."""
+    """dependencies: trees and tags; constituents: by the shift-reduce parser (English) or the PCFG (German)."""
+    memory_mb: Count = 3000
+    """Memory of Java, in megabytes."""
+    batch_size: Count = 50_000
+    """Sentences per start of Java, which takes seconds; after a crash, up to a hundred sentences have no annotation."""
+    seconds_a_sentence: Positive = 5.0
+    """Time limit per sentence: Java is stopped if a hundred sentences take a hundred times as long, plus a minute."""
 
     @property
     def gives(self) -> tuple[str, ...]:
@@ -120,31 +121,32 @@ class CoreNlpSettings(AnnotatorSettings):
         return ("dependencies", "tags") if self.analysis == "dependencies" else ("constituency",)
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class UdPipeSettings(AnnotatorSettings):
-    """UDPipe 1 (`ufal.udpipe`): tagger, lemmatiser and parser of one model file."""
+    """UDPipe 1 (`ufal.udpipe`): tagger, lemmatiser and parser in one model file."""
 
     model: str
-    """The name of a .udpipe file, or of a folder with one, in one of `models`; or a model of config/models."""
+    """Name of a .udpipe file or of a folder with one in one of `models` of config.yaml, or a file of config/models."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class EasyCcgSettings(AnnotatorSettings):
-    """EasyCCG (Lewis and Steedman 2014), by its jar; needs Java. Supertags of its best derivation."""
+    """EasyCCG (Lewis and Steedman 2014): the supertags of its best derivation; needs Java."""
 
     model_holds = "easyccg.jar"
     model: str = "easyccg"
-    """The name of a folder with easyccg.jar and the unpacked model (config/models/easyccg.yaml)."""
-    memory_mb: int = 3000
-    batch_size: int = 50_000
-    """Sentences that one run of Java gets, which takes long to load its model."""
-    seconds_a_sentence: float = 5.0
-    """When a sentence takes longer (and a minute, to start), it is taken for hanging."""
-    max_words: int = 70
+    """Name of a folder with easyccg.jar and the unpacked model (config/models/easyccg.yaml)."""
+    memory_mb: Count = 3000
+    """Memory of Java, in megabytes."""
+    batch_size: Count = 50_000
+    """Sentences per start of Java, which takes long to load the model."""
+    seconds_a_sentence: Positive = 5.0
+    """Time limit per sentence: Java is stopped if a sentence takes longer, plus a minute for its start."""
+    max_words: Count = 70
 
     @property
     def gives(self) -> tuple[str, ...]:
-        """Supertags alone."""
+        """Only supertags."""
         return ("ccg",)
 
 
@@ -157,7 +159,7 @@ ANNOTATORS = Registry[AnnotatorSettings](
         "udpipe": UdPipeSettings,
         "easyccg": EasyCcgSettings,
     },
-    what="tool",
+    noun="tool",
     key="tool",
     package="nmtcore.annotation",
 )

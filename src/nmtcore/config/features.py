@@ -1,6 +1,6 @@
 """The features of words that components read, and the kind of annotation that each is made of.
 
-A data set's `syntax` names an annotator for each kind of annotation (`annotators.ANNOTATION_KINDS`); a component
+A data set's `syntax` names an annotator for each kind of annotation (`annotators.ANNOTATIONS`); a component
 `needs` features. The two have different names.
 To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`.
 """

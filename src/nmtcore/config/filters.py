@@ -1,70 +1,78 @@
-"""The settings of every corpus filter.
+"""Settings of the corpus filters.
 
-To add one: its settings here, a line in `FILTERS`, its code in `corpus/filters/{name}.py`.
+To add a filter: its settings here, a line in `FILTERS`, its code in `corpus/filters/{name}.py`.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from nmtcore.config.ranges import Amount, Count, Probability, Range, Seed, settings_class
 from nmtcore.config.registry import Registry
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class FilterSettings:
-    """What all filters share."""
+    """Base of the settings of all filters."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class EmptySettings(FilterSettings):
-    """Drop pairs with a side that has no word."""
+    """Drop pairs with a side that has no words."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class LengthSettings(FilterSettings):
     """Drop pairs with a side of fewer than `least` or more than `most` words."""
 
-    least: int = 1
-    most: int = 250
+    least: Amount = 1
+    """Fewest words per side."""
+    most: Count = 250
+    """Most words per side."""
+
+    def __post_init__(self) -> None:
+        if self.most < self.least:
+            raise ValueError(f"most {self.most} is below least {self.least}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class RatioSettings(FilterSettings):
     """Drop pairs whose longer side has more than `most` times the words of the shorter."""
 
-    most: float = 9.0
+    most: Annotated[float, Range(least=1)] = 9.0
+    """Highest ratio of the two lengths."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class DuplicatesSettings(FilterSettings):
-    """Keep the first of several equal pairs (both sides equal, as words)."""
+    """Keep the first of several equal pairs (the words of both sides are equal)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class HeldOutSettings(FilterSettings):
-    """Drop training pairs that occur in another split of the data set (both sides equal, as words)."""
+    """Drop pairs that also occur in a development or test split (the words of both sides are equal)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class LangDetectSettings(FilterSettings):
-    """Drop pairs of which a side is not in its language, as the package langdetect (a port of Google's) sees it."""
+    """Drop pairs with a side that is not in its language, as the papers do: by langdetect (a port of Google's)."""
 
     sides: tuple[Literal["source", "target"], ...] = ("source", "target")
+    """Sides to check."""
     profiles: tuple[str, ...] | None = None
-    """The languages that it chooses from (ISO 639-1). None: all of its 55, as in the papers; fewer are faster, and
-    drop other pairs."""
-    seed: int = 0
-    """Of its random walk, for every sentence anew, so that a verdict does not depend on the sentences before."""
+    """Languages to choose from (ISO 639-1); null: all 55, as in the papers. Fewer are faster and drop other pairs."""
+    seed: Seed = 0
+    """Seed of its random walk, set anew for every sentence, so that results do not depend on earlier sentences."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class LinguaSettings(FilterSettings):
-    """Drop pairs of which a side is not in its language, as lingua sees it: faster than langdetect, and better."""
+    """Drop pairs with a side that is not in its language, by lingua, which is faster and better than langdetect."""
 
     sides: tuple[Literal["source", "target"], ...] = ("source", "target")
+    """Sides to check."""
     languages: tuple[str, ...] | None = None
-    """The languages that it chooses from (ISO 639-1), beside the data set's two. None: a dozen frequent ones."""
-    least_confidence: float = 0.0
-    """A sentence stays where its own language has at least this confidence even if another one has more; 0: off."""
+    """Languages to choose from in addition to the data set's two (ISO 639-1); null: a dozen frequent ones."""
+    least_confidence: Probability = 0.0
+    """A sentence whose own language has at least this confidence stays, even if another language has more; 0: off."""
 
 
 FILTERS = Registry[FilterSettings](
@@ -77,6 +85,6 @@ FILTERS = Registry[FilterSettings](
         "langdetect": LangDetectSettings,
         "lingua": LinguaSettings,
     },
-    what="filter",
+    noun="filter",
     package="nmtcore.corpus.filters",
 )

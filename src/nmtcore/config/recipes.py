@@ -1,28 +1,39 @@
 """Settings of recipes and scales."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import Annotated, Any
 
+from nmtcore.config.partial import PartOf
+from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.runs import SentencesSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class RecipeSettings:
-    """One paper's way of training: what it changes in the defaults of the model, of training and of decoding."""
+    """The settings of one paper: its changes of the defaults of model, training and decoding."""
 
     description: str
-    model: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
-    decoding: dict[str, Any] = field(default_factory=dict)
+    """A sentence that says what the file is for."""
+    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
+    """Settings of the model."""
+    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
+    """Settings of training."""
+    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
+    """Settings of decoding."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ScaleSettings(RecipeSettings):
-    """What shrinks: less data, and changes like a recipe's, laid over recipe and data set; those of `DECIDED_BY_SCALE`
-    are laid over the system too."""
+    """The size of runs: less data, and settings that override those of recipes and data sets.
+
+    Settings in `DECIDED_BY_SCALE` override those of systems too.
+    """
 
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
-    fine_tuning: dict[str, Any] = field(default_factory=dict)
-    """Changes of `training` for systems that start from another one's model, laid over the scale's own `training`."""
-    segmentation_size: int | None = None
-    """A data set's segmentation is cut down to at most this many merges or words."""
+    """Sentences to use of each split."""
+    fine_tuning: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
+    """Changes of the scale's `training` for systems that start from another system's model."""
+    segmentation_size: Count | None = None
+    """Most merges or words of a segmentation; null: as the data set has them."""

@@ -1,39 +1,65 @@
 """Settings of systems."""
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import field
+from typing import Annotated, Any, Literal
 
-from nmtcore.config.training import TreebankSettings
+from nmtcore.config.components import COMPONENTS
+from nmtcore.config.partial import PartOf, PartsOf
+from nmtcore.config.ranges import settings_class
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.transformer import TransformerSettings
+from nmtcore.config.transforms import TRANSFORMS
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class SystemSettings:
     """A base model and components by name, in the order in which the model calls them."""
 
     base: Literal["transformer"] = "transformer"
+    """Base model."""
     description: str = ""
-    components: dict[str, dict[str, Any]] = field(default_factory=dict)
-    model: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
-    decoding: dict[str, Any] = field(default_factory=dict)
+    """A sentence that says what the system is."""
+    components: Annotated[dict[str, dict[str, Any]], PartsOf(COMPONENTS)] = field(default_factory=dict)
+    """Components by name, in the order in which the model calls them; a component's kind is its name or its `kind`."""
+    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
+    """Changes of the model."""
+    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
+    """Changes of training."""
+    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
+    """Changes of decoding."""
     start_from: str | None = None
-    """Another system: its model, on the same data set and scale and with the same seed, has the first weights."""
+    """Another system, whose model (same data set, scale and seed) gives the initial weights."""
     treebank: TreebankSettings | None = None
-    """It is trained on the data set's training treebanks."""
-    segmentation: dict[str, Any] = field(default_factory=dict)
-    """What it changes in the data set's segmentation."""
-    transforms: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Transforms of examples by name, in the order in which they are made."""
+    """Training on the data set's training treebanks; null: none."""
+    segmentation: Annotated[dict[str, Any], PartOf(SegmentationSettings)] = field(default_factory=dict)
+    """Changes of the data set's segmentation."""
+    transforms: Annotated[dict[str, dict[str, Any]], PartsOf(TRANSFORMS)] = field(default_factory=dict)
+    """Transforms of examples by name, in the order in which they are applied."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
+class PerDatasetSettings:
+    """The changes of a system on one data set, and on data sets that extend it."""
+
+    components: Annotated[dict[str, dict[str, Any]], PartsOf(COMPONENTS)] = field(default_factory=dict)
+    """Changes of the system's components, by name."""
+    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
+    """Changes of the model."""
+    training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
+    """Changes of training."""
+    decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
+    """Changes of decoding."""
+
+
+@settings_class
 class SystemEntry(SystemSettings):
-    """What a file says of a system: how it differs from the one that it extends."""
+    """An entry of a file of systems: its differences from the system that it extends."""
 
-    components: dict[str, dict[str, Any] | None] = field(default_factory=dict)
-    """Null drops a component of an ancestor."""
-    transforms: dict[str, dict[str, Any] | None] = field(default_factory=dict)
-    """Null drops a transform of an ancestor."""
-    per_dataset: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Data set: what changes there, and on data sets that extend it: components, model, training, decoding. Of several
-    such entries the nearest counts."""
+    components: Annotated[dict[str, dict[str, Any] | None], PartsOf(COMPONENTS)] = field(default_factory=dict)
+    """Components by name, in the order in which the model calls them; a component's kind is its name or its `kind`.
+    null drops an ancestor's component."""
+    transforms: Annotated[dict[str, dict[str, Any] | None], PartsOf(TRANSFORMS)] = field(default_factory=dict)
+    """Transforms of examples by name, in the order in which they are applied. null drops an ancestor's transform."""
+    per_dataset: dict[str, Annotated[dict[str, Any], PartOf(PerDatasetSettings)]] = field(default_factory=dict)
+    """Changes on a data set and on those that extend it; of several such entries only the nearest counts."""

@@ -1,133 +1,163 @@
 """Settings of training and decoding: what a recipe holds."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import field
+from typing import Annotated, Literal
+
+from nmtcore.config.ranges import (
+    Amount,
+    Beam,
+    Count,
+    Exponent,
+    Fraction,
+    LearningRate,
+    NonNegative,
+    Positive,
+    Range,
+    settings_class,
+)
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ScheduleSettings:
-    """How the learning rate moves."""
+    """The learning rate over time."""
 
     kind: Literal["inverse_sqrt", "plateau", "halving", "constant"] = "inverse_sqrt"
-    """inverse_sqrt: linear warm-up to `peak`, then peak * sqrt(warmup / update). plateau: times `factor` after more
-    than `patience` validations in a row without a better score (as torch and JoeyNMT count). halving: times `factor`
-    when validation perplexity is above the previous one's; training stops after `stop_after` such steps."""
-    peak: float = 7e-4
-    warmup: int = 0
-    """Updates of linear warm-up (0: none)."""
-    factor: float = 0.5
-    patience: int = 0
-    stop_after: int | None = None
-    floor: float = 0.0
-    """plateau: the rate never falls below this."""
+    """inverse_sqrt: peak * sqrt(warmup / update) after the warm-up. plateau: times `factor` after more than `patience`
+    validations in a row without a better score (as torch and JoeyNMT count). halving: times `factor` when validation
+    perplexity is above the previous one's. constant: `peak` after the warm-up."""
+    peak: LearningRate = 7e-4
+    """Highest learning rate."""
+    warmup: Amount = 0
+    """Updates of linear warm-up to `peak`; 0: none."""
+    factor: Annotated[float, Range(above=0, below=1)] = 0.5
+    """plateau and halving: what the rate is multiplied by when it is lowered."""
+    patience: Amount = 0
+    """plateau: validations in a row without a better score that do not lower the rate yet."""
+    stop_after: Count | None = None
+    """halving: training ends after the rate was lowered this often; null: it goes on."""
+    floor: Annotated[float, Range(least=0, most=1)] = 0.0
+    """plateau: lowest learning rate."""
     stop_at_floor: bool = False
-    """plateau: training ends when the rate reaches `floor`."""
+    """plateau: whether training ends when the rate reaches `floor`."""
 
     def __post_init__(self) -> None:
         if self.kind == "plateau" and self.stop_at_floor and not 0 < self.floor < self.peak:
             raise ValueError("stop_at_floor needs a floor above 0 and below the peak")
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class BatchSettings:
-    """What one update sees, over all devices together."""
+    """The data of one update, over all devices together."""
 
     unit: Literal["tokens", "sentences"] = "tokens"
-    """tokens: rows times the longer side's padded length; sentences: rows."""
-    size: int = 4096
-    device_size: int | None = None
-    """The most that one device takes at once, in the same unit; a larger batch is accumulated. None: the whole."""
-    max_length: int | None = 256
-    """Training pairs with a longer side (subwords, without the end of sentence) are left out and counted. None: all
+    """Unit of `size`. tokens: sentence pairs times the padded length of the longer side; sentences: sentence pairs."""
+    size: Count = 4096
+    """Size of the batch of one update."""
+    device_size: Count | None = None
+    """Largest batch that one device computes at once, in the same unit; larger ones are accumulated. null: no limit."""
+    max_length: Count | None = 256
+    """Most subwords per side, without the end of sentence; longer training pairs are left out and counted. null: all
     pairs are used."""
-    pool: int = 100
+    pool: Count = 100
     """Batches of similar length are cut from shuffled pools of about this many batches."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ValidationSettings:
-    """When and how the development set is looked at."""
+    """Validation on the development set."""
 
-    every: int = 1000
+    every: Count = 1000
     """Updates between validations."""
     metric: Literal["bleu", "perplexity"] = "bleu"
-    """What early stopping, `best` and a plateau go by. Perplexity is always computed."""
-    beam: int = 1
-    stop_after: int | None = None
-    """Stop after this many validations without a better score. None: never."""
+    """Score that decides on early stopping, the best checkpoint and a plateau; perplexity is always computed."""
+    beam: Beam = 1
+    """Beam of the search that validates by BLEU."""
+    stop_after: Count | None = None
+    """Training ends after this many validations without a better score; null: never."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class TrainingSettings:
-    """One training run."""
+    """Training of a model."""
 
-    betas: tuple[float, float] = (0.9, 0.98)
-    epsilon: float = 1e-9
-    weight_decay: float = 0.0
+    betas: tuple[Fraction, Fraction] = (0.9, 0.98)
+    """Adam's rates of decay."""
+    epsilon: Positive = 1e-9
+    """Adam's epsilon."""
+    weight_decay: NonNegative = 0.0
+    """Decoupled weight decay (AdamW); 0: none."""
     schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
+    """The learning rate over time."""
     batch: BatchSettings = field(default_factory=BatchSettings)
+    """The data of one update, over all devices together."""
     validation: ValidationSettings = field(default_factory=ValidationSettings)
-    label_smoothing: float = 0.1
+    """Validation on the development set."""
+    label_smoothing: Fraction = 0.1
+    """Probability mass that label smoothing takes from the correct token."""
     smoothing_over: Literal["all", "others", "others_but_padding"] = "all"
-    """The entries that share the smoothed mass: V (fairseq), V-1 (Tensor2Tensor) or V-2 (JoeyNMT)."""
-    clip_norm: float | None = None
-    """Scale gradients down to this L2 norm."""
+    """Vocabulary entries that share the smoothed mass: all V (fairseq), the V-1 others (Tensor2Tensor), or the V-2
+    others without padding (JoeyNMT)."""
+    clip_norm: Positive | None = None
+    """Gradients are scaled down to this L2 norm; null: never."""
     initialisation: Literal["xavier", "uniform"] = "xavier"
-    uniform_range: float = 0.04
-    max_updates: int | None = None
-    max_epochs: int | None = None
+    """Distribution of the initial weights; uniform: between plus and minus `uniform_range`."""
+    uniform_range: Positive = 0.04
+    """Bound of uniform initial weights."""
+    max_updates: Count | None = None
+    """Training ends after this many updates. This or `max_epochs` must be set."""
+    max_epochs: Count | None = None
+    """Training ends after this many epochs."""
     precision: Literal["fp32", "bf16"] = "fp32"
-    """bf16: autocast on a GPU; weights and optimiser stay fp32."""
+    """bf16: autocast on a GPU; weights and optimiser stay in fp32."""
     keep: Literal["last", "best", "average"] = "last"
-    """Which weights the run ends with; average: of the last `average` checkpoints."""
-    average: int = 5
-    checkpoint_every: int = 1000
+    """Final weights: of the last or the best checkpoint, or the average of the last `average` checkpoints."""
+    average: Count = 5
+    """Number of checkpoints that are averaged."""
+    checkpoint_every: Count = 1000
     """Updates between checkpoints."""
-    log_every: int = 10
-    """Updates that a line of training.jsonl sums up."""
+    log_every: Count = 10
+    """Updates per line of training.jsonl."""
 
     def __post_init__(self) -> None:
         if self.max_updates is None and self.max_epochs is None:
             raise ValueError("give max_updates or max_epochs, or training would never end")
-        if not 0 <= self.label_smoothing < 1:
-            raise ValueError("label_smoothing must be at least 0 and below 1")
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class TreebankSettings:
-    """Every update sees sentences of the data set's training treebanks (`treebank_...` splits): they alone train the
-    heads that parse."""
+    """Training on the data set's training treebanks (`treebank_...` splits).
+
+    Each update sees a batch of their sentences, and the heads that parse learn from these alone.
+    """
 
     pairs: bool = True
-    """Whether it also sees a batch of translation pairs, which train everything but those heads' parsing. False: an
-    epoch is one of the treebanks."""
-    size: int | None = None
-    """Of the batch of treebank sentences, in the unit of `training.batch`. None: `training.batch.size`."""
-
-    def __post_init__(self) -> None:
-        if self.size is not None and self.size < 1:
-            raise ValueError("size must be at least 1")
+    """Whether each update also sees a batch of translation pairs, which train everything but parsing. false: an epoch
+    is one pass over the treebanks."""
+    size: Count | None = None
+    """Size of the batch of treebank sentences, in the unit of `training.batch`; null: `training.batch.size`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class DecodingSettings:
     """Beam search."""
 
-    beam: int = 4
+    beam: Beam = 4
+    """Live hypotheses per sentence; 1: greedy search."""
     length_penalty: Literal["gnmt", "fairseq", "none"] = "gnmt"
-    """gnmt: log p / ((5 + n) / 6)^alpha (Wu et al. 2016); fairseq: log p / n^alpha; n counts the end of sentence."""
-    alpha: float = 0.6
-    max_length_ratio: float | None = 2.0
-    """Output subwords at most this many times the source's..."""
-    max_length_extra: int = 10
-    """...plus this."""
-    max_length: int | None = None
-    """And never more than this."""
-    batch_sentences: int = 64
-    """Sentences searched at once; it changes the speed, not the result."""
+    """What log probabilities are divided by for a length of n, end of sentence included. gnmt: ((5 + n) / 6)^alpha (Wu
+    et al. 2016); fairseq: n^alpha."""
+    alpha: Exponent = 0.6
+    """Exponent of the length penalty."""
+    max_length_ratio: Positive | None = 2.0
+    """A translation has at most this many times the source's subwords, plus `max_length_extra`. null: no such limit.
+    This or `max_length` must be set."""
+    max_length_extra: Amount = 10
+    """Subwords added to the limit of `max_length_ratio`."""
+    max_length: Count | None = None
+    """Most subwords of a translation, whatever the source's length; null: no such limit."""
+    batch_sentences: Count = 64
+    """Sentences searched at once; changes the speed, not the result."""
 
     def __post_init__(self) -> None:
-        if self.beam < 1 or self.batch_sentences < 1:
-            raise ValueError("beam and batch_sentences must be at least 1")
         if self.max_length_ratio is None and self.max_length is None:
             raise ValueError("give max_length_ratio or max_length, or a search might never end")

@@ -1,25 +1,33 @@
-"""From plain mappings (YAML, JSON) to frozen, typed settings, and back; every mistake is a sentence."""
+"""Conversion of plain mappings (YAML, JSON) to frozen, typed settings and back; every mistake is a sentence."""
 
 import contextlib
 import dataclasses
 import difflib
-import functools
 import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar, Union
+from typing import Annotated, Any, Literal, TypeVar, Union
 
+from nmtcore.config.ranges import check_ranges, hints_of
 from nmtcore.errors import UserError
 
 T = TypeVar("T")
 
 _SYNONYMS = {"gpu": "cuda", "cuda": "cuda"}
-"""What users may call a valid name that is spelt differently, in small letters and without what follows a colon."""
+"""Other words for valid names, in small letters and without what follows a colon ("gpu:0")."""
+
+
+class Check:
+    """Base of what checks values with a certain type hint: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`."""
+
+    def check(self, value: Any, *, where: str) -> None:
+        """Raise a `UserError` if the value is wrong."""
+        raise NotImplementedError
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """Say which valid names are nearest to `name`, or list them all when none is near."""
+    """Write a sentence with the valid names that resemble `name`, or with all valid names if none does."""
     valid = sorted(map(str, valid))
     meant = _SYNONYMS.get(str(name).lower().partition(":")[0])
     close = [meant] if meant in valid else difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
@@ -28,48 +36,72 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     return f"Valid are: {', '.join(valid)}." if valid else "Nothing is valid here."
 
 
-def choose(name: str, valid: Iterable[str], *, what: str, where: str) -> str:
-    """Return `name` if it is valid, else raise a sentence that names the nearest valid ones."""
+def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
+    """Return `name` if it is valid; otherwise raise a `UserError` that names the most similar valid names."""
     valid = list(valid)
     if name not in valid:
-        raise UserError(f"{where}: unknown {what} '{name}'. {nearest(name, valid)}")
+        raise UserError(f"{where}: unknown {noun} '{name}'. {nearest(name, valid)}")
     return name
 
 
-_hints = functools.cache(typing.get_type_hints)
+def check_keys(cls: type, values: Mapping[str, Any], *, where: str) -> None:
+    """Raise a `UserError` unless `values` is a mapping whose keys are all fields of `cls`."""
+    if not isinstance(values, Mapping):
+        raise UserError(f"{where}: expected keys and values, found {_shown(values)}.")
+    fields = [field.name for field in dataclasses.fields(cls) if field.init]
+    for key in values:
+        if key not in fields:
+            raise UserError(f"{where}: unknown key '{key}'. {nearest(key, fields)}")
 
 
 def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
     """Make a `cls` (a dataclass) from a mapping; `where` names the file and the key for error messages."""
-    if not isinstance(values, Mapping):
-        raise UserError(f"{where}: expected keys and values, found {_shown(values)}.")
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    hints = _hints(cls)
-    for key in values:
-        if key not in fields:
-            raise UserError(f"{where}: unknown key '{key}'. {nearest(key, fields)}")
+    check_keys(cls, values, where=where)
     missing = [
-        name
-        for name, field in fields.items()
-        if name not in values and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.init
+        and field.name not in values
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
     ]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
         raise UserError(
             f"{where}: the key{'s' * (len(missing) > 1)} {names} {'is' if len(missing) == 1 else 'are'} missing."
         )
-    converted = {key: convert(value, hints[key], where=f"{where}: {key}") for key, value in values.items()}
+    hints = hints_of(cls)
+    converted = {key: _convert(value, hints[key], where=f"{where}: {key}") for key, value in values.items()}
     try:
         return cls(**converted)
     except ValueError as error:
-        raise UserError(f"{where}: {error}") from error
+        raise UserError(f"{where}: {str(error).rstrip('.')}.") from error
 
 
 def convert(value: Any, hint: Any, *, where: str) -> Any:
-    """Check `value` against a type hint and bring lists to tuples and mappings to dataclasses."""
+    """Check a value against a type hint with ranges, and bring lists to tuples and mappings to dataclasses.
+
+    `where` ends with the name of the value: `mine.yaml: training: max_updates`.
+    """
+    converted = _convert(value, hint, where=where)
+    outside, _, name = where.rpartition(": ")
+    try:
+        check_ranges(converted, hint, name=name)
+    except ValueError as error:
+        raise UserError(f"{outside}: {error}.") from error
+    return converted
+
+
+def _convert(value: Any, hint: Any, *, where: str) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return value
+    if origin is Annotated:
+        converted = _convert(value, arguments[0], where=where)
+        for extra in hint.__metadata__:
+            if isinstance(extra, Check):
+                extra.check(converted, where=where)
+        return converted
     if origin in (Union, types.UnionType):
         return _convert_union(value, arguments, where)
     if origin is Literal:
@@ -81,7 +113,7 @@ def convert(value: Any, hint: Any, *, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise UserError(f"{where}: expected keys and values, found {_shown(value)}.")
-        return {str(k): convert(v, arguments[1], where=f"{where}.{k}") for k, v in value.items()}
+        return {str(k): _convert(v, arguments[1], where=f"{where}.{k}") for k, v in value.items()}
     if dataclasses.is_dataclass(hint):
         return value if isinstance(value, hint) else build(hint, value, where=where)
     return _convert_plain(value, hint, where)
@@ -94,7 +126,7 @@ def _convert_union(value: Any, choices: tuple, where: str) -> Any:
     faults = []
     for choice in rest:
         try:
-            return convert(value, choice, where=where)
+            return _convert(value, choice, where=where)
         except UserError as error:
             faults.append(error)
     raise faults[-1] if len(faults) == 1 else max(faults, key=lambda fault: len(str(fault)))
@@ -105,10 +137,10 @@ def _convert_tuple(value: Any, arguments: tuple, where: str) -> tuple:
         raise UserError(f"{where}: expected a list, found {_shown(value)}.")
     items = list(value)
     if len(arguments) == 2 and arguments[1] is Ellipsis:
-        return tuple(convert(v, arguments[0], where=f"{where}[{i}]") for i, v in enumerate(items))
+        return tuple(_convert(v, arguments[0], where=f"{where}[{i}]") for i, v in enumerate(items))
     if len(items) != len(arguments):
         raise UserError(f"{where}: expected {len(arguments)} values, found {len(items)}.")
-    return tuple(convert(v, a, where=where) for v, a in zip(items, arguments, strict=True))
+    return tuple(_convert(v, a, where=where) for v, a in zip(items, arguments, strict=True))
 
 
 def _convert_plain(value: Any, hint: type, where: str) -> Any:
@@ -132,8 +164,14 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else repr(value)
 
 
+def settings_class_in(hint: Any) -> type | None:
+    """Give the settings class that a value of this type hint is built into; None if there is none."""
+    choices = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
+    return next((choice for choice in choices if dataclasses.is_dataclass(choice)), None)
+
+
 def plain(settings: Any) -> Any:
-    """Turn settings back into dictionaries, lists and plain values, as JSON and YAML hold them."""
+    """Turn settings back into the dictionaries, lists and plain values of JSON and YAML."""
     if dataclasses.is_dataclass(settings):
         return {f.name: plain(getattr(settings, f.name)) for f in dataclasses.fields(settings) if f.init}
     if isinstance(settings, Mapping):
@@ -144,7 +182,7 @@ def plain(settings: Any) -> Any:
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay mappings over one another: later ones win, mappings inside are merged, lists are replaced."""
+    """Merge mappings: later values win, inner mappings are merged, lists are replaced."""
     merged: dict[str, Any] = {}
     for layer in layers:
         for key, value in layer.items():

@@ -1,0 +1,1 @@
+"""The corpus stage: download, read, tokenise and filter parallel text."""

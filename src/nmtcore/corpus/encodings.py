@@ -1,17 +1,22 @@
-"""Recognise text in an encoding other than UTF-8."""
+"""Recognise text in UTF-16 or UTF-32, which the readers refuse."""
 
 SAMPLE = 1 << 12
-"""Bytes that an encoding is guessed from."""
-_BOMS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+"""Bytes from which an encoding is guessed."""
+_BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 
 
 def wide_encoding(start: bytes) -> str | None:
-    """Name the encoding of a text that begins with `start` if that is UTF-16 or UTF-32, as `iconv -f` calls it.
+    """Name the encoding, as `iconv -f` calls it, of a text that begins with `start`; None if not UTF-16 or UTF-32.
 
-    It is told by its byte order mark, or where there is none by NUL bytes: read in the right order of bytes, a text in
-    UTF-16 has many ASCII characters (spaces and ends of lines at least), in the wrong order hardly any.
+    The evidence is a byte order mark or, without one, NUL bytes: read in the right byte order, UTF-16 text has many
+    ASCII characters (at least spaces and line ends); read in the wrong order, it has hardly any.
     """
-    for mark, name in _BOMS.items():
+    for mark, name in _BYTE_ORDER_MARKS.items():
         if start.startswith(mark):
             return name
     start = start[: min(len(start), SAMPLE) // 2 * 2]
@@ -24,10 +29,11 @@ def wide_encoding(start: bytes) -> str | None:
 
 
 def convert_advice(encoding: str) -> str:
-    """Say that a text is in such an encoding, and the command that converts it."""
+    """Say that a text is in the given encoding, and which command converts it."""
     return f"is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8 OLD > NEW)"
 
 
 def _ascii_share(low: bytes, high: bytes) -> float:
-    """Give the share of the characters, of these low and high bytes, that are ASCII and no NUL."""
-    return sum(1 for one, other in zip(low, high, strict=True) if other == 0 and 0 < one < 128) / len(low)
+    """Return the share of ASCII characters other than NUL among the characters with these low and high bytes."""
+    ascii_count = sum(1 for low_byte, high_byte in zip(low, high, strict=True) if high_byte == 0 and 0 < low_byte < 128)
+    return ascii_count / len(low)

@@ -1,7 +1,7 @@
-"""From the pairs as they were read to the pairs that are used: the data set's filters, in its order, on train.
+"""Filter the sentence pairs of a split: apply the data set's filters, in its order, to the training pairs.
 
-Batches flow through the filters one by one. Filters that are costly (see `corpus.filters`) look at several batches at
-a time, each in its own process; all others run here, in the order of the rows.
+Batches pass through the filters one by one. Costly filters (see `corpus.filters`) process several batches at a time, in
+worker processes; all other filters run in the main process, in row order.
 """
 
 from collections import deque
@@ -21,14 +21,15 @@ from nmtcore.corpus.filters import is_costly, make_filter
 from nmtcore.corpus.filters.view import Situation, View
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.parallel import available_cores, ordered_map
-from nmtcore.corpus.truecase import Truecaser, load_truecasers, truecased
+from nmtcore.corpus.truecase import Truecaser, load_truecasers, truecase_pairs
 from nmtcore.errors import UserError, explained
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, read_batches, row_count, row_writer
 
 BUDGET_BYTES = 256 << 20
+"""Default memory budget of the filter `duplicates`."""
 ROWS_PER_TASK = 1_000
-"""Pairs that a process gets at a time: less than a second of langdetect's work."""
+"""Sentence pairs per task of a worker process: less than a second of work for langdetect."""
 
 
 def filter_split(
@@ -46,10 +47,11 @@ def filter_split(
     """Write the pairs of `raw` that pass the filters to `output` (PAIR_SCHEMA), and the counts to `report` (JSON).
 
     `dataset` is the data set's name, for messages. A pair is counted under the first filter, in the data set's order,
-    that drops it. `other_raws` are the raw files of the other splits, for `held_out`. `budget_bytes` bounds what
-    `duplicates` holds in memory; beside it the pass takes a byte a pair and a few record batches.
-    `truecasers` are the truecasing models of the sides that have one: their words are truecased last. Costly filters
-    run in `processes` (None: as many as there are cores), whose number does not change the result.
+    that drops it. `other_raws` are the raw files of the other splits, for `held_out`. `budget_bytes` limits the memory
+    of `duplicates`; apart from that, filtering needs one byte per pair and a few record batches. `truecasers` are the
+    truecasing models of the sides that have one; the words of these sides are truecased after filtering. Costly filters
+    run in `processes` worker processes (None: one per core); their number does not change the result. Raises
+    `UserError` if the filters drop all pairs.
     """
     filters, rows = settings.filters, row_count(raw)
     situation = Situation(
@@ -60,19 +62,19 @@ def filter_split(
         verdict = _verdicts(filters, raw, situation, processes) if filters else np.zeros(rows, dtype=np.uint8)
     kept = int((verdict == 0).sum())
     if filters and not kept:
-        raise UserError(f"The filters of {dataset} leave no training pair of {rows}: look at its `filters`.")
+        raise UserError(f"The filters of {dataset} drop all {rows} training pairs: relax its `filters`.")
     corpora = _write_kept(raw, output, verdict, load_truecasers(truecasers or {}), len(filters))
-    names = [FILTERS.name_of(each) for each in filters]
-    facts: dict[str, Any] = {
-        **_facts(np.bincount(verdict, minlength=len(filters) + 1), names),
-        "corpora": {corpus: _facts(counts, names) for corpus, counts in corpora.items()},
+    names = [FILTERS.name_of(filter_settings) for filter_settings in filters]
+    counts: dict[str, Any] = {
+        **_named_counts(np.bincount(verdict, minlength=len(filters) + 1), names),
+        "corpora": {corpus: _named_counts(verdict_counts, names) for corpus, verdict_counts in corpora.items()},
     }
-    write_json(report, facts)
-    return facts
+    write_json(report, counts)
+    return counts
 
 
-def _facts(counts: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
-    """Say in words how many pairs were kept (counts[0]) and dropped by each filter (from counts[1] on)."""
+def _named_counts(counts: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
+    """Name the number of pairs that were kept (counts[0]) and dropped by each filter (counts[1:])."""
     dropped = dict.fromkeys(names, 0)
     for name, count in zip(names, counts[1:], strict=True):
         dropped[name] += int(count)
@@ -80,25 +82,25 @@ def _facts(counts: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _verdicts(settings: Sequence, raw: Path, situation: Situation, processes: int) -> np.ndarray:
-    """Give for every row the number (from 1) of the first filter that drops it; 0 where none does."""
-    filters = [make_filter(each, situation) for each in settings]
+    """Return for each row the number (from 1) of the first filter that drops it, or 0."""
+    filters = [make_filter(filter_settings, situation) for filter_settings in settings]
     verdict = np.zeros(situation.rows, dtype=np.uint8)
     for view in _filtered(filters, raw, processes):
         verdict[view.first : view.first + len(view)] = view.verdict
-    for number, each in enumerate(filters, start=1):
-        for rows in each.late() if hasattr(each, "late") else ():
-            # Such a row was alive at this filter's turn; a filter further on may have dropped it since.
+    for number, pair_filter in enumerate(filters, start=1):
+        for rows in pair_filter.late_drops() if hasattr(pair_filter, "late_drops") else ():
+            # No earlier filter dropped these rows, but a later filter may have done so since.
             verdict[rows[(verdict[rows] == 0) | (verdict[rows] > number)]] = number
     return verdict
 
 
 def _filtered(filters: Sequence, raw: Path, processes: int) -> Iterator[View]:
-    """Let all batches go through the filters, each of which sees them in order, as earlier filters left them."""
-    columns = sorted({column for each in filters for column in each.columns})
+    """Pass all batches through the filters. Each filter sees them in order, after the earlier filters."""
+    columns = sorted({column for pair_filter in filters for column in pair_filter.columns})
     views = _views(raw, columns, size=ROWS_PER_TASK if any(map(is_costly, filters)) else ROWS_PER_GROUP)
-    for costly, group in groupby(enumerate(filters, start=1), key=lambda each: is_costly(each[1])):
-        numbered = dict(group)
-        views = _spread(numbered, views, processes) if costly else map(partial(_apply, numbered), views)
+    for costly, group in groupby(enumerate(filters, start=1), key=lambda numbered: is_costly(numbered[1])):
+        by_number = dict(group)
+        views = _apply_costly(by_number, views, processes) if costly else map(partial(_apply, by_number), views)
     return iter(views)
 
 
@@ -110,16 +112,16 @@ def _views(raw: Path, columns: list[str], *, size: int) -> Iterator[View]:
 
 
 def _apply(filters: Mapping[int, Any], view: View) -> View:
-    for number, each in filters.items():
-        view.drop(number, each.drops(view))
+    for number, pair_filter in filters.items():
+        view.drop(number, pair_filter.drops(view))
     return view
 
 
-def _spread(filters: Mapping[int, Any], views: Iterable[View], processes: int) -> Iterator[View]:
-    """Apply costly filters in several processes, to the pairs alone that are alive."""
-    for each in filters.values():
-        each.prepare()  # before processes are forked, so that they share its memory
-    columns = sorted({column for each in filters.values() for column in each.columns})
+def _apply_costly(filters: Mapping[int, Any], views: Iterable[View], processes: int) -> Iterator[View]:
+    """Apply costly filters in worker processes, only to the pairs that no earlier filter dropped."""
+    for pair_filter in filters.values():
+        pair_filter.prepare()  # before forking, so that the workers share its memory
+    columns = sorted({column for pair_filter in filters.values() for column in pair_filter.columns})
     waiting: deque[View] = deque()
 
     def tasks() -> Iterator[dict[str, list[str]]]:
@@ -127,18 +129,18 @@ def _spread(filters: Mapping[int, Any], views: Iterable[View], processes: int) -
             waiting.append(view)
             yield {column: view.texts(column) for column in columns}
 
-    for judged in ordered_map(partial(_judge, filters), tasks(), processes=processes):
+    for verdict in ordered_map(partial(_judge, filters), tasks(), processes=processes):
         view = waiting.popleft()
-        view.verdict[view.alive] = judged
+        view.verdict[view.alive] = verdict
         yield view
 
 
 def _judge(filters: Mapping[int, Any], texts: dict[str, list[str]]) -> np.ndarray:
-    """Give for every pair the number of the first filter that drops it, or 0."""
+    """Return for each pair the number of the first filter that drops it, or 0."""
     verdict = np.zeros(len(next(iter(texts.values()))), dtype=np.uint8)
-    for number, each in filters.items():
+    for number, pair_filter in filters.items():
         rows = np.flatnonzero(verdict == 0)
-        dropped = each.wrong({side: [column[row] for row in rows] for side, column in texts.items()})
+        dropped = pair_filter.drops_texts({side: [column[row] for row in rows] for side, column in texts.items()})
         verdict[rows[dropped]] = number
     return verdict
 
@@ -146,21 +148,21 @@ def _judge(filters: Mapping[int, Any], texts: dict[str, list[str]]) -> np.ndarra
 def _write_kept(
     raw: Path, output: Path, verdict: np.ndarray, truecasers: Mapping[str, Truecaser], filters: int
 ) -> dict[str, np.ndarray]:
-    """Write the pairs that were kept; count, for each corpus, the pairs of each verdict 0..filters."""
+    """Write the kept pairs; return for each corpus the number of pairs per verdict 0..filters."""
     first = 0
     corpora: dict[str, np.ndarray] = {}
     with row_writer(output, PAIR_SCHEMA) as writer:
         for batch in read_batches(raw, columns=PAIR_SCHEMA.names):
             verdicts = verdict[first : first + batch.num_rows]
             first += batch.num_rows
-            _count(corpora, batch.column("origin"), verdicts, filters)
+            _count_verdicts(corpora, batch.column("origin"), verdicts, filters)
             keep = verdicts == 0
-            writer.write_batch(truecased(batch if keep.all() else batch.filter(pa.array(keep)), truecasers))
+            writer.write_batch(truecase_pairs(batch if keep.all() else batch.filter(pa.array(keep)), truecasers))
     return corpora
 
 
-def _count(corpora: dict[str, np.ndarray], origins: pa.Array, verdicts: np.ndarray, filters: int) -> None:
-    """Add a batch to the counts of its corpora: a corpus is what stands before the last colon of an origin."""
+def _count_verdicts(corpora: dict[str, np.ndarray], origins: pa.Array, verdicts: np.ndarray, filters: int) -> None:
+    """Add a batch to the counts of its corpora. The corpus is the part of an origin before the last colon."""
     encoded = pc.replace_substring_regex(origins, pattern=":[^:]*$", replacement="").dictionary_encode()
     numbers = encoded.indices.to_numpy(zero_copy_only=False)
     for number, corpus in enumerate(encoded.dictionary.to_pylist()):

@@ -1,4 +1,4 @@
-"""Japanese words by MeCab with the IPA dictionary, and Japanese text of words."""
+"""Segment Japanese text with MeCab and the IPA dictionary, and join Japanese words into text."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -7,37 +7,38 @@ from typing import Any
 
 from nmtcore.errors import UserError
 
-LONGEST = 50_000
-"""Characters that MeCab gets at once; it gives up on far more. A word may end where a longer line is cut."""
+MAX_CHARACTERS = 50_000
+"""Characters per call of MeCab, which fails on much longer lines. Cutting a longer line may split a word."""
 
 
 def split(text: str) -> list[str]:
-    """Cut a text into words; beside white space nothing is lost or added, and words hold none."""
+    """Split a text into words. The words concatenated are the text without its white space."""
     parse = _tagger().parse
-    if len(text) <= LONGEST and "\0" not in text and "\n" not in text:
+    if len(text) <= MAX_CHARACTERS and "\0" not in text and "\n" not in text:
         return parse(text).split()
-    # A text ends for MeCab at a NUL and at a line's end; no line of a corpus holds either.
+    # MeCab stops at a NUL and at a line end; lines of a corpus contain neither.
     lines = text.replace("\0", "\n").split("\n")
-    parts = (line[start : start + LONGEST] for line in lines for start in range(0, len(line), LONGEST))
+    parts = (line[start : start + MAX_CHARACTERS] for line in lines for start in range(0, len(line), MAX_CHARACTERS))
     return [word for part in parts for word in parse(part).split()]
 
 
 def join(words: Sequence[str]) -> str:
-    """Put words together without spaces, as Japanese is written; Latin words and numbers that meet keep one.
+    """Join words without spaces, as Japanese is written, but keep a space between adjacent Latin words and numbers.
 
-    The rule: a space stands between two words where both the characters that meet are letters or digits and neither
-    is East Asian (wide, full-width or half-width by Unicode's width): iPhone 12 を買った, but 10,000円 and Apple社.
+    A space separates two words if the last character of the first and the first character of the second are letters or
+    digits and neither is East Asian (Unicode's width wide, full-width or half-width): iPhone 12 を買った, but 10,000円
+    and Apple社.
     """
-    text, open_end = [], False
+    text, after_latin = [], False
     for word in words:
-        if open_end and _latin(word[0]):
+        if after_latin and _is_latin(word[0]):
             text.append(" ")
         text.append(word)
-        open_end = _latin(word[-1])
+        after_latin = _is_latin(word[-1])
     return "".join(text)
 
 
-def _latin(character: str) -> bool:
+def _is_latin(character: str) -> bool:
     return character.isalnum() and unicodedata.east_asian_width(character) not in "WFH"
 
 

@@ -1,15 +1,15 @@
-"""Moses' conventions by sacremoses, faster: what nothing can change is not computed again.
+"""Moses' tokenisation and normalisation, based on sacremoses but faster: results that cannot change are cached.
 
-The results are those of sacremoses but for one rule, where it differs from Moses: the last word of a text always
-loses its full stop, even if it is an abbreviation. So words are those of Moses' `tokenizer.perl -no-escape`, except
-that letters which sacremoses does not know (Chinese and Korean ones, above all) are words of their own in texts of
-other languages.
+The results are those of sacremoses except for one rule in which sacremoses differs from Moses: the last word of a text
+always loses its full stop, even if it is an abbreviation. The words are therefore those of Moses' `tokenizer.perl
+-no-escape`, except that letters unknown to sacremoses (mainly Chinese and Korean characters) become separate words in
+texts of other languages.
 
-The tokeniser's rules look at a part of a text (what stands between white space) and at little beside it: whether it is
-the first or the last, and whether the next begins with a small letter or a digit (for full stops). So the words of a
-part are computed once in each such situation, by sacremoses. There is one exception: the rules for apostrophes in
-English, French and Italian use up the space after an apostrophe, so that one at the beginning of the next part is
-treated differently; such texts, and those with control characters, go to sacremoses whole.
+The tokeniser's rules consider a part of a text (the characters between white space) and little of its context: whether
+it is the first or the last part, and whether the next part begins with a small letter or a digit (for full stops).
+sacremoses therefore tokenises a part once per such context. There is one exception: the rules for apostrophes in
+English, French and Italian consume the space after an apostrophe, so an apostrophe at the beginning of the next part is
+treated differently. Such texts, and those with control characters, are passed to sacremoses as a whole.
 """
 
 import re
@@ -21,15 +21,15 @@ from nmtcore.corpus.detokenise import Detokenizer
 from nmtcore.errors import UserError
 
 CACHED_PARTS = 1 << 17
-"""Each of the two memories is emptied when it holds so many parts (80 MB together)."""
+"""Parts per cache; a full cache is emptied (the two caches take up to 80 MB together)."""
 LONGEST_CACHED = 64
-"""Characters of a part that is worth remembering."""
+"""Characters of the longest part that is cached."""
 
-_JUNK = re.compile("[\x00-\x08\x0e-\x1b]")
-"""What sacremoses deletes; the rest of ASCII's control characters is white space."""
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b]")
+"""Characters that sacremoses deletes; the other control characters of ASCII are white space."""
 _FINAL_STOP = re.compile(r"(?<=\S)\.\Z")
-"""A full stop that sacremoses has left at the last word of a text."""
-_SPACE = "\u00a0"
+"""A full stop that sacremoses keeps on the last word of a text."""
+_NO_BREAK_SPACE = "\u00a0"
 
 
 def _sacremoses() -> Any:
@@ -41,99 +41,103 @@ def _sacremoses() -> Any:
 
 
 class Tokenizer:
-    """Moses' tokeniser of one language, without escapes, with a memory for parts of texts."""
+    """Moses' tokeniser for one language, without escapes, with a cache for parts of texts."""
 
     def __init__(self, language: str) -> None:
         tokenizer = _sacremoses().MosesTokenizer(lang=language)
-        # sacremoses makes sets of all of Unicode's letters anew at every full stop; here they are made once.
-        letters, small = frozenset(tokenizer.IsAlpha), frozenset(tokenizer.IsLower)
+        # sacremoses rebuilds the sets of all Unicode letters at every full stop; here they are built once.
+        letters, small_letters = frozenset(tokenizer.IsAlpha), frozenset(tokenizer.IsLower)
         tokenizer.isanyalpha = lambda text: not letters.isdisjoint(text)
-        tokenizer.islower = lambda text: small.issuperset(text)
+        tokenizer.islower = lambda text: small_letters.issuperset(text)
         tokenizer.NONBREAKING_PREFIXES = frozenset(tokenizer.NONBREAKING_PREFIXES)
         tokenizer.NUMERIC_ONLY_PREFIXES = frozenset(tokenizer.NUMERIC_ONLY_PREFIXES)
-        cut_full_stops = tokenizer.handles_nonbreaking_prefixes
-        tokenizer.handles_nonbreaking_prefixes = lambda text: _FINAL_STOP.sub(" .", cut_full_stops(text))
+        split_full_stops = tokenizer.handles_nonbreaking_prefixes
+        tokenizer.handles_nonbreaking_prefixes = lambda text: _FINAL_STOP.sub(" .", split_full_stops(text))
         self._tokenizer = tokenizer
-        self._small, self._pad = small, tokenizer.PAD_NOT_ISALNUM
+        self._small_letters, self._pad_symbols = small_letters, tokenizer.PAD_NOT_ISALNUM
         self._plain = frozenset(tokenizer.IsAlnum) | {"-", "`"}
         self._numeric = tokenizer.NUMERIC_ONLY_PREFIXES
         self._abbreviations = tokenizer.NONBREAKING_PREFIXES - self._numeric
-        self._free: dict[str, tuple[str, ...]] = {}
-        """Words of parts that are the same wherever they stand."""
-        self._bound: dict[tuple[str, str, str], tuple[str, ...]] = {}
-        """Words of parts by what stands for their neighbours."""
+        self._words_of_part: dict[str, tuple[str, ...]] = {}
+        """Words of parts whose tokenisation does not depend on their neighbours."""
+        self._words_in_context: dict[tuple[str, str, str], tuple[str, ...]] = {}
+        """Words of the other parts, by part and stand-ins for its neighbours."""
 
     def __call__(self, text: str) -> list[str]:
-        """Cut a text into words."""
-        if not text.isprintable() and _JUNK.search(text):
-            return self._bare(text)
+        """Tokenise a text into words."""
+        if not text.isprintable() and _CONTROLS.search(text):
+            return self._tokenize(text)
         parts = text.split()
         if "'" in text and "' '" in " ".join(parts):
-            return self._bare(text)
+            return self._tokenize(text)
         words: list[str] = []
-        free = self._free
+        cached = self._words_of_part
         for number, part in enumerate(parts):
-            words += free.get(part) or self._cut(parts, number)
+            words += cached.get(part) or self._tokenize_part(parts, number)
         return words
 
-    def _bare(self, text: str) -> list[str]:
+    def _tokenize(self, text: str) -> list[str]:
         return self._tokenizer.tokenize(text, escape=False)
 
-    def _cut(self, parts: Sequence[str], number: int) -> tuple[str, ...]:
+    def _tokenize_part(self, parts: Sequence[str], number: int) -> tuple[str, ...]:
         part = parts[number]
         if "." not in part and "'" not in part:
             core = part.removesuffix(",")
             if core and self._is_plain(core):
-                return self._remember(self._free, part, (part,) if core == part else (core, ","))
+                return self._cache(self._words_of_part, part, (part,) if core == part else (core, ","))
             if "," not in part and "MULTI" not in part:
-                return self._remember(self._free, part, tuple(self._pad[0].sub(self._pad[1], part).split()))
-        before, after = "A " if number else "", self._after(parts, number + 1)
-        known = self._bound.get((part, before, after))
-        return known or self._remember(self._bound, (part, before, after), self._cut_among(part, before, after))
+                pattern, replacement = self._pad_symbols
+                return self._cache(self._words_of_part, part, tuple(pattern.sub(replacement, part).split()))
+        before, after = "A " if number else "", self._stand_in(parts, number + 1)
+        cached = self._words_in_context.get((part, before, after))
+        return cached or self._cache(
+            self._words_in_context, (part, before, after), self._tokenize_between(part, before, after)
+        )
 
-    def _cut_among(self, part: str, before: str, after: str) -> tuple[str, ...]:
+    def _tokenize_between(self, part: str, before: str, after: str) -> tuple[str, ...]:
         core = part.removesuffix(".")
         if core and core != part and self._is_plain(core):
-            kept = after == " a" or (after == " 0" and core in self._numeric) or core in self._abbreviations
-            return (part,) if after and kept else (core, ".")
-        words = self._bare(before + part + after)
+            keeps_stop = after == " a" or (after == " 0" and core in self._numeric) or core in self._abbreviations
+            return (part,) if after and keeps_stop else (core, ".")
+        words = self._tokenize(before + part + after)
         return tuple(words[1 if before else 0 : -1 if after else None])
 
     def _is_plain(self, part: str) -> bool:
-        """Whether no rule changes a part: sacremoses writes dots as MULTI, so it changes a text that has this word."""
+        """Whether no rule changes a part. sacremoses encodes dots as MULTI, so text with that word may change."""
         return self._plain.issuperset(part) and "MULTI" not in part
 
-    def _after(self, parts: Sequence[str], number: int) -> str:
-        """Give what stands for the next part: the rules ask only for a small letter or a digit."""
+    def _stand_in(self, parts: Sequence[str], number: int) -> str:
+        """Return a stand-in for a part: the rules only test whether it begins with a small letter or a digit."""
         if number == len(parts):
             return ""
         initial = parts[number][0]
-        return " a" if initial in self._small else " 0" if initial in "0123456789" else " A"
+        return " a" if initial in self._small_letters else " 0" if initial in "0123456789" else " A"
 
-    def _remember(self, memory: dict, key: Any, words: tuple[str, ...]) -> tuple[str, ...]:
-        if len(key if isinstance(key, str) else key[0]) <= LONGEST_CACHED:
-            if len(memory) >= CACHED_PARTS:
-                memory.clear()
-            memory[key] = words
+    def _cache(self, cache: dict, key: Any, words: tuple[str, ...]) -> tuple[str, ...]:
+        part = key if isinstance(key, str) else key[0]
+        if len(part) <= LONGEST_CACHED:
+            if len(cache) >= CACHED_PARTS:
+                cache.clear()
+            cache[key] = words
         return words
 
 
 class Normalizer:
-    """sacremoses' normalisation of punctuation; a rule runs only where the text holds what it needs."""
+    """sacremoses' punctuation normalisation; a rule runs only if the text contains what its pattern requires."""
 
     def __init__(self, language: str) -> None:
         rules = _sacremoses().MosesPunctNormalizer(lang=language).substitutions
-        self._rules = [(needed(pattern), re.compile(pattern).sub, replacement) for pattern, replacement in rules]
+        self._rules = [(required_text(pattern), re.compile(pattern).sub, replacement) for pattern, replacement in rules]
 
     def __call__(self, text: str) -> str:
         """Normalise the punctuation of a text."""
-        for need, substitute, replacement in self._rules:
-            if need in text:
+        for required, substitute, replacement in self._rules:
+            if required in text:
                 text = substitute(replacement, text)
         return text.strip()
 
 
-_NEEDED = {
+_REQUIRED_TEXT = {
     r" +": "  ",
     r"\r": "\r",
     r"\(": "(",
@@ -154,26 +158,26 @@ _NEEDED = {
 }
 
 
-def needed(pattern: str) -> str:
-    """Give a text without which a rule of sacremoses changes nothing; empty for a rule that is not known here."""
-    if _SPACE in pattern:
-        return _SPACE
-    return pattern if len(pattern) == 1 else _NEEDED.get(pattern, "")
+def required_text(pattern: str) -> str:
+    """Return a text without which a sacremoses pattern cannot match; empty for an unknown pattern."""
+    if _NO_BREAK_SPACE in pattern:
+        return _NO_BREAK_SPACE
+    return pattern if len(pattern) == 1 else _REQUIRED_TEXT.get(pattern, "")
 
 
 @cache
 def moses_tokenizer(language: str) -> Callable[[str], list[str]]:
-    """Give the tokeniser of a language; its memory is shared by all who ask."""
+    """Return the tokeniser for a language; all callers share its cache."""
     return Tokenizer(language)
 
 
 @cache
 def moses_normalizer(language: str) -> Callable[[str], str]:
-    """Give the normalisation of a language's punctuation."""
+    """Return the punctuation normaliser for a language."""
     return Normalizer(language)
 
 
 @cache
 def moses_detokenizer(language: str) -> Callable[[Sequence[str]], str]:
-    """Give the detokeniser of a language."""
+    """Return the detokeniser for a language."""
     return Detokenizer(language)

@@ -1,4 +1,4 @@
-"""The sides of sentence pairs, as readers yield them, and the schemas of the corpus stage's files."""
+"""One side of a sentence pair, as readers yield it, and the schemas of the corpus stage's files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SIDES = ("source", "target")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Side:
-    """One side of a pair: the raw text, its words where the format fixes them, and the trees that came with it."""
+    """One side of a sentence pair: its raw text and, if the corpus format has them, its words and annotation."""
 
     text: str
     words: Sequence[str] | None = None
@@ -41,9 +41,10 @@ PAIR_FIELDS = [
     pa.field("origin", pa.string(), nullable=False),
 ]
 PAIR_SCHEMA = pa.schema(PAIR_FIELDS)
-"""`corpus/{split}.parquet`: the pairs that the filters kept; `id` counts the lines of the split, dropped ones too.
+"""`corpus/{split}.parquet`: the pairs that the filters kept.
 
-`origin` is "corpus:line" (the line of the file, or the sentence of a treebank).
+`id` counts the rows of the split, dropped rows included. `origin` is "corpus:row" (the line of the file, or the
+sentence of the treebank).
 """
 
 RAW_SCHEMA = pa.schema(
@@ -52,4 +53,4 @@ RAW_SCHEMA = pa.schema(
         *(pa.field(f"{side}_annotation", pa.struct(ANNOTATION_FIELDS)) for side in SIDES),
     ]
 )
-"""`corpus/raw/{split}.parquet`: every pair of the split, before any filter, with the trees that came with it."""
+"""`corpus/raw/{split}.parquet`: all pairs of the split, before filtering, with the corpus's own annotations."""

@@ -1,4 +1,4 @@
-"""A map over a stream, in order, on several processes, that never holds more than a few items."""
+"""Map a function over a stream in worker processes, in order, with only a few items in memory."""
 
 import multiprocessing
 import os
@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from nmtcore.errors import UserError
 
-A = TypeVar("A")
-B = TypeVar("B")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def available_cores() -> int:
@@ -20,25 +20,27 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def batched(items: Iterable[A], size: int) -> Iterator[list[A]]:
-    """Cut a stream into lists of `size` items; the last may be shorter."""
+def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Split a stream into lists of `size` items; the last list may be shorter."""
     items = iter(items)
-    while chunk := list(islice(items, size)):
-        yield chunk
+    while batch := list(islice(items, size)):
+        yield batch
 
 
-def ordered_map(function: Callable[[A], B], items: Iterable[A], *, processes: int, least: int = 2) -> Iterator[B]:
+def ordered_map(
+    function: Callable[[Item], Result], items: Iterable[Item], *, processes: int, min_items: int = 2
+) -> Iterator[Result]:
     """Yield `function(item)` for every item, in order.
 
-    Processes are started only when there are more than one of them and at least `least` items. At most twice as many
-    items as processes are under way at a time.
+    Worker processes are started only if `processes` is at least 2 and there are at least `min_items` items. At most
+    twice as many items as processes are in progress at a time. Raises `UserError` if a worker is killed.
     """
     items = iter(items)
-    first = list(islice(items, least))
-    if processes < 2 or len(first) < least:
+    first = list(islice(items, min_items))
+    if processes < 2 or len(first) < min_items:
         yield from map(function, chain(first, items))
         return
-    # Forked, not spawned: a spawned process would import the main module again, which Snakemake's scripts do not allow.
+    # Fork: a spawned process would import the main module again, which fails in Snakemake's scripts.
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
         waiting: deque = deque()
         try:
@@ -50,8 +52,8 @@ def ordered_map(function: Callable[[A], B], items: Iterable[A], *, processes: in
                 yield waiting.popleft().result()
         except BrokenProcessPool as error:
             raise UserError(
-                f"One of {processes} processes was killed, most likely because memory ran out: allow fewer cores or "
-                "more memory, and start again."
+                f"One of {processes} worker processes was killed, most likely because memory ran out: allow fewer"
+                " cores or more memory, and start again."
             ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""From the files of a data set to one Parquet file of pairs a split, words fixed, before any filter."""
+"""Read the corpus files of a split into one Parquet file of tokenised sentence pairs, before filtering."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nmtcore.config.datasets import CorpusSettings, FileSettings, PartSettings
+from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
@@ -16,7 +16,7 @@ from nmtcore.corpus.formats.rows import Input, Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.record_batches import BadPair, CorpusReader, RawBatch, RowChunk, read_chunk
-from nmtcore.corpus.sampling import MOST, sampled
+from nmtcore.corpus.sampling import MAX_POPULATION, draw_sample
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import unsegmented_warning
 from nmtcore.errors import LineError, UserError
@@ -24,8 +24,8 @@ from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 
 ROWS_PER_CHUNK = 2_000
-SHOWN_FAULTS = 20
-"""So many bad lines are written out in the report; all are counted."""
+REPORTED_FAULTS = 20
+"""Bad lines that the report describes; all are counted."""
 
 
 def read_split(
@@ -38,33 +38,33 @@ def read_split(
     report: Path,
     processes: int | None = None,
 ) -> dict:
-    """Read one split of a data set into `output` (RAW_SCHEMA) and say in `report` (JSON) what was found.
+    """Read one split of a data set into `output` (RAW_SCHEMA); write counts and warnings to `report` (JSON).
 
-    `dataset` and `split` are its names, for messages.
-    A pair that cannot be read stops everything with a `LineError`, until `settings.max_bad_lines` allows to leave it
-    out, on both sides, and to count it by its reason. Ids count the split's lines, those left out too, so a pair's id
-    does not depend on what was left out, and may be larger than its row in `output`. `processes` (None: as many as
-    there are cores) does not change the result. What may be a mistake is said in the report's `warnings`.
+    `dataset` and `split` are used in messages. Up to `settings.max_bad_lines` pairs that cannot be read are dropped, on
+    both sides, and counted by reason; one more raises `LineError`. Ids count the rows of the split, dropped rows
+    included: a pair's id does not depend on which rows were dropped, and may be larger than its row in `output`.
+    `processes` (None: one per core) does not change the result. The report's `warnings` name likely mistakes. Raises
+    `UserError` if no pair is left.
     """
     processes = available_cores() if processes is None else processes
     tally = _Tally(settings)
     with row_writer(output, RAW_SCHEMA) as writer:
-        tasks = _chunks(settings, downloads, dataset=dataset, split=split)
-        batches = ordered_map(read_chunk, tasks, processes=processes)
-        # Chunks are small, for the processes' sake; the file's row groups need not be.
+        chunks = _row_chunks(settings, downloads, dataset=dataset, split=split)
+        batches = ordered_map(read_chunk, chunks, processes=processes)
+        # Small chunks balance the load of the worker processes; the file's row groups are larger.
         for group in batched(batches, max(1, ROWS_PER_GROUP // ROWS_PER_CHUNK)):
             for batch in group:
                 tally.add(batch)
             writer.write_batch(pa.Table.from_batches([batch.pairs for batch in group]))
         if not tally.kept:
-            raise UserError(f"The split '{split}' of {dataset} has no pair: check its files and its rows.")
-    facts = tally.report()
-    write_json(report, facts)
-    return facts
+            raise UserError(f"The split '{split}' of {dataset} has no pairs: check its files and rows.")
+    counts = tally.report()
+    write_json(report, counts)
+    return counts
 
 
-def _chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[RowChunk]:
-    words = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
+def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[RowChunk]:
+    tokenizers = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
     context = ReadingContext(settings.languages["source"], settings.languages["target"], treebank=settings.treebank)
     next_id = 0
     for part in settings.parts:
@@ -73,10 +73,12 @@ def _chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: 
         options = corpus_options(corpus.format, corpus.options, corpus.files, where=where)
         if not context.treebank and len(corpus.sides) < len(SIDES):
             raise UserError(
-                f"{where} has only a {corpus.sides[0]} side, so it can be a treebank (a split called gold_... or "
-                f"treebank_...), but not the split '{split}'."
+                f"{where} has only a {corpus.sides[0]} side, so it can only be a treebank (a split called gold_..."
+                f" or treebank_...), not the split '{split}'."
             )
-        reader = CorpusReader(corpus=part.corpus, format=corpus.format, options=options, context=context, words=words)
+        reader = CorpusReader(
+            corpus=part.corpus, format=corpus.format, options=options, context=context, tokenizers=tokenizers
+        )
         rows = _part_rows(reader, corpus, part, downloads, where=f"{dataset}: splits.{split}")
         for chunk in batched(rows, ROWS_PER_CHUNK):
             numbers, chunk_rows = zip(*chunk, strict=True)
@@ -87,7 +89,7 @@ def _chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, split: 
 def _part_rows(
     reader: CorpusReader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows and their numbers in the corpus; own files must have the sums that the data set gives."""
+    """Yield a part's rows with their numbers in the corpus; check the user's own files against their pinned sums."""
     for _, file in own_files(corpus):
         check_own_file(file)
     inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
@@ -97,40 +99,44 @@ def _part_rows(
 
 
 def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
-    """Yield the rows first..last of a corpus; files that go together are read to the end, to see whether they fit."""
+    """Yield rows first..last of a corpus; read parallel files to the end, to check that they have equal length."""
     rows = reader.module.rows(inputs, reader.options)
     skipped = sum(1 for _ in islice(rows, part.first - 1))
-    wanted = None if part.last is None else part.last - part.first + 1
+    range_length = None if part.last is None else part.last - part.first + 1
     count = 0
-    for row in islice(rows, wanted):
+    for row in islice(rows, range_length):
         yield part.first + count, row
         count += 1
-    if count < (wanted or 1):
+    if count < (range_length or 1):
         last = part.last or part.first
-        raise UserError(f"{where} asks for row {last} of '{part.corpus}', which has only {skipped + count} rows.")
+        raise UserError(
+            f"{where} asks for row {last} of '{part.corpus}', which has only {skipped + count} rows: correct the range."
+        )
     if reader.module.ALIGNED:
         for _ in rows:
             pass
 
 
 def _sampled_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
-    """Yield the sampled ones of the rows first..last: a first pass counts them, a second takes those that are drawn."""
+    """Yield a sample of rows first..last: the first pass counts the rows, the second pass reads the sampled rows."""
     population = sum(1 for _ in _range_rows(reader, inputs, part, where=where))
     if population < part.sample:
         raise UserError(
-            f"{where} asks for a sample of {part.sample} rows of '{part.corpus}', but there are only {population} "
-            f"from row {part.first} on{f' to {part.last}' if part.last else ''}."
+            f"{where} asks for a sample of {part.sample} rows of '{part.corpus}', but it has only {population} from"
+            f" row {part.first}{f' to {part.last}' if part.last else ' on'}: reduce `sample` or extend the range."
         )
-    if population >= MOST:
-        raise UserError(f"{where}: a sample of {population} rows; at most {MOST - 1} can be sampled: give `last`.")
+    if population >= MAX_POPULATION:
+        raise UserError(
+            f"{where} asks for a sample from {population} rows; at most {MAX_POPULATION - 1} are possible: set `last`."
+        )
     rows = islice(reader.module.rows(inputs, reader.options), part.first - 1, None)
-    after = 0
-    for number in sampled(population, part.sample, seed=part.seed):
-        row = next(islice(rows, number - after, None), None)
+    next_number = 0
+    for number in draw_sample(population, part.sample, seed=part.seed):
+        row = next(islice(rows, number - next_number, None), None)
         if row is None:
-            raise UserError(f"{where}: the files of '{part.corpus}' became shorter while they were read.")
+            raise UserError(f"{where}: the files of '{part.corpus}' became shorter while they were read: start again.")
         yield part.first + number, row
-        after = number + 1
+        next_number = number + 1
 
 
 def _input(file: FileSettings, downloads: Path) -> Input:
@@ -140,11 +146,11 @@ def _input(file: FileSettings, downloads: Path) -> Input:
 
 
 class _Tally:
-    """Adds up what the batches report, and stops at the first bad row that is one too many."""
+    """Adds up the counts of the batches; raises `LineError` if there are more bad rows than allowed."""
 
     def __init__(self, settings: ReadingSettings) -> None:
         self._settings = settings
-        self._most_bad = settings.max_bad_lines
+        self._max_bad = settings.max_bad_lines
         self._bad: list[BadPair] = []
         self._dropped: Counter = Counter()
         self._counts: Counter = Counter()
@@ -158,38 +164,38 @@ class _Tally:
         corpus.update(pairs=batch.pairs.num_rows + len(batch.bad), kept=batch.pairs.num_rows)
         for bad in batch.bad:
             self._dropped[bad.reason] += 1
-            self._bad += [bad] if len(self._bad) < SHOWN_FAULTS else []
-            if self._dropped.total() > self._most_bad:
-                allowed = f" ({self._most_bad} such lines were left out before, as max_bad_lines allows)"
-                raise LineError(bad.path, bad.line, bad.what + (allowed if self._most_bad else ""))
+            self._bad += [bad] if len(self._bad) < REPORTED_FAULTS else []
+            if self._dropped.total() > self._max_bad:
+                dropped = f" ({self._max_bad} bad lines were already dropped, as max_bad_lines allows)"
+                raise LineError(bad.path, bad.line, bad.fault + (dropped if self._max_bad else ""))
 
     def report(self) -> dict:
-        """Give the counts as JSON holds them."""
+        """Return the counts as written to the JSON report."""
         nulls: dict[str, Counter] = {side: Counter() for side in SIDES}
-        for (what, side, *reason), count in self._counts.items():
-            if what == "null_annotations":
+        for (name, side, *reason), count in self._counts.items():
+            if name == "null_annotations":
                 nulls[side][reason[0]] += count
-        sides = ("words", "empty", "several_roots", "line_separators")
+        names = ("words", "empty", "several_roots", "line_separators")
         return {
             "pairs": self.kept + self._dropped.total(),
             "kept": self.kept,
             "dropped": dict(self._dropped.most_common()),
             "corpora": {corpus: dict(counts) for corpus, counts in self._corpora.items()},
-            "first_dropped": [f"{bad.path}, line {bad.line}: {bad.what}" for bad in self._bad],
-            **{what: {side: self._counts[what, side] for side in SIDES} for what in sides},
+            "first_dropped": [f"{bad.path}, line {bad.line}: {bad.fault}" for bad in self._bad],
+            **{name: {side: self._counts[name, side] for side in SIDES} for name in names},
             "null_annotations": {side: dict(nulls[side].most_common()) for side in SIDES},
             "warnings": self._warnings(),
         }
 
     def _warnings(self) -> list[str]:
-        found = (
+        warnings = (
             unsegmented_warning(
                 self._counts,
                 side,
-                kind=self._settings.words[side].kind,
+                words_kind=self._settings.words[side].kind,
                 language=self._settings.languages[side],
                 lines=self.kept - self._counts["empty", side],
             )
             for side in SIDES
         )
-        return [warning for warning in found if warning]
+        return [warning for warning in warnings if warning]

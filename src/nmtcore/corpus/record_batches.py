@@ -1,4 +1,4 @@
-"""From a chunk of rows to a record batch of `RAW_SCHEMA`: parse, fix the words, check, count."""
+"""Turn a chunk of a corpus's rows into a record batch (`RAW_SCHEMA`): parse the rows, fix their words, check, count."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,58 +17,61 @@ from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import COLUMNS, Annotation, annotation_fault, failed
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
-CUT_AT_SPACES = ("spaces", "moses")
-"""Kinds of words that leave a text in one piece where its script has no spaces."""
+SEGMENTED_BY_SPACES = ("spaces", "moses")
+"""Kinds of words that do not segment scripts without spaces."""
 WORDS_DIFFER = "the words are not those of the tree"
+"""The reason for a missing annotation if tokenisation changed the words of a tree."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusReader:
-    """All that a process needs to know to turn rows into batches."""
+    """Everything that a worker process needs to turn the rows of a corpus into record batches."""
 
     corpus: str
     format: str
     options: FormatOptions
     context: ReadingContext
-    words: dict[str, WordTokenizer]
+    tokenizers: dict[str, WordTokenizer]
 
     @property
     def module(self) -> ModuleType:
-        """The format's reader."""
+        """The module that reads the corpus's format."""
         return FORMATS.module(self.format)
 
 
 class RowChunk(NamedTuple):
-    """Rows of a corpus: `numbers` are theirs in the corpus (from 1, ascending), `id` is the first row's id."""
+    """Rows of a corpus that one task reads."""
 
     reader: CorpusReader
     numbers: Sequence[int]
-    id: int
+    """Numbers of the rows in the corpus (from 1, ascending)."""
+    first_id: int
+    """The `id` of the first row in the split."""
     rows: list[Row]
 
 
 class BadPair(NamedTuple):
-    """A pair that was left out; the parts of a `LineError`, which cannot travel between processes itself."""
+    """A pair that could not be read. It has the parts of a `LineError`, which cannot be pickled."""
 
     reason: str
     path: str
     line: int
-    what: str
+    fault: str
 
 
 @dataclass
 class RawBatch:
-    """The pairs of a chunk that could be read, and what was seen on the way."""
+    """The readable pairs of a chunk, its bad pairs and its counts."""
 
     corpus: str
     pairs: pa.RecordBatch
     bad: list[BadPair] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
-    """Of (what, side) or (what, side, reason)."""
+    """Counts by (name, side) or (name, side, reason)."""
 
 
 def read_chunk(chunk: RowChunk) -> RawBatch:
-    """Read every row of a chunk. Raises `UserError` only for faults that no single row is guilty of."""
+    """Read all rows of a chunk. Raises `UserError` for faults that do not concern a single row."""
     reader, module = chunk.reader, chunk.reader.module
     columns: dict[str, list[Any]] = {name: [] for name in RAW_SCHEMA.names}
     bad, counts = [], Counter()
@@ -76,47 +79,48 @@ def read_chunk(chunk: RowChunk) -> RawBatch:
         try:
             sides = module.parse(row, reader.options, reader.context)
         except BadRow as error:
-            bad.append(BadPair(error.reason, error.path, error.line, error.what))
+            bad.append(BadPair(error.reason, error.path, error.line, error.fault))
             continue
         if reader.context.treebank and all(side.words is None for side in sides):
             raise UserError(
-                f"The corpus '{reader.corpus}' stands in a treebank (a split called gold_... or treebank_...), but its "
-                f"format {reader.format} gives no words: a treebank is {{format: conllu}} or {{format: czeng}}."
+                f"The corpus '{reader.corpus}' is used as a treebank (a split called gold_... or treebank_...), but its"
+                f" format {reader.format} has no words: use {{format: conllu}} or {{format: czeng}}."
             )
-        columns["id"].append(chunk.id + offset)
+        columns["id"].append(chunk.first_id + offset)
         columns["origin"].append(f"{reader.corpus}:{chunk.numbers[offset]}")
         for name, side in zip(SIDES, sides, strict=True):
-            _add(columns, name, _finished(side, reader, name, counts), counts)
+            _append_side(columns, name, _with_words(side, reader, name, counts), counts)
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
     return RawBatch(reader.corpus, pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA), bad, counts)
 
 
-def _finished(side: Side, reader: CorpusReader, name: str, counts: Counter) -> Side:
-    """Clean a side's text and fix its words; a tree that speaks of other words becomes null with a reason.
+def _with_words(side: Side, reader: CorpusReader, name: str, counts: Counter) -> Side:
+    """Clean a side's text and fix its words. If its tree has other words, replace the tree by a reason.
 
-    In a treebank the words that the format gives are kept, however the data set fixes its words elsewhere.
+    A treebank keeps the words of its format, even if the data set tokenises other text differently.
     """
     text, words, annotation = side.text, side.words, side.annotation
-    if not text.isprintable() and any(mark in text for mark in SEPARATORS):
+    if not text.isprintable() and any(separator in text for separator in SEPARATORS):
         counts["line_separators", name] += 1
         text = clean(text)
-    fixer = reader.words[name]
-    if fixer.kind == "given" or (reader.context.treebank and words is not None):
+    tokenizer = reader.tokenizers[name]
+    words_kind = tokenizer.settings.kind
+    if words_kind == "given" or (reader.context.treebank and words is not None):
         if words is None:
             raise UserError(
-                f"The words of the {name} side are to be as given, but the format {reader.format} of corpus "
-                f"'{reader.corpus}' gives none: write `words: moses` or `spaces`."
+                f"The {name} side has `words: given`, but the format {reader.format} of corpus '{reader.corpus}' has no"
+                " words: write `words: moses` or `spaces`."
             )
     else:
-        given, words = words, fixer.split(text)
-        if fixer.kind in CUT_AT_SPACES:
+        format_words, words = words, tokenizer.split(text)
+        if words_kind in SEGMENTED_BY_SPACES:
             count_unspaced(text, words, name, counts)
-        if annotation is not None and annotation.reason is None and list(given or ()) != words:
+        if annotation is not None and annotation.reason is None and list(format_words or ()) != words:
             annotation = failed(WORDS_DIFFER)
     return replace(side, text=text, words=words, annotation=annotation)
 
 
-def _add(columns: dict[str, list[Any]], name: str, side: Side, counts: Counter) -> None:
+def _append_side(columns: dict[str, list[Any]], name: str, side: Side, counts: Counter) -> None:
     columns[name].append(side.text)
     columns[f"{name}_words"].append(side.words)
     annotation = side.annotation

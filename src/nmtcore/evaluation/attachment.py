@@ -21,7 +21,7 @@ def attachment(
     """
     if not len(predicted) == len(gold) == len(punctuation):
         raise UserError(f"{len(predicted)} parses cannot be scored against {len(gold)} trees: they must be as many.")
-    count = Count()
+    count = MatchCounts()
     nulls = 0
     for row, (heads, right, marks) in enumerate(zip(predicted, gold, punctuation, strict=True)):
         if heads is None or right is None:
@@ -45,7 +45,7 @@ def attachment(
     }
 
 
-def told_attachment(
+def attachment_line(
     predicted: Sequence[Sequence[int]],
     gold: Sequence[Sequence[int]],
     words: Sequence[Sequence[str]],
@@ -61,7 +61,7 @@ def _told(share: float | None) -> str:
     return "of nothing" if share is None else f"{share:.2f}"
 
 
-class Count:
+class MatchCounts:
     """Adds up which words are right, sentence by sentence; shares are percentages, None where nothing was counted."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Count:
         self._with_words = 0
 
     def add(self, right: Sequence[bool], punctuation: Sequence[bool]) -> None:
-        """Count the words of one sentence: which are right, and which are punctuation."""
+        """MatchCounts the words of one sentence: which are right, and which are punctuation."""
         plain = [r for r, mark in zip(right, punctuation, strict=True) if not mark]
         self.sentences += 1
         self.words += len(right)

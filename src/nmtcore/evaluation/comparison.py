@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.attachment import Count, is_punctuation
+from nmtcore.evaluation.attachment import MatchCounts, is_punctuation
 from nmtcore.files import write_json
 from nmtcore.parquet import paired_batches
 
@@ -71,7 +71,7 @@ def _check_lengths(values: tuple[list[str], dict, dict], paths: Sequence[Path], 
 class _Comparison:
     def __init__(self) -> None:
         self.sentences = 0
-        self.counts = {measure: Count() for measure in MEASURES}
+        self.counts = {measure: MatchCounts() for measure in MEASURES}
         self.nulls: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
 
     def add(self, words: list[str], first: dict[str, Any], second: dict[str, Any]) -> None:

@@ -10,13 +10,13 @@ from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.evaluation.lines import run_lines
 from nmtcore.files import read_lines, write_json
-from nmtcore.inference.parse_files import WAYS
+from nmtcore.inference.parse_files import TREE_METHODS
 from nmtcore.layout import file_name
 from nmtcore.parquet import read_rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitFiles:
+class OutputFiles:
     """What translating and parsing a split leaves, each with one row per sentence in the split's order."""
 
     translations: Path
@@ -26,9 +26,9 @@ class SplitFiles:
     """`PARSE_SCHEMA`, where the system parses."""
 
 
-def split_files(folder: Path, split: str) -> SplitFiles:
+def output_files(folder: Path, split: str) -> OutputFiles:
     """Give the files of a split in the folder `hypotheses`; in `gold` there are parses alone."""
-    return SplitFiles(
+    return OutputFiles(
         translations=folder / file_name("translations", split=split),
         references=folder / file_name("references", split=split),
         parses=folder / file_name("parses", split=split),
@@ -48,7 +48,7 @@ def score_tests(
     Writes bleu, and uas where the system parses, by split into `scores` (JSON). `corpora` and `trees` (empty for
     `diagonalparse`) are what parses are compared with, by split.
     """
-    files = {split: split_files(hypotheses, split) for split in settings.splits}
+    files = {split: output_files(hypotheses, split) for split in settings.splits}
     found: dict[str, Any] = {"bleu": {}}
     for split, its in files.items():
         lines = [read_lines(path) for path in (its.translations, its.references)]
@@ -76,7 +76,7 @@ def score_gold(
     """
     roots = settings.evaluation.roots
     found = {
-        split: score_parses(split_files(parses, split).parses, corpora[split], trees[split], roots=roots)
+        split: score_parses(output_files(parses, split).parses, corpora[split], trees[split], roots=roots)
         for split in settings.parsed
     }
     return _write(settings, {"gold.uas": found}, scores)
@@ -99,7 +99,7 @@ def score_parses(
     """
     predicted = list(read_rows(parses))
     words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(predicted))]
-    ways = {"argmax": "argmax"}
+    methods = {"argmax": "argmax"}
     if trees is None:
         gold = [[max(1, word) for word in range(len(sentence))] for sentence in words]
         marks = [is_punctuation(sentence) for sentence in words]
@@ -107,5 +107,5 @@ def score_parses(
         rows = list(read_rows(trees, columns=["head", "upos"], stop=len(predicted)))
         gold = [row["head"] for row in rows]
         marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
-        ways |= {"spanning_tree": WAYS[roots], "one_root": "one_root", "many_roots": "many_roots"}
-    return {name: attachment([row[way] for row in predicted], gold, marks) for name, way in ways.items()}
+        methods |= {"spanning_tree": TREE_METHODS[roots], "one_root": "one_root", "many_roots": "many_roots"}
+    return {name: attachment([row[method] for row in predicted], gold, marks) for name, method in methods.items()}

@@ -7,7 +7,7 @@ import torch
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explained
-from nmtcore.evaluation.scores import split_files
+from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.output import TextOutput
 from nmtcore.files import write_lines
@@ -30,7 +30,7 @@ def translate_tests(
 ) -> None:
     """Translate every test split of a run, and parse it if the system parses, in one process.
 
-    Write the `split_files` of the folder `hypotheses`, with references from the corpus files `corpora`, by split.
+    Write the `output_files` of the folder `hypotheses`, with references from the corpus files `corpora`, by split.
     """
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
@@ -40,7 +40,7 @@ def translate_tests(
     for split in run.tests:
         examples = load_sources(run, bundle.transforms, features, split)
         translations, parses = translate_and_parse(bundle.model, examples, run.decoding)
-        files = split_files(hypotheses, split)
+        files = output_files(hypotheses, split)
         write_lines(files.translations, [output.text(nbest[0]) for nbest in translations])
         write_lines(files.references, output.references(corpora[split], len(examples)))
         if parses is not None:
@@ -56,4 +56,4 @@ def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, d
     for split in run.gold:
         examples = load_sources(run, bundle.transforms, features, split)
         trees = parse_examples(bundle.model, examples, batch_sentences=run.decoding.batch_sentences)
-        write_parses(split_files(parses, split).parses, examples.id, trees)
+        write_parses(output_files(parses, split).parses, examples.id, trees)

@@ -13,7 +13,7 @@ from typing import TextIO
 from nmtcore.errors import UserError
 from nmtcore.experiment.training import TrainingJob, train_run
 from nmtcore.files import write_json
-from nmtcore.model.device import check_gpus, choose_device
+from nmtcore.model.device import check_gpu_count, choose_device
 
 
 def launch_training(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
@@ -21,7 +21,7 @@ def launch_training(job: TrainingJob, *, terminal: TextIO | None = None) -> None
     if job.gpus == 1 or choose_device(job.device) == "cpu":
         train_run(job, terminal=terminal)
         return
-    check_gpus(job.gpus)
+    check_gpu_count(job.gpus)
     train_distributed(job)
 
 

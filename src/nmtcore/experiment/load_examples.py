@@ -8,13 +8,13 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import (
     Examples,
-    by_annotator,
     check_counts,
     check_ids,
-    concatenated,
+    concatenate,
+    group_by_annotator,
     load_examples,
 )
-from nmtcore.features.linearised import Linearised, load_linearised
+from nmtcore.features.linearised_parses import LinearisedParses, load_linearised_parses
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
@@ -32,7 +32,7 @@ def load_split(
     Targets are loaded if `target` is true and the split has them.
     """
     target = target and "target" in run.sides_of(split)
-    return load_examples(folder, split, syntax=run.syntax_of(split), start=start, stop=stop, target=target)
+    return load_examples(folder, split, features=run.split_features(split), start=start, stop=stop, target=target)
 
 
 def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
@@ -43,7 +43,7 @@ def load_training(run: RunSettings, transforms: Transforms, folder: Path, split:
     if not run.transforms:
         return load_split(run, folder, split, stop=run.sentences.of(split))
     blocks = _blocks(_count_pairs(run, folder, split))
-    return concatenated(transforms.training(*_load_block(run, folder, split, *block)) for block in blocks)
+    return concatenate(transforms.for_training(*_load_block(run, folder, split, *block)) for block in blocks)
 
 
 def _blocks(pairs: int) -> list[tuple[int, int]]:
@@ -63,19 +63,19 @@ def _count_pairs(run: RunSettings, folder: Path, split: str) -> int:
 
 def _load_block(
     run: RunSettings, folder: Path, split: str, start: int, stop: int
-) -> tuple[Examples, Linearised | None]:
+) -> tuple[Examples, LinearisedParses | None]:
     """Load the pairs start..stop-1, and the linearised parses of their sources if a transform needs them."""
-    pairs, file = load_split(run, folder, split, start=start, stop=stop), run.linearised_file(split)
+    pairs, file = load_split(run, folder, split, start=start, stop=stop), run.linearised_parses_file(split)
     if file is None:
         return pairs, None
-    ids, linearised = load_linearised(folder / file, start=start, stop=stop)
+    ids, linearised_parses = load_linearised_parses(folder / file, start=start, stop=stop)
     check_ids(pairs.id, ids, folder / file_name("tokens", split=split, side="source"), folder / file, start)
-    return pairs, linearised
+    return pairs, linearised_parses
 
 
 def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
     """Load the examples of a split that a run translates or parses: one example per pair, without targets."""
-    return transforms.translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
+    return transforms.for_translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
 
 
 def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
@@ -84,9 +84,9 @@ def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) ->
     `files` has the paths by side and annotator.
     """
     labels: dict[str, dict[str, list[str]]] = {}
-    for side, annotators in run.syntax.items():
+    for side, annotators in run.features.items():
         labels[side] = {}
-        for annotator, features in by_annotator(annotators).items():
+        for annotator, features in group_by_annotator(annotators).items():
             vocabularies = read_labels(Path(files[side][annotator]))
             labels[side] |= {name: vocabularies[name] for name in labels_of(features)}
     return labels

@@ -13,9 +13,9 @@ from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput
-from nmtcore.features.examples import Examples, concatenated
+from nmtcore.features.examples import Examples, concatenate
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.inference.bundle import LIST, load_start, save_bundle
+from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
@@ -60,7 +60,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     vocabularies = run_vocabularies(run, segmentation)
     examples, files = _load_training_splits(run, Transforms.of(run, vocabularies), Path(job.features))
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
-    files += [Path(job.start, LIST)] if job.start else []
+    files += [Path(job.start, MANIFEST)] if job.start else []
     labels = load_run_labels(run, job.labels)
     is_main = os.environ.get("RANK", "0") == "0"
     log = print if is_main else silent
@@ -70,14 +70,14 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
     model = build_model(run, **sizes, labels=labels or None)
     if job.start:
-        load_start(model, Path(job.start), run=run, segmentation=segmentation)
+        load_initial_weights(model, Path(job.start), run=run, segmentation=segmentation)
     treebanks = [examples[split] for split in run.treebanks]
     train(
         run,
         model,
         examples.get("train"),
         examples["dev"],
-        treebank=concatenated(treebanks) if treebanks else None,
+        treebank=concatenate(treebanks) if treebanks else None,
         log_folder=Path(job.history).parent,
         checkpoint_folder=folder,
         validate=_validator(run, vocabularies, job),

@@ -27,14 +27,14 @@ class SideExamples:
     """One side of many pairs.
 
     `ids` are subwords without the end of sentence; `word_of_subword` is as long and counts words from 0.
-    `syntax` holds a sequence over *words* per column of the features that were asked for (`features.schema`):
+    `features` holds a sequence over *words* per column of the requested features (`features.schema`):
     "governor" (see `syntax.trees`), "parent_position" (float, in subwords), "deprel" (label ids)...; it is
     empty where none was.
     """
 
     ids: Ragged
     word_of_subword: Ragged
-    syntax: dict[str, Ragged] = field(default_factory=dict)
+    features: dict[str, Ragged] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -49,13 +49,13 @@ class SideExamples:
 
     def take(self, rows: np.ndarray) -> "SideExamples":
         """Copy the rows `rows`."""
-        syntax = {name: values.take(rows) for name, values in self.syntax.items()}
-        return SideExamples(ids=self.ids.take(rows), word_of_subword=self.word_of_subword.take(rows), syntax=syntax)
+        features = {name: values.take(rows) for name, values in self.features.items()}
+        return SideExamples(ids=self.ids.take(rows), word_of_subword=self.word_of_subword.take(rows), features=features)
 
-    def head(self, n: int) -> "SideExamples":
+    def first(self, n: int) -> "SideExamples":
         """Give the first `n` rows."""
-        syntax = {name: values.head(n) for name, values in self.syntax.items()}
-        return SideExamples(ids=self.ids.head(n), word_of_subword=self.word_of_subword.head(n), syntax=syntax)
+        features = {name: values.first(n) for name, values in self.features.items()}
+        return SideExamples(ids=self.ids.first(n), word_of_subword=self.word_of_subword.first(n), features=features)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +74,13 @@ class Examples:
         target = None if self.target is None else self.target.take(rows)
         return Examples(id=self.id[rows], source=self.source.take(rows), target=target)
 
-    def head(self, n: int) -> "Examples":
+    def first(self, n: int) -> "Examples":
         """Give the first `n` pairs (all, where there are fewer)."""
-        target = None if self.target is None else self.target.head(n)
-        return Examples(id=self.id[:n], source=self.source.head(n), target=target)
+        target = None if self.target is None else self.target.first(n)
+        return Examples(id=self.id[:n], source=self.source.first(n), target=target)
 
 
-def concatenated(several: Iterable[Examples]) -> Examples:
+def concatenate(several: Iterable[Examples]) -> Examples:
     """Put examples (at least one) after one another as they come; all have the same columns, and targets or none.
 
     Where `several` are made one by one, no more than one is held beside what has been put together.
@@ -101,40 +101,40 @@ class _GrowingSide:
         self._columns: dict[str, GrowingRagged] = {}
 
     def append(self, side: SideExamples) -> None:
-        for name, column in {"ids": side.ids, "word_of_subword": side.word_of_subword, **side.syntax}.items():
+        for name, column in {"ids": side.ids, "word_of_subword": side.word_of_subword, **side.features}.items():
             self._columns.setdefault(name, GrowingRagged(column.values.dtype)).append(column)
 
     def finish(self) -> SideExamples:
         columns = {name: column.finish() for name, column in self._columns.items()}
-        return SideExamples(ids=columns.pop("ids"), word_of_subword=columns.pop("word_of_subword"), syntax=columns)
+        return SideExamples(ids=columns.pop("ids"), word_of_subword=columns.pop("word_of_subword"), features=columns)
 
 
 def load_examples(
     folder: Path,
     split: str,
     *,
-    syntax: Mapping[str, Mapping[str, str]] | None = None,
+    features: Mapping[str, Mapping[str, str]] | None = None,
     start: int = 0,
     stop: int | None = None,
     target: bool = True,
 ) -> Examples:
     """Load the rows start..stop-1 of a split from `folder` (a data set's features under one segmentation).
 
-    `syntax` names the annotator of each feature wanted of a side, {"source": {"trees": "stanza"}}; no other column of
-    its file is read. `target=False` reads the source alone.
+    `features` names the annotator of each requested feature by side, {"source": {"trees": "stanza"}}; no other column
+    is read. `target=False` reads the source alone.
 
     Raises `UserError` where files disagree on a row's id, or a row's lists on their lengths.
     """
-    syntax = syntax or {}
-    if unknown := set(syntax) - {"source", "target"}:
+    annotators = features or {}
+    if unknown := set(annotators) - {"source", "target"}:
         raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
-    if unknown := {feature for features in syntax.values() for feature in features} - set(FEATURES):
+    if unknown := {feature for side in annotators.values() for feature in side} - set(FEATURES):
         raise ValueError(f"unknown feature {sorted(unknown)[0]}: features are {', '.join(FEATURES)}")
     rows = (start, stop)
-    ids, source = _load_side(Path(folder), split, "source", syntax.get("source", {}), rows)
+    ids, source = _load_side(Path(folder), split, "source", annotators.get("source", {}), rows)
     if not target:
         return Examples(id=ids, source=source)
-    target_ids, target_side = _load_side(Path(folder), split, "target", syntax.get("target", {}), rows)
+    target_ids, target_side = _load_side(Path(folder), split, "target", annotators.get("target", {}), rows)
     path, other = (Path(folder) / file_name("tokens", split=split, side=side) for side in ("source", "target"))
     check_ids(ids, target_ids, path, other, start)
     return Examples(id=ids, source=source, target=target_side)
@@ -148,18 +148,18 @@ def _load_side(
     words = columns["word_of_subword"]
     _check_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
     tokens = SideExamples(ids=columns["ids"], word_of_subword=words)
-    counts, syntax = tokens.word_counts, {}
-    for annotator, features in by_annotator(annotators).items():
+    counts, columns = tokens.word_counts, {}
+    for annotator, features in group_by_annotator(annotators).items():
         other = folder / file_name("syntax", split=split, side=side, annotator=annotator)
         other_ids, found = _load_columns(other, columns_of(features), rows)
         check_ids(ids, other_ids, path, other, rows[0])
         for name, values in found.items():
             _check_lengths(other, ids, values.lengths, counts, name, "words")
-        syntax |= found
-    return ids, replace(tokens, syntax=syntax)
+        columns |= found
+    return ids, replace(tokens, features=columns)
 
 
-def by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
+def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
     """Group features, each with its annotator, by the annotator."""
     grouped: dict[str, list[str]] = {}
     for feature, annotator in annotators.items():

@@ -8,13 +8,13 @@ import pyarrow as pa
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.schema import TOKENS_SCHEMA, features_of, syntax_schema
 from nmtcore.features.syntax import ANNOTATION_COLUMNS, syntax_batch
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams, read_batches, row_writer
-from nmtcore.segmentation.segmenter import Cut, Segmenter
+from nmtcore.segmentation.segmenter import SegmentedSentences, Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
@@ -35,15 +35,15 @@ def extract_tokens(
     vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))
     with row_writer(output, TOKENS_SCHEMA) as writer:
         for batch in selected_batches(corpus, selection, columns=["id", f"{side}_words"]):
-            lists = token_lists(segmenter.batch(batch.column(f"{side}_words")), vocabulary)
+            lists = token_lists(segmenter.segment_batch(batch.column(f"{side}_words")), vocabulary)
             writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=TOKENS_SCHEMA))
 
 
-def token_lists(cut: Cut, vocabulary: Vocabulary, *, mask: pa.Array | None = None) -> list[pa.ListArray]:
+def token_lists(cut: SegmentedSentences, vocabulary: Vocabulary, *, mask: pa.Array | None = None) -> list[pa.ListArray]:
     """Give the subword ids of sentences and the word of each; null for the sentences of `mask`."""
     numbers = np.array(vocabulary.ids(cut.pieces), np.int32)
     offsets = pa.array(np.concatenate([[0], np.cumsum(cut.lengths)]), pa.int32())
-    columns = (numbers[cut.places], cut.word_of_subword)
+    columns = (numbers[cut.piece_of_subword], cut.word_of_subword)
     return [pa.ListArray.from_arrays(offsets, pa.array(column, pa.int32()), mask=mask) for column in columns]
 
 
@@ -63,18 +63,19 @@ def extract_syntax(
     labels: Path,
     tokens: Path,
     output: Path,
-    kinds: Sequence[str],
+    annotation_names: Sequence[str],
     side: str,
     selection: Path | None = None,
 ) -> None:
-    """Write the features that are made of `kinds` of annotation for the sentences of `tokens` (`syntax_schema`).
+    """Write the features made from `annotation_names` for the sentences of `tokens` (`syntax_schema`).
 
     The rows of `annotation` that `selection` keeps and those of `tokens` are the same pairs in the same order. A pair
     that is not, or whose numbers of words or heads do not fit together, is a `UserError` that names it.
     """
-    features = features_of(kinds)
+    features = features_of(annotation_names)
     if not features:
-        raise UserError(f"{output}: no features are made of {' and '.join(kinds)}; ask for the annotation instead.")
+        names = " and ".join(annotation_names)
+        raise UserError(f"{output}: no features are made from {names}; request the annotation file instead.")
     vocabularies = read_labels(labels)
     streams = (
         read_batches(tokens, columns=["id", "word_of_subword"]),

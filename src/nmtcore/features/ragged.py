@@ -34,7 +34,7 @@ class Ragged:
         return cls.from_lengths(values, lengths)
 
     @classmethod
-    def by_turns(cls, first: "Ragged", second: "Ragged", from_second: np.ndarray) -> "Ragged":
+    def interleaved(cls, first: "Ragged", second: "Ragged", from_second: np.ndarray) -> "Ragged":
         """Put the sequences of two into one, each in their order: at place i one of `second` if `from_second[i]`."""
         lengths = np.empty(len(from_second), dtype=np.int64)
         lengths[~from_second], lengths[from_second] = first.lengths, second.lengths
@@ -81,12 +81,12 @@ class Ragged:
         lengths = self.lengths
         return Ragged.from_lengths(self.values[np.repeat(mask, lengths)], lengths[mask])
 
-    def head(self, n: int) -> "Ragged":
+    def first(self, n: int) -> "Ragged":
         """Give the first `n` sequences (all, where there are fewer) as a view."""
         n = min(n, len(self))
         return Ragged(self.values[: self.offsets[n]], self.offsets[: n + 1])
 
-    def between(self, before: np.ndarray | int, after: np.ndarray | int) -> "Ragged":
+    def enclosed(self, before: np.ndarray | int, after: np.ndarray | int) -> "Ragged":
         """Copy the sequences with a value put before and after each: one for all, or (n,) of them."""
         offsets = self.offsets + 2 * np.arange(len(self.offsets))
         values = np.empty(offsets[-1], dtype=self.values.dtype)

@@ -23,9 +23,9 @@ FLOATS = {"parent_position"}
 """The columns that are no whole numbers."""
 
 
-def features_of(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Name the features that are made of some kinds of annotation, in the order of `FEATURES`."""
-    given = set(kinds)
+def features_of(annotation_names: Iterable[str]) -> tuple[str, ...]:
+    """Name the features that are made of some annotation_names of annotation, in the order of `FEATURES`."""
+    given = set(annotation_names)
     return tuple(name for name, feature in FEATURES.items() if feature.annotation in given)
 
 

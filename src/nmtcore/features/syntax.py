@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
+from nmtcore.features.annotated_words import AnnotatedWords
 from nmtcore.features.schema import syntax_schema
-from nmtcore.features.words import AnnotatedWords
 from nmtcore.syntax.random_tags import random_tags
 
 ANNOTATION_COLUMNS = ["head", "deprel", "upos", "xpos", "ccg"]
@@ -50,7 +50,7 @@ def column_of(words: AnnotatedWords, column: str) -> np.ndarray:
 
 def _labels(words: AnnotatedWords, column: str) -> np.ndarray:
     lists = label_lists(words.annotation, column, where=words.where)
-    return words.per_word(label_ids(lists, words.labels[column]), fill=NO_LABEL)
+    return words.per_word(lookup_label_ids(lists, words.labels[column]), fill=NO_LABEL)
 
 
 def _random(words: AnnotatedWords) -> np.ndarray:
@@ -72,7 +72,7 @@ COLUMNS: dict[str, Callable[[AnnotatedWords], np.ndarray]] = {
 (bugliarello2020, section 3.1: the root's parent is itself)."""
 
 
-def label_ids(labels: pa.ListArray, vocabulary: Sequence[str]) -> pa.ListArray:
+def lookup_label_ids(labels: pa.ListArray, vocabulary: Sequence[str]) -> pa.ListArray:
     """Look labels up: `UNKNOWN_LABEL` for one that the vocabulary lacks, `NO_LABEL` for null; null lists stay null."""
     flat = labels.flatten().dictionary_encode()
     known = pc.index_in(flat.dictionary, value_set=pa.array(vocabulary, pa.string())).fill_null(UNKNOWN_LABEL)

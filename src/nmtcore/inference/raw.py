@@ -1,4 +1,4 @@
-"""From raw text to examples, by what a bundle names: words, subwords, and syntax where translating needs it."""
+"""Examples made from raw text: words, subwords, and the syntactic features that translation needs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -8,7 +8,7 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from nmtcore.annotation.base import Annotator, Sentence, Task, guarded, open_annotator
+from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.runs import RunSettings
@@ -16,7 +16,7 @@ from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import LineError, UserError
-from nmtcore.features.examples import Examples, SideExamples, by_annotator, ragged_column
+from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
@@ -27,14 +27,14 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
-LONGEST = 1000
-"""The most subwords that go through a model in one piece."""
+MAX_SUBWORDS = 1000
+"""Subwords per example; longer lines are cut into parts."""
 
 
 def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
-    """Decode lines; take their ends off, and a byte order mark before the first.
+    """Decode lines, and strip line ends and a leading byte order mark.
 
-    A line that is not UTF-8 or holds a NUL is a `LineError`, a text in UTF-16 or UTF-32 a `UserError`.
+    Raises `LineError` for a line that is not UTF-8 or contains a NUL, and `UserError` for a text in UTF-16 or UTF-32.
     """
     lines = iter(lines)
     start = b""
@@ -44,7 +44,7 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
                 start += line[: SAMPLE - len(start)]
                 line = _decoded(line, number, where)
             if "\0" in line:
-                raise LineError(where, number, "it holds a NUL character; this is no text.")
+                raise LineError(where, number, "the line contains a NUL character, so this is not a text file.")
         except LineError as error:
             raise _wide_text(start, lines, where) or error from error.__cause__
         yield (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
@@ -54,37 +54,38 @@ def _decoded(line: bytes, number: int, where: str) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        what = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
-        raise LineError(where, number, what) from error
+        problem = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
+        raise LineError(where, number, problem) from error
 
 
 def _wide_text(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
-    """Name the encoding of a text that begins with `start` if that is the fault of it."""
-    while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):  # a short line may not show it
+    """Return an error that names the encoding of a text that begins with `start`, if it is UTF-16 or UTF-32."""
+    # A short line may not show the encoding.
+    while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):
         start += line
     encoding = wide_encoding(start)
     return UserError(f"{where} {convert_advice(encoding)}.") if encoding else None
 
 
-def chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    """Cut a stream into lists of `size` items; the last may be shorter."""
-    while chunk := list(islice(items, size)):
-        yield chunk
+def grouped(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    """Group a stream into lists of `size` items; the last may be shorter."""
+    while group := list(islice(items, size)):
+        yield group
 
 
-class Part(NamedTuple):
-    """A line, or a piece of a very long one."""
+class TextPart(NamedTuple):
+    """A line, or a part of a very long line."""
 
     line: int
     first: int
-    """The line's word (from 0) that the part begins with; one that is too long for a part goes on in the next."""
+    """The line's word (from 0) with which the part begins. A word too long for one part continues in the next."""
     words: list[str]
     ids: list[int]
     word_of_subword: list[int]
 
 
-class Reader:
-    """Makes examples of lines; used by `with`, which starts the annotators that are needed and ends them."""
+class TextReader:
+    """Makes examples from lines of text; a context manager, which starts and stops the annotators."""
 
     def __init__(
         self,
@@ -97,19 +98,19 @@ class Reader:
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
     ) -> None:
-        self._words = WordTokenizer(run.text_words("source"), run.source, truecaser)
+        self._tokenizer = WordTokenizer(run.text_words("source"), run.source, truecaser)
         self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
         self._labels = (labels or {}).get("source", {})
-        self._wanted = [
+        self._annotator_features = [
             (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
-            for name, features in by_annotator(run.inference_syntax["source"]).items()
+            for name, features in group_by_annotator(run.inference_features["source"]).items()
         ]
-        self._task = Task(side="source", language=run.source, model_folders=tuple(model_folders))
+        self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
         self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        for settings, features in self._wanted:
+        for settings, features in self._annotator_features:
             annotator = self._stack.enter_context(open_annotator(settings, self._task))
             self._annotators.append((settings, features, annotator))
         return self
@@ -119,51 +120,54 @@ class Reader:
         self._stack.close()
 
     def examples(self, texts: Sequence[str]) -> tuple[Examples, list[int]]:
-        """Make an example of every line that has words, or several of a very long one; and name the line of each."""
+        """Make one example per line, several for a very long line, none for a line without words.
+
+        Also returns the line (from 0) of each example.
+        """
         parts = self.parts(map(self.split, texts))
         return self.examples_of(parts), [part.line for part in parts]
 
     def split(self, text: str) -> list[str]:
-        """Cut a line into words."""
-        return self._words.split(text)
+        """Split a line into words."""
+        return self._tokenizer.split(text)
 
-    def parts(self, lines: Iterable[Sequence[str]]) -> list[Part]:
-        """Cut the words of lines into subwords, and very long lines into parts; one without words has none."""
+    def parts(self, lines: Iterable[Sequence[str]]) -> list[TextPart]:
+        """Cut lines of words into subwords, and very long lines into parts; a line without words has no parts."""
         return [part for line, words in enumerate(lines) for part in self._parts(line, list(words))]
 
-    def examples_of(self, parts: list[Part]) -> Examples:
-        """Make an example of every part, as the model translates it."""
+    def examples_of(self, parts: list[TextPart]) -> Examples:
+        """Make one example per part, with the run's transforms applied."""
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
-            syntax=self._syntax(parts),
+            features=self._features(parts),
         )
-        return self._transforms.translation(Examples(id=np.arange(len(parts)), source=side))
+        return self._transforms.for_translation(Examples(id=np.arange(len(parts)), source=side))
 
-    def _parts(self, line: int, words: list[str]) -> Iterator[Part]:
+    def _parts(self, line: int, words: list[str]) -> Iterator[TextPart]:
         pieces, word_of_subword = self._segmenter.segment(words)
         ids = self._vocabulary.ids(pieces)
-        for start, stop in cuts(word_of_subword, longest=LONGEST):
+        for start, stop in part_ranges(word_of_subword, longest=MAX_SUBWORDS):
             first, last = word_of_subword[start], word_of_subword[stop - 1]
-            its_words = [word - first for word in word_of_subword[start:stop]]
-            yield Part(line, first, words[first : last + 1], ids[start:stop], its_words)
+            words_from_0 = [word - first for word in word_of_subword[start:stop]]
+            yield TextPart(line, first, words[first : last + 1], ids[start:stop], words_from_0)
 
-    def _syntax(self, parts: list[Part]) -> dict[str, Ragged]:
-        """Annotate, and make the features that translating needs."""
-        syntax: dict[str, Ragged] = {}
+    def _features(self, parts: list[TextPart]) -> dict[str, Ragged]:
+        """Annotate parts, and compute the features that translation needs."""
+        columns: dict[str, Ragged] = {}
         if not parts:
-            return syntax
+            return columns
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         for settings, features, annotator in self._annotators:
-            sentences = (Sentence(number, part.words) for number, part in enumerate(parts))
-            found = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
-            batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
-            syntax |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
-        return syntax
+            sentences = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
+            annotations = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
+            batch = syntax_batch(annotations, tokens, self._labels, features=features, side="source", where="the text")
+            columns |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
+        return columns
 
 
-def cuts(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
-    """Cut a sentence into ranges of at most `longest` subwords, between words where it can be."""
+def part_ranges(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
+    """Cut a sentence into ranges (start, stop) of at most `longest` subwords, between words if possible."""
     start, end = 0, len(word_of_subword)
     while start < end:
         stop = min(start + longest, end)

@@ -1,0 +1,1 @@
+"""The transformer, its components, its batches and its losses."""

@@ -1,10 +1,8 @@
-"""A batch in numpy, before its tensors are made: what components read and add to.
-
-B batch, S source length (with prefix and end of sentence), T target length (with end of sentence), W words.
-"""
+"""A batch as numpy arrays, before it becomes tensors; components read it and add to it."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,32 +10,43 @@ from nmtcore.features.examples import SideExamples
 from nmtcore.syntax.trees import NO_COLUMN
 
 
+class SourceSubwords(NamedTuple):
+    """The positions of all real source subwords of a batch, and their words: int64."""
+
+    rows_J: np.ndarray
+    columns_J: np.ndarray
+    """Columns in `source_BS`."""
+    words_J: np.ndarray
+    """Words, counted from 0 in each sentence."""
+
+
 @dataclass(kw_only=True)
-class Arrays:
-    """A batch while it is numpy: what components read, and where they put what they need."""
+class BatchArrays:
+    """The numpy arrays of a batch, and what components add to them in `extra` and `counts`."""
 
     source_BS: np.ndarray
     source: SideExamples
-    """The batch's own rows."""
+    """The source sentences of the batch, in its order."""
     offset: int
-    """Tokens before the sentence's own: those of the components' prefixes. Column `offset + i` is subword i."""
+    """Length of the prefixes of all components. Subword i of a sentence is in column `offset + i`."""
     target_input_BT: np.ndarray | None = None
     target_output_BT: np.ndarray | None = None
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
     @cached_property
-    def words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Row, column in `source_BS`, and word (from 0) of every real subword: three flat int64 arrays."""
-        rows, columns = self.source.word_of_subword.rows_and_columns()
-        return rows, columns + self.offset, self.source.word_of_subword.values.astype(np.int64)
+    def subwords(self) -> SourceSubwords:
+        """The real source subwords, sentence by sentence."""
+        rows_J, positions_J = self.source.word_of_subword.rows_and_columns()
+        return SourceSubwords(rows_J, positions_J + self.offset, self.source.word_of_subword.values.astype(np.int64))
 
     @cached_property
-    def first_BW(self) -> np.ndarray:
-        """The column of each word's first piece, `NO_COLUMN` past a sentence's last word. Every word has a piece."""
-        rows, columns, words = self.words
-        first = columns == self.offset
-        first[1:] |= words[1:] != words[:-1]
-        first_BW = np.full((len(self.source_BS), int(words.max(initial=-1)) + 1), NO_COLUMN, dtype=np.int64)
-        first_BW[rows[first], words[first]] = columns[first]
-        return first_BW
+    def first_subword_BW(self) -> np.ndarray:
+        """The column of each word's first subword; `NO_COLUMN` after a sentence's last word."""
+        rows_J, columns_J, words_J = self.subwords
+        is_first_J = columns_J == self.offset
+        is_first_J[1:] |= words_J[1:] != words_J[:-1]
+        shape = (len(self.source_BS), int(words_J.max(initial=-1)) + 1)
+        first_subword_BW = np.full(shape, NO_COLUMN, dtype=np.int64)
+        first_subword_BW[rows_J[is_first_J], words_J[is_first_J]] = columns_J[is_first_J]
+        return first_subword_BW

@@ -1,37 +1,43 @@
-"""Multi-head attention (Vaswani et al. 2017, equation 1), with places for components.
+"""Multi-head attention (Vaswani et al. 2017, equation 1) with hooks for components.
 
-B batch, Q query positions, S key positions, D width, H heads, K head width. Masks are True where a token is real.
+Masks are True for real tokens.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.model import TransformerSettings
-from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
+from nmtcore.config.transformer import TransformerSettings
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 
 
-class Packed(nn.Linear):
-    """Several square linear layers as one: (..., D) to (..., parts * D), with one matrix multiplication."""
+class KeysValues(NamedTuple):
+    """Keys and values of the same positions."""
+
+    keys_BHKE: Tensor
+    values_BHKE: Tensor
+
+
+class PackedLinear(nn.Linear):
+    """Several square linear layers in one matrix multiplication: (..., D) to (..., parts * D)."""
 
     def __init__(self, width: int, parts: int) -> None:
         super().__init__(width, parts * width)
         self.parts = parts
 
-    def by_heads(self, states_BQD: Tensor, heads: int) -> tuple[Tensor, ...]:
-        """Make the parts, each cut into heads: (B, H, Q, K)."""
+    def project_heads(self, states_BQD: Tensor, heads: int) -> tuple[Tensor, ...]:
+        """Apply each layer and split its output into heads: one tensor (B, H, Q, E) per layer."""
         packed = self(states_BQD).unflatten(-1, (self.parts, heads, -1))
         return packed.permute(2, 0, 3, 1, 4).unbind(0)
 
 
 class Attention(nn.Module):
-    """`softmax(Q K^T / sqrt(K)) V`, heads side by side, through an output layer.
+    """`softmax(Q K^T / sqrt(E)) V` for all heads, concatenated and passed through an output layer.
 
-    Runs the fused kernel, unless a component changes scores or what is mixed. On a CPU the two forms are equally
-    fast at the sizes of these models; only for gradients of a bias the explicit form is faster there by 10 to 20 %,
-    and it is taken.
+    Runs the fused kernel unless a component needs the scores or the weights (`fusible`).
     """
 
     def __init__(
@@ -41,136 +47,162 @@ class Attention(nn.Module):
         self.heads = settings.heads
         self.dropout = settings.attention_dropout
         self.output = nn.Linear(settings.width, settings.width)
-        found = [c.attention_hooks(stack, layer) for c in components]
-        hooks = [h for h in found if h is not None]
-        self._queries_keys = _present(hooks, "queries_keys")
-        self._bias = _present(hooks, "bias")
-        self._scores = _present(hooks, "scores")
-        self._mixed = _present(hooks, "mixed")
-        self._observe = _present(hooks, "observe")
+        optional = [component.attention_hooks(stack, layer) for component in components]
+        hooks = [h for h in optional if h is not None]
+        self._queries_keys = _hook_functions(hooks, "queries_keys")
+        self._bias = _hook_functions(hooks, "bias")
+        self._scores = _hook_functions(hooks, "scores")
+        self._mixed = _hook_functions(hooks, "mixed")
+        self._observe = _hook_functions(hooks, "observe")
 
     @property
-    def fused(self) -> bool:
-        """Whether no component needs the scores spelled out."""
-        # Who observes wants the scores as they are compared: with the bias.
+    def fusible(self) -> bool:
+        """Whether the components' hooks allow the fused kernel."""
+        # Observers must see the scores with the bias, which the kernel adds internally.
         return not (self._scores or self._mixed or (self._bias and self._observe))
 
-    def split(self, states_BQD: Tensor) -> Tensor:
-        """Cut vectors into heads: (B, Q, D) to (B, H, Q, K)."""
+    def split_heads(self, states_BQD: Tensor) -> Tensor:
+        """Split vectors into heads: (B, Q, D) to (B, H, Q, E)."""
         return states_BQD.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
-    def attend(self, heads: Heads, values_BHSK: Tensor, *, mask: Tensor | None, causal: bool = False) -> Tensor:
-        """Mix the values by the comparison of queries and keys; `mask` broadcasts to (B, H, Q, S).
+    def attend(
+        self, inputs: AttentionInputs, values_BHKE: Tensor, *, mask_B11K: Tensor | None, causal: bool = False
+    ) -> Tensor:
+        """Compute the layer's output: (B, Q, D).
 
-        `causal` hides the keys after the query's position, instead of `mask`.
+        `causal` hides the keys after the query's position; `mask_B11K` must then be None.
         """
-        for change in self._queries_keys:
-            heads.queries_BHQK, heads.keys_BHSK = change(heads)
-        bias = sum((add(heads) for add in self._bias[1:]), self._bias[0](heads)) if self._bias else None
-        if self.fused and not (bias is not None and bias.requires_grad and bias.device.type == "cpu"):
-            mixed_BHQK = self._fused(heads, values_BHSK, bias, mask, causal=causal)
-        else:
-            mixed_BHQK = self._explicit(heads, values_BHSK, bias, _causal_mask(heads) if causal else mask)
-        return self.output(mixed_BHQK.transpose(1, 2).flatten(2))
+        for replace in self._queries_keys:
+            inputs.queries_BHQE, inputs.keys_BHKE = replace(inputs)
+        biases = [compute(inputs) for compute in self._bias]
+        bias = sum(biases[1:], biases[0]) if biases else None
+        mix = self._fused if self._use_fused_kernel(bias) else self._explicit
+        mixed_BHQE = mix(inputs, values_BHKE, bias, mask_B11K, causal=causal)
+        return self.output(mixed_BHQE.transpose(1, 2).flatten(2))
+
+    def _use_fused_kernel(self, bias: Tensor | None) -> bool:
+        """Choose between the fused kernel and the explicit form, which compute the same output.
+
+        If the hooks allow the kernel, there is one exception, for speed: on a CPU the explicit form computes the
+        gradient of a bias 10 to 20 % faster. In all other cases the two are equally fast there at the sizes of these
+        models (`benchmarks/step.py`).
+        """
+        bias_gradient_on_cpu = bias is not None and bias.requires_grad and bias.device.type == "cpu"
+        return self.fusible and not bias_gradient_on_cpu
 
     def _fused(
-        self, heads: Heads, values_BHSK: Tensor, bias: Tensor | None, mask: Tensor | None, *, causal: bool
+        self,
+        inputs: AttentionInputs,
+        values_BHKE: Tensor,
+        bias: Tensor | None,
+        mask_B11K: Tensor | None,
+        *,
+        causal: bool,
     ) -> Tensor:
         for observe in self._observe:
-            observe(heads, None)
+            observe(inputs, None)
+        mask = mask_B11K
         if bias is not None:
-            mask, causal = _masked(bias, _causal_mask(heads) if causal else mask), False
+            mask, causal = _hide(bias, _causal_mask(inputs) if causal else mask_B11K), False
         return F.scaled_dot_product_attention(
-            heads.queries_BHQK,
-            heads.keys_BHSK,
-            values_BHSK,
+            inputs.queries_BHQE,
+            inputs.keys_BHKE,
+            values_BHKE,
             attn_mask=mask,
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=causal,
         )
 
-    def _explicit(self, heads: Heads, values_BHSK: Tensor, bias: Tensor | None, mask: Tensor | None) -> Tensor:
-        scores_BHQS = head_scores(heads.queries_BHQK, heads.keys_BHSK)
+    def _explicit(
+        self,
+        inputs: AttentionInputs,
+        values_BHKE: Tensor,
+        bias: Tensor | None,
+        mask_B11K: Tensor | None,
+        *,
+        causal: bool,
+    ) -> Tensor:
+        scores_BHQK = head_scores(inputs.queries_BHQE, inputs.keys_BHKE)
         if bias is not None:
-            scores_BHQS = scores_BHQS + bias
+            scores_BHQK = scores_BHQK + bias
         for change in self._scores:
-            scores_BHQS = change(scores_BHQS, heads)
+            scores_BHQK = change(scores_BHQK, inputs)
         for observe in self._observe:
-            observe(heads, scores_BHQS)
-        scores_BHQS = _masked(scores_BHQS, mask)
-        weights_BHQS = torch.softmax(scores_BHQS.float() if scores_BHQS.dtype.itemsize < 4 else scores_BHQS, dim=-1)
-        weights_BHQS = F.dropout(weights_BHQS, self.dropout, self.training).to(values_BHSK.dtype)
-        mixed_BHQK = weights_BHQS @ values_BHSK
+            observe(inputs, scores_BHQK)
+        scores_BHQK = _hide(scores_BHQK, _causal_mask(inputs) if causal else mask_B11K)
+        weights_BHQK = torch.softmax(scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK, dim=-1)
+        weights_BHQK = F.dropout(weights_BHQK, self.dropout, self.training).to(values_BHKE.dtype)
+        mixed_BHQE = weights_BHQK @ values_BHKE
         for change in self._mixed:
-            mixed_BHQK = change(mixed_BHQK, weights_BHQS, heads)
-        return mixed_BHQK
+            mixed_BHQE = change(mixed_BHQE, weights_BHQK, inputs)
+        return mixed_BHQE
 
 
 class SelfAttention(Attention):
-    """Attention of a sequence over itself; queries, keys and values come from one linear layer."""
+    """Attention of a sequence to itself; one linear layer computes queries, keys and values."""
 
     def __init__(
         self, settings: TransformerSettings, stack: Stack, layer: int, components: Iterable[Component]
     ) -> None:
         super().__init__(settings, stack, layer, components)
-        self.queries_keys_values = Packed(settings.width, 3)
+        self.queries_keys_values = PackedLinear(settings.width, 3)
 
-    def project(self, states_BQD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Make queries, keys and values, each (B, H, Q, K)."""
-        return self.queries_keys_values.by_heads(states_BQD, self.heads)
+    def forward(
+        self, states_BQD: Tensor, context: Context, *, mask_B11K: Tensor | None, causal: bool = False
+    ) -> Tensor:
+        """Attend within whole sequences: (B, Q, D)."""
+        queries_BHQE, keys_BHKE, values_BHKE = self.queries_keys_values.project_heads(states_BQD, self.heads)
+        inputs = AttentionInputs(states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=keys_BHKE, context=context)
+        return self.attend(inputs, values_BHKE, mask_B11K=mask_B11K, causal=causal)
 
-    def forward(self, states_BSD: Tensor, context: Context, *, mask: Tensor | None, causal: bool = False) -> Tensor:
-        """Attend within whole sequences."""
-        queries, keys, values = self.project(states_BSD)
-        heads = Heads(states_BQD=states_BSD, queries_BHQK=queries, keys_BHSK=keys, context=context)
-        return self.attend(heads, values, mask=mask, causal=causal)
-
-    def step(self, states_R1D: Tensor, context: Context, cache_2RHCK: Tensor, position: int) -> Tensor:
-        """Attend from one new position to those before it and itself; its key and value go into the cache."""
-        queries, keys, values = self.project(states_R1D)
-        cache_2RHCK[0, :, :, position : position + 1] = keys
-        cache_2RHCK[1, :, :, position : position + 1] = values
-        keys, values = cache_2RHCK[:, :, :, : position + 1]
-        heads = Heads(states_BQD=states_R1D, queries_BHQK=queries, keys_BHSK=keys, context=context)
-        return self.attend(heads, values, mask=None)
+    def step(self, states_R1D: Tensor, context: Context, cache_2RHZE: Tensor, position: int) -> Tensor:
+        """Attend from one new position to itself and those before it; write its key and value to the cache."""
+        queries_RH1E, keys_RH1E, values_RH1E = self.queries_keys_values.project_heads(states_R1D, self.heads)
+        cache_2RHZE[0, :, :, position : position + 1] = keys_RH1E
+        cache_2RHZE[1, :, :, position : position + 1] = values_RH1E
+        keys_RHKE, values_RHKE = cache_2RHZE[:, :, :, : position + 1]
+        inputs = AttentionInputs(states_BQD=states_R1D, queries_BHQE=queries_RH1E, keys_BHKE=keys_RHKE, context=context)
+        return self.attend(inputs, values_RHKE, mask_B11K=None)
 
 
 class CrossAttention(Attention):
-    """Attention of the target over the source, whose keys and values are made once a sentence."""
+    """Attention of the target to the source, whose keys and values are computed once per sentence."""
 
     def __init__(
         self, settings: TransformerSettings, stack: Stack, layer: int, components: Iterable[Component]
     ) -> None:
         super().__init__(settings, stack, layer, components)
         self.queries = nn.Linear(settings.width, settings.width)
-        self.keys_values = Packed(settings.width, 2)
+        self.keys_values = PackedLinear(settings.width, 2)
 
-    def project(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
-        """Make keys and values, each (B, H, S, K)."""
-        return self.keys_values.by_heads(memory_BSD, self.heads)
+    def project(self, memory_BSD: Tensor) -> KeysValues:
+        """Compute the keys and values of the source."""
+        return KeysValues(*self.keys_values.project_heads(memory_BSD, self.heads))
 
-    def forward(
-        self, states_BQD: Tensor, keys_BHSK: Tensor, values_BHSK: Tensor, context: Context, *, mask: Tensor
-    ) -> Tensor:
-        """Attend to the source; in decoding the queries of a sentence are its beams."""
-        queries = self.split(self.queries(states_BQD))
-        heads = Heads(states_BQD=states_BQD, queries_BHQK=queries, keys_BHSK=keys_BHSK, context=context)
-        return self.attend(heads, values_BHSK, mask=mask)
+    def forward(self, states_BQD: Tensor, memory: KeysValues, context: Context, *, mask_B11K: Tensor) -> Tensor:
+        """Attend to the source: (B, Q, D). In decoding, the queries of a sentence are its beams."""
+        queries_BHQE = self.split_heads(self.queries(states_BQD))
+        inputs = AttentionInputs(
+            states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=memory.keys_BHKE, context=context
+        )
+        return self.attend(inputs, memory.values_BHKE, mask_B11K=mask_B11K)
 
 
 def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
-    """Compute `q . k / sqrt(K)`: (..., Q, K) and (..., S, K) to (..., Q, S)."""
+    """Compute `q . k / sqrt(E)`: (..., Q, E) and (..., K, E) to (..., Q, K)."""
     return (queries * queries.size(-1) ** -0.5) @ keys.transpose(-1, -2)
 
 
-def _masked(scores: Tensor, mask: Tensor | None) -> Tensor:
+def _hide(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Set scores to -inf where `mask`, which broadcasts to their shape, is False."""
     return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
 
 
-def _causal_mask(heads: Heads) -> Tensor:
-    length = heads.keys_BHSK.size(2)
-    return torch.ones(length, length, dtype=torch.bool, device=heads.keys_BHSK.device).tril()
+def _causal_mask(inputs: AttentionInputs) -> Tensor:
+    """Make a mask (Q, K), with Q = K, that is False for keys after the query."""
+    length = inputs.keys_BHKE.size(2)
+    return torch.ones(length, length, dtype=torch.bool, device=inputs.keys_BHKE.device).tril()
 
 
-def _present(hooks: list[AttentionHooks], name: str) -> tuple:
+def _hook_functions(hooks: list[AttentionHooks], name: str) -> tuple:
     return tuple(getattr(h, name) for h in hooks if getattr(h, name) is not None)

@@ -1,4 +1,4 @@
-"""From a run's settings to its model, and the first values of its parameters."""
+"""Building a run's model from its settings, and initialising its parameters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -6,11 +6,11 @@ from typing import Literal
 from torch import nn
 
 from nmtcore.config.components import COMPONENTS, ComponentSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
-from nmtcore.model.attention import Packed
-from nmtcore.model.components.base import Component, Labels
+from nmtcore.model.attention import PackedLinear
+from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.transformer import Transformer
 
 
@@ -19,15 +19,15 @@ def build_model(
     *,
     source_size: int,
     target_size: int,
-    labels: Labels | None = None,
+    labels: LabelVocabularies | None = None,
     observers: Sequence[Component] = (),
 ) -> Transformer:
-    """Build the model of a run and initialise it by its recipe, from torch's random generator.
+    """Build the model of a run and initialise it as its recipe says, with torch's random generator.
 
-    `observers` stand behind the run's own components and have no parameters.
+    `observers` are components without parameters that are called after the run's own.
     """
     if run.base != "transformer":
-        raise UserError(f"The system {run.system} has the base '{run.base}'. Valid are: transformer.")
+        raise UserError(f"The system {run.system} has the base '{run.base}'. The only valid base is transformer.")
     model = Transformer(
         run.model,
         source_size=source_size,
@@ -35,36 +35,39 @@ def build_model(
         joint=run.segmentation.joint,
         components=[*build_components(run.components, run.model, labels), *observers],
     )
-    initialise(model, run.training.initialisation, run.training.uniform_range)
+    initialise_model(model, run.training.initialisation, run.training.uniform_range)
     return model
 
 
 def build_components(
-    settings: Mapping[str, ComponentSettings], model: TransformerSettings, labels: Labels | None = None
+    settings: Mapping[str, ComponentSettings], model: TransformerSettings, labels: LabelVocabularies | None = None
 ) -> list[Component]:
-    """Build components by name, in order; their modules are imported here."""
+    """Build a model's components from their settings, which are keyed by the components' names; keep the order."""
     return [
         component_class(COMPONENTS.name_of(entry))(entry, name=name, model=model, labels=labels)
         for name, entry in settings.items()
     ]
 
 
-def component_class(kind: str) -> type[Component]:
-    """Find the class of a kind of component: `Pascal` in its module, where the settings are `PascalSettings`."""
-    return getattr(COMPONENTS.module(kind), COMPONENTS[kind].__name__.removesuffix("Settings"))
+def component_class(registered_name: str) -> type[Component]:
+    """Import the class of a registered component: for `PascalSettings` the class `Pascal` in the component's module."""
+    class_name = COMPONENTS[registered_name].__name__.removesuffix("Settings")
+    return getattr(COMPONENTS.module(registered_name), class_name)
 
 
-def initialise(model: nn.Module, kind: Literal["xavier", "uniform"] = "xavier", uniform_range: float = 0.04) -> None:
-    """Draw all parameters afresh.
+def initialise_model(
+    model: nn.Module, initialisation: Literal["xavier", "uniform"] = "xavier", uniform_range: float = 0.04
+) -> None:
+    """Initialise all parameters.
 
-    "xavier": matrices by Glorot and Bengio's uniform distribution (layers that were packed into one, each by
-    itself), biases 0, embeddings N(0, 1/D). "uniform": everything U(-uniform_range, uniform_range). Layer norms
-    start at 1 and 0 either way. Components then set what they want otherwise.
+    "xavier": matrices from Glorot and Bengio's uniform distribution (packed layers separately), biases 0, embeddings
+    N(0, 1/D). "uniform": everything from U(-uniform_range, uniform_range). In both cases layer norms start at 1 and 0,
+    and components then change their own parameters if they need to.
     """
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.reset_parameters()
-        elif kind == "uniform":
+        elif initialisation == "uniform":
             for parameter in module.parameters(recurse=False):
                 nn.init.uniform_(parameter, -uniform_range, uniform_range)
         elif isinstance(module, nn.Embedding):
@@ -73,11 +76,11 @@ def initialise(model: nn.Module, kind: Literal["xavier", "uniform"] = "xavier", 
             _xavier(module)
     for module in model.modules():
         if isinstance(module, Component):
-            module.initialise(kind)
+            module.initialise(initialisation)
 
 
 def _xavier(linear: nn.Linear) -> None:
-    parts = linear.parts if isinstance(linear, Packed) else 1
+    parts = linear.parts if isinstance(linear, PackedLinear) else 1
     for part in linear.weight.data.chunk(parts):
         nn.init.xavier_uniform_(part)
     if linear.bias is not None:

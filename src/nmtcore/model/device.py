@@ -1,4 +1,4 @@
-"""The device that a model computes on: chosen, checked and made ready in one place; and what to do when it is full."""
+"""Choosing, checking and preparing the device of a model, and explaining a lack of GPU memory."""
 
 import os
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from nmtcore.errors import UserError
 
 
 def choose_device(name: str) -> str:
-    """Turn "auto" into a GPU where there is one, else the CPU."""
+    """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names unchanged."""
     return name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def prepare_device(name: str | torch.device) -> torch.device:
-    """Give the device of a name, made ready for our models; whatever computes on a GPU calls this first.
+    """Return the device with this name, after setting torch's flags for it; call this before any work on a GPU.
 
-    A name that torch does not know, or a GPU that is not visible, is a `UserError`.
+    Raises UserError if torch does not know the name, or if the GPU is not visible.
     """
-    kind, colon, number = str(name).partition(":")
-    if kind != "cuda" and kind.lower() in ("gpu", "cuda"):
+    device_type, colon, number = str(name).partition(":")
+    if device_type != "cuda" and device_type.lower() in ("gpu", "cuda"):
         raise UserError(f"The device '{name}' cannot be used: torch calls a GPU cuda. Try cuda{colon}{number}, or cpu.")
     try:
         device = torch.device(name)
@@ -29,35 +29,35 @@ def prepare_device(name: str | torch.device) -> torch.device:
     if device.type == "cuda":
         if (device.index or 0) >= torch.cuda.device_count():
             raise UserError(f"The device '{name}' cannot be used ({visible_gpus()}); try cpu.")
-        # With a mask, cuDNN's attention can give gradients that are not numbers (bf16, length % 128 == 64; torch issue
-        # 196678), and it spends half a second or more on each new shape, of which training sees hundreds. The flag is
-        # the process's; nothing here turns it on again.
+        # With a mask, cuDNN's attention can return NaN gradients (bf16, length % 128 == 64; torch issue 196678), and it
+        # needs half a second or more for each new shape; training has hundreds of shapes. The flag holds for the whole
+        # process; nothing here turns it on again.
         torch.backends.cuda.enable_cudnn_sdp(False)
     return device
 
 
-def check_gpus(asked: int) -> None:
-    """Raise a `UserError` where fewer GPUs are visible than processes want one each."""
-    if asked > torch.cuda.device_count():
+def check_gpu_count(processes: int) -> None:
+    """Raise UserError if fewer GPUs are visible than there are processes, which need one GPU each."""
+    if processes > torch.cuda.device_count():
         raise UserError(
-            f"gpus: {asked} asks for a GPU for each of {asked} processes, but {visible_gpus()}: lower gpus in "
-            "config.yaml, or give the job more GPUs."
+            f"gpus: {processes} requests one GPU for each of {processes} processes, but {visible_gpus()}. Lower gpus "
+            "in config.yaml, or give the job more GPUs."
         )
 
 
 def visible_gpus() -> str:
-    """Say how many GPUs this process sees, and what CUDA_VISIBLE_DEVICES leaves of them."""
-    count, chosen = torch.cuda.device_count(), os.environ.get("CUDA_VISIBLE_DEVICES")
-    seen = "1 GPU is visible here" if count == 1 else f"{count or 'no'} GPUs are visible here"
-    return seen if chosen is None else f"{seen} with CUDA_VISIBLE_DEVICES={chosen}"
+    """Say how many GPUs are visible to this process, and quote CUDA_VISIBLE_DEVICES if it is set."""
+    count, limit = torch.cuda.device_count(), os.environ.get("CUDA_VISIBLE_DEVICES")
+    clause = "1 GPU is visible here" if count == 1 else f"{count or 'no'} GPUs are visible here"
+    return clause if limit is None else f"{clause} with CUDA_VISIBLE_DEVICES={limit}"
 
 
 @contextmanager
-def memory_explained(advice: str) -> Iterator[None]:
-    """Turn a GPU's lack of memory into a `UserError` that ends with `advice`, a sentence that says what to lower."""
+def explain_out_of_memory(advice: str) -> Iterator[None]:
+    """Replace torch's error for a full GPU by a `UserError` that ends with `advice`, a sentence on what to lower."""
     try:
         yield
     except torch.OutOfMemoryError as error:
-        # What follows is advice about torch's allocator.
-        said, free, _ = str(error).partition(" is free.")
-        raise UserError(f"The GPU's memory is full ({(said + free).splitlines()[0].rstrip('.')}). {advice}") from error
+        # The rest of torch's message is advice about its allocator.
+        sizes, end, _ = str(error).partition(" is free.")
+        raise UserError(f"The GPU's memory is full ({(sizes + end).splitlines()[0].rstrip('.')}). {advice}") from error

@@ -1,8 +1,4 @@
-"""The transformer of Vaswani et al. 2017, which knows no syntax.
-
-B batch, S source length, T target length, D width, V target vocabulary, H heads, K head width, N beams of a sentence
-(or real target positions of a batch: states_ND), R = B * beams rows. Masks are True where a token is real.
-"""
+"""The transformer of Vaswani et al. 2017, without syntax. Masks are True for real tokens."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context, hooks_of
 from nmtcore.model.decoding import DecoderState
@@ -24,19 +20,19 @@ from nmtcore.model.positions import Sinusoids
 
 @dataclass(frozen=True, kw_only=True)
 class Encoded:
-    """The encoder's annotations of a batch, and what components noted on the way."""
+    """The encoder's output for a batch, and the context that its components share."""
 
     memory_BSD: Tensor
     context: Context
 
     @property
     def mask_BS(self) -> Tensor:
-        """True where a source token is real."""
+        """True for real source tokens."""
         return self.context.mask_BS
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder and a tied output layer; `components` plug in as `components/base.py` says."""
+    """Encoder, decoder and tied output layer; `components` add syntax through the hooks of `components/base.py`."""
 
     def __init__(
         self,
@@ -51,8 +47,8 @@ class Transformer(nn.Module):
         if joint and source_size != target_size:
             raise ValueError(f"a joint vocabulary has one size, not {source_size} and {target_size}")
         self.settings = settings
-        apart = settings.embedding_dropout
-        self.embedding_dropout = settings.dropout if apart is None else apart
+        own_dropout = settings.embedding_dropout
+        self.embedding_dropout = settings.dropout if own_dropout is None else own_dropout
         self.components = nn.ModuleList(components)
         self.target_embedding = nn.Embedding(target_size, settings.width)
         self.source_embedding = self.target_embedding if joint else nn.Embedding(source_size, settings.width)
@@ -65,22 +61,22 @@ class Transformer(nn.Module):
         self.decoder_norm = nn.LayerNorm(settings.width) if pre else nn.Identity()
         self._embed_source = hooks_of(components, "embed_source")
         self._parse_scores = hooks_of(components, "parse_scores")
-        self._with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
+        self._components_with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
 
     def _positions(self, stack: str) -> Sinusoids | None:
         replaced = any(component.replaces_positions(stack) for component in self.components)
         return None if replaced or self.settings.positions == "none" else Sinusoids(self.settings.width)
 
     def encode(self, batch: Batch) -> Encoded:
-        """Encode the source."""
-        context = Context(mask_BS=batch.source_mask, extra=batch.extra)
+        """Run the encoder over the source."""
+        context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
         states_BSD = self.source_embedding(batch.source_BS) * math.sqrt(self.settings.width)
         for change in self._embed_source:
             states_BSD = change(states_BSD, context)
         if self.source_positions is not None:
             states_BSD = self.source_positions(states_BSD)
         states_BSD = F.dropout(states_BSD, self.embedding_dropout, self.training)
-        mask_B11S = batch.source_mask[:, None, None, :]
+        mask_B11S = batch.source_mask_BS[:, None, None, :]
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, mask_B11S)
         return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
@@ -104,57 +100,57 @@ class Transformer(nn.Module):
         return F.linear(states, self.target_embedding.weight)
 
     def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
-        """Compute the losses that a batch is for; without targets, or where nobody wants it, no translation's.
+        """Compute the losses that the batch requests; skip translation if the batch has no targets.
 
         Only real target positions reach the output layer.
         """
         encoded = self.encode(batch)
         parts, nll = [], encoded.memory_BSD.new_zeros((), dtype=torch.float32)
-        if batch.target_input_BT is not None and batch.wants(TRANSLATION):
+        if batch.target_input_BT is not None and batch.includes(TRANSLATION):
             logits_NV = self._forced_logits(batch, encoded)
-            targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_places_N)
-            total, nll = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
-            parts.append(Part(name=TRANSLATION, sum=total, count=batch.tokens))
-        for component in self._with_loss:
-            if not batch.wants(component.name):
+            targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
+            cross_entropy = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
+            nll = cross_entropy.nll
+            parts.append(Part(name=TRANSLATION, sum=cross_entropy.smoothed, count=batch.tokens))
+        for component in self._components_with_loss:
+            if not batch.includes(component.name):
                 continue
-            value = component.loss(encoded.context)
+            total = component.loss(encoded.context)
             count = batch.counts[component.name]
-            parts.append(Part(name=component.name, sum=value, count=count, weight=component.loss_weight))
+            parts.append(Part(name=component.name, sum=total, count=count, weight=component.loss_weight))
         return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens)
 
     def _forced_logits(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Score the vocabulary at the real target positions: (N, V)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
-        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_places_N)
+        states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
         return self.logits(states_ND)
 
     def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
-        """Compute all losses of a batch (`forward` by its plain name)."""
+        """Compute the losses that the batch requests; an alias of `forward`."""
         return self(batch, label_smoothing=label_smoothing, smoothing_over=smoothing_over)
 
     def start(self, encoded: Encoded) -> DecoderState:
-        """Begin step-by-step decoding with one beam a sentence."""
+        """Start step-by-step decoding with one beam per sentence."""
         memory = [layer.cross.project(encoded.memory_BSD) for layer in self.decoder]
         return DecoderState(memory, encoded.mask_BS[:, None, None, :])
 
     def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
-        """Score what follows `tokens_R`, the newest token of every row (`<s>` at first): (R, V)."""
+        """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
         state.make_room()
-        source_mask_BS = state.mask_B11S[:, 0, 0]
-        context = Context(mask_BS=source_mask_BS)
-        states_BND = self._embed_target(tokens_R.unsqueeze(1), state.length).view(state.sentences, state.beams, -1)
+        context = Context(mask_BS=state.mask_B11S[:, 0, 0])
+        states_BMD = self._embed_target(tokens_R.unsqueeze(1), state.length).view(state.sentences, state.beams, -1)
         for i, layer in enumerate(self.decoder):
-            states_BND = layer.step(
-                states_BND,
+            states_BMD = layer.step(
+                states_BMD,
                 context,
-                cache_2RHCK=state.cache_L2RHCK[i],
+                cache_2RHZE=state.cache_Y2RHZE[i],
                 position=state.length,
                 memory=state.memory[i],
                 mask_B11S=state.mask_B11S,
             )
         state.length += 1
-        return self.logits(self.decoder_norm(states_BND).flatten(0, 1))
+        return self.logits(self.decoder_norm(states_BMD).flatten(0, 1))
 
     @property
     def parses(self) -> bool:
@@ -168,14 +164,15 @@ class Transformer(nn.Module):
 
     @property
     def parser_terms(self) -> frozenset[str]:
-        """The parts of the objective that train heads to parse."""
-        return frozenset(c.name for c in self._with_loss if type(c).parse_scores is not Component.parse_scores)
+        """The terms of the objective that train attention heads to parse."""
+        parsers = hooks_of(self._components_with_loss, "parse_scores")
+        return frozenset(parse_scores.__self__.name for parse_scores in parsers)
 
     def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
-        """Score the head of every word by the system's first component that parses.
+        """Score the head of every word with the model's first component that parses.
 
-        Per sentence log-probabilities, float32 of shape (words, 1 + words) with the root in column 0, or (words,
-        words) where not `parses_to_root`. A system without such a component is a `ValueError`.
+        Returns one float32 array of log-probabilities per sentence, of shape (words, 1 + words) with the root in
+        column 0, or (words, words) unless `parses_to_root`. Raises `ValueError` without such a component.
         """
         if not self.parses:
             raise ValueError("this system has no component that parses")

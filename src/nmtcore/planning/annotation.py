@@ -1,48 +1,48 @@
-"""What annotation reads: models of parsers, shards, selections."""
+"""Inputs and settings of annotation jobs: parser models, shards, selections of training pairs."""
 
 from collections.abc import Iterable
 
 from nmtcore.annotation.models import missing_models
+from nmtcore.config.annotator_models import model_at_hand
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.changes import Tracked
 from nmtcore.config.defaults import with_defaults
-from nmtcore.config.models import model_at_hand
 from nmtcore.config.project import Project
 from nmtcore.config.typed import choose, plain
 
 
 def annotator_of(project: Project, *, dataset: str, annotator: str) -> AnnotatorSettings:
-    """Give the settings of a data set's annotator; one that it does not have is a `UserError`."""
+    """Return the settings of a data set's annotator. Raises `UserError` if the data set has no such annotator."""
     annotators = project.dataset(dataset).annotators
-    choose(annotator, annotators, what="annotator", where=dataset)
+    choose(annotator, annotators, noun="annotator", where=dataset)
     return annotators[annotator]
 
 
 def tracked_annotator(project: Project, *, dataset: str, annotator: str) -> Tracked:
-    """Give an annotation the settings of its annotator."""
+    """Return the settings of an annotator; its jobs run again when they change."""
     settings = annotator_of(project, dataset=dataset, annotator=annotator)
     entry = ANNOTATORS.entry_of(settings)
     return Tracked(entry, {"annotators": {annotator: with_defaults(settings, entry)}})
 
 
 def annotator_memory(project: Project, *, dataset: str, annotator: str) -> int:
-    """Give the megabytes of an annotator's job: what Java may take, and what stands around it."""
+    """Return the memory of an annotation job in megabytes: Java's limit plus 2000, and at least 6000."""
     settings = annotator_of(project, dataset=dataset, annotator=annotator)
     return max(6000, getattr(settings, "memory_mb", 0) + 2000)
 
 
 def language(project: Project, *, dataset: str, side: str) -> str:
-    """Give the language of a side of a data set."""
+    """Return the language code of one side of a data set."""
     return project.dataset(dataset).language(side)
 
 
 def annotator_models(project: Project, *, dataset: str, annotator: str) -> list[str]:
-    """Give the files of an annotator's models that are not at hand and that the workflow can fetch."""
+    """List the model files that an annotator needs and the workflow has to download."""
     return model_files(project, annotator_of(project, dataset=dataset, annotator=annotator))
 
 
 def model_files(project: Project, annotator: AnnotatorSettings) -> list[str]:
-    """Give the files of the models of some annotator's settings that are not at hand and can be fetched."""
+    """List the downloadable model files of an annotator, except those in the user's own folders."""
     tool, folders = ANNOTATORS.name_of(annotator), project.settings.own_model_folders
     return [
         project.layout.path("download", file=file.name)
@@ -53,7 +53,7 @@ def model_files(project: Project, annotator: AnnotatorSettings) -> list[str]:
 
 
 def annotators_without_models(project: Project, annotators: Iterable[tuple[str, str]]) -> list[str]:
-    """Give a sentence for each annotator, `(data set, name)`, whose model is neither at hand nor can be fetched."""
+    """Return one sentence for each annotator, `(data set, name)`, whose model is missing and cannot be downloaded."""
     return [
         f"{dataset}: the annotator {annotator} cannot run: {sentence}"
         for dataset, annotator in sorted(set(annotators))
@@ -66,7 +66,7 @@ def annotators_without_models(project: Project, annotators: Iterable[tuple[str, 
 
 
 def shard_files(project: Project, *, dataset: str, annotator: str, split: str, side: str) -> list[str]:
-    """Give the shards of an annotation: the training split has as many as the annotator says, any other one."""
+    """List the shards of an annotation: the annotator's `shards` for the training split, one for any other split."""
     settings = annotator_of(project, dataset=dataset, annotator=annotator)
     names = {"dataset": dataset, "annotator": annotator, "split": split, "side": side}
     shards = settings.shards if split == "train" else 1
@@ -74,26 +74,26 @@ def shard_files(project: Project, *, dataset: str, annotator: str, split: str, s
 
 
 def selection_file(project: Project, *, dataset: str, split: str = "train") -> list[str]:
-    """Give the file that says which pairs of the training split are used, where the data set selects some."""
+    """List the file with the selected training pairs; an empty list if the data set selects none."""
     if project.dataset(dataset).selection is None or split != "train":
         return []
     return [project.layout.path("selection", dataset=dataset)]
 
 
 def tracked_selection(project: Project, *, dataset: str) -> Tracked:
-    """Give a selection how the data set selects training pairs, as plain values."""
+    """Return how a data set selects training pairs, as plain values; the selection runs again when they change."""
     selection = project.dataset(dataset).selection
     return Tracked(plain(selection), with_defaults(selection, plain(selection)))
 
 
 def selection_annotations(project: Project, *, dataset: str) -> list[str]:
-    """Give the annotations of the training split without which a pair is not used."""
+    """List the annotations of the training split that every selected pair must have."""
     settings = project.dataset(dataset)
     if settings.selection is None:
         return []
     names = {"dataset": dataset, "split": "train"}
     return [
-        project.layout.path("annotation", **names, side=side, annotator=settings.syntax[side][kind])
-        for side, kinds in settings.selection.parsed.items()
-        for kind in kinds
+        project.layout.path("annotation", **names, side=side, annotator=settings.syntax[side][annotation])
+        for side, annotations in settings.selection.parsed.items()
+        for annotation in annotations
     ]

@@ -1,4 +1,4 @@
-"""The runs that config.yaml asks for with what they leave, and the systems that its patterns leave out."""
+"""The runs that config.yaml selects, their result files, and the systems that its patterns leave out."""
 
 from collections.abc import Iterable
 
@@ -8,14 +8,14 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 
 SHOWN = 5
-"""Systems that a sentence names before it counts them."""
+"""Number of systems that a message names; it only counts the others."""
 
 
 def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
-    """Give every configured run, and one sentence per data set and reason that says which systems are left out.
+    """Return every configured run, and one sentence per data set and reason about the systems that are left out.
 
-    A system that only a pattern matches is left out where the data set lacks an annotation or a treebank for it. One
-    that is named in full raises `MissingAnnotation` there.
+    A system that only matches a pattern is left out of a data set without the annotation or treebank that it needs. For
+    a system that config.yaml names in full, this raises `MissingAnnotation`.
     """
     runs: list[RunSettings] = []
     left_out: dict[tuple[str, str], list[str]] = {}
@@ -26,41 +26,42 @@ def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
             except MissingAnnotation as error:
                 if system not in project.chosen_by_pattern:
                     raise
-                left_out.setdefault((dataset, error.what), []).append(system)
+                left_out.setdefault((dataset, error.missing), []).append(system)
     return runs, [
-        f"{dataset} names {what}: {_named(systems)} left out." for (dataset, what), systems in left_out.items()
+        f"{dataset} names {missing}: {_list_systems(systems)} left out."
+        for (dataset, missing), systems in left_out.items()
     ]
 
 
-def _named(systems: list[str]) -> str:
+def _list_systems(systems: list[str]) -> str:
     if len(systems) > SHOWN:
         return f"{', '.join(systems[:SHOWN])} and {len(systems) - SHOWN} more systems are"
     return f"{', '.join(systems)} {'is' if len(systems) == 1 else 'are'}"
 
 
 def configured_scores(project: Project, *, runs: Iterable[RunSettings], score: str | None = None) -> list[str]:
-    """Give the scores of the runs' systems: all that each has, or those of one kind."""
-    found = [
-        project.layout.path("summary", scale=run.scale, dataset=run.dataset, system=run.system, score=ending)
+    """List the summaries of the runs' systems: of all scores, or of one score."""
+    summaries = [
+        project.layout.path("summary", scale=run.scale, dataset=run.dataset, system=run.system, score=own_score)
         for run in runs
-        for ending in run.scores
-        if score in (None, ending)
+        for own_score in run.scores
+        if score in (None, own_score)
     ]
-    return list(dict.fromkeys(found))  # a system has several runs
+    return list(dict.fromkeys(summaries))  # a system has one run per seed
 
 
 def configured_models(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
-    """Give the models of runs."""
-    return [_of_run(project, "model", run) for run in runs]
+    """List the models of runs."""
+    return [_run_path(project, "model", run) for run in runs]
 
 
 def configured_histories(project: Project, *, runs: list[RunSettings]) -> list[str]:
-    """Give the training logs of runs, which a table of systems needs at least one of."""
+    """List the training logs of runs. Raises `UserError` if there are no runs for a table of systems."""
     if not runs:
         raise UserError("A table of systems needs `datasets` and `systems` in config.yaml, or on the command line.")
-    return [_of_run(project, "history", run) for run in runs]
+    return [_run_path(project, "history", run) for run in runs]
 
 
-def _of_run(project: Project, kind: str, run: RunSettings) -> str:
+def _run_path(project: Project, file_type: str, run: RunSettings) -> str:
     names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
-    return project.layout.path(kind, **names)
+    return project.layout.path(file_type, **names)

@@ -1,4 +1,4 @@
-"""The files of the data sets that config.yaml names: texts, annotation, features, models of annotators, reports."""
+"""The files of the data sets that config.yaml selects: annotation, features, annotators' models, reports."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,9 +10,9 @@ from nmtcore.planning.annotation import model_files
 
 
 def configured_tokens(project: Project) -> list[str]:
-    """Give the subwords of every split, at the configured scale."""
+    """List the subword files of every split at the configured scale."""
     return [
-        project.layout.path("tokens", **_features(project, dataset), split=split, side=side)
+        project.layout.path("tokens", **_feature_names(project, dataset), split=split, side=side)
         for dataset in _datasets(project)
         for split in dataset.splits
         for side in dataset.sides(split)
@@ -20,23 +20,23 @@ def configured_tokens(project: Project) -> list[str]:
 
 
 def configured_annotation(project: Project) -> list[str]:
-    """Give annotation and syntactic features of every split by every annotator that the data sets use."""
+    """List the annotation and the syntactic features of every split by every annotator that the data sets use."""
     return [
         path for dataset in _datasets(project) for path in (*_annotations(project, dataset), *_syntax(project, dataset))
     ]
 
 
 def configured_comparisons(project: Project) -> list[str]:
-    """Give the comparisons of every parser with its data set's treebanks; where there is none, a `UserError`."""
+    """List the comparisons of parsers with their data set's treebanks. Raises `UserError` if there are none."""
     files = [path for dataset in _datasets(project) for path in _comparisons(project, dataset)]
     if not files:
         names = ", ".join(project.settings.datasets)
-        raise UserError(f"None of {names} has a treebank and a parser to compare with it.")
+        raise UserError(f"None of {names} has both a treebank and a parser to compare with it.")
     return files
 
 
 def configured_annotator_models(project: Project) -> list[str]:
-    """Give the models that the annotators read and that must be downloaded."""
+    """List the models that the annotators need and the workflow has to download."""
     return [
         path
         for dataset in _datasets(project)
@@ -46,7 +46,7 @@ def configured_annotator_models(project: Project) -> list[str]:
 
 
 def configured_reports(project: Project) -> list[str]:
-    """Give what reading, filtering and selecting report."""
+    """List the reports on reading, filtering and selecting."""
     path, files = project.layout.path, []
     for dataset in _datasets(project):
         files += [path("raw_report", dataset=dataset.name, split=split) for split in dataset.splits]
@@ -56,39 +56,41 @@ def configured_reports(project: Project) -> list[str]:
 
 
 def configured_annotation_reports(project: Project) -> list[str]:
-    """Give what gathering the annotations reports."""
+    """List the reports on annotations."""
     return [
-        project.layout.path("annotation_report", **names) for dataset in _datasets(project) for names in _used(dataset)
+        project.layout.path("annotation_report", **names)
+        for dataset in _datasets(project)
+        for names in _annotation_names(dataset)
     ]
 
 
 def configured_labels(project: Project) -> list[str]:
-    """Give the label vocabularies."""
+    """List the label vocabularies."""
     return [
         project.layout.path("labels", dataset=dataset.name, annotator=names["annotator"], side=names["side"])
         for dataset in _datasets(project)
-        for names in _used(dataset)
+        for names in _annotation_names(dataset)
         if names["split"] == "train"
     ]
 
 
-def published_sizes(project: Project, what: str) -> dict[str, Mapping[str, int]]:
-    """Give sizes that papers tell, of pairs or of tags, by data set."""
-    return {dataset.name: getattr(dataset.published, what) for dataset in _datasets(project)}
+def published_sizes(project: Project, counted: str) -> dict[str, Mapping[str, int]]:
+    """Return the published numbers of what is `counted`, "pairs" or "tags", by data set."""
+    return {dataset.name: getattr(dataset.published, counted) for dataset in _datasets(project)}
 
 
 def _datasets(project: Project) -> Iterator[DatasetSettings]:
     return map(project.dataset, project.settings.datasets)
 
 
-def _features(project: Project, dataset: DatasetSettings) -> dict[str, str]:
-    """Give the names that the features of a data set have at the configured scale."""
+def _feature_names(project: Project, dataset: DatasetSettings) -> dict[str, str]:
+    """Return the names in the paths of a data set's features at the configured scale."""
     segmentation = project.segmentation(dataset, project.scale(project.settings.scale))
     return {"dataset": dataset.name, "segmentation": segmentation.name}
 
 
-def _used(dataset: DatasetSettings) -> list[dict[str, str]]:
-    """Give the names of every annotation that a data set asks for."""
+def _annotation_names(dataset: DatasetSettings) -> list[dict[str, str]]:
+    """Return the names in the path of every annotation that a data set uses."""
     return [
         {"dataset": dataset.name, "annotator": annotator, "split": split, "side": side}
         for split in dataset.splits
@@ -98,25 +100,25 @@ def _used(dataset: DatasetSettings) -> list[dict[str, str]]:
 
 
 def _annotations(project: Project, dataset: DatasetSettings) -> Iterator[str]:
-    """Give annotation files, and linearised parses beside those that have constituents."""
-    for names in _used(dataset):
+    """Yield the annotation files, and the linearised parses of annotations with constituents."""
+    for names in _annotation_names(dataset):
         yield project.layout.path("annotation", **names)
-        if "constituency" in dataset.kinds_of(names["annotator"], names["side"]):
+        if "constituency" in dataset.annotations_by(names["annotator"], names["side"]):
             yield project.layout.path("brackets", **names)
 
 
 def _syntax(project: Project, dataset: DatasetSettings) -> Iterator[str]:
-    """Give the features of every annotator that gives a kind of annotation which features are made of."""
-    made = {feature.annotation for feature in FEATURES.values()}
-    for names in _used(dataset):
-        if made.intersection(dataset.kinds_of(names["annotator"], names["side"])):
-            yield project.layout.path("syntax", **names | _features(project, dataset))
+    """Yield the features of every annotator whose annotations are turned into features."""
+    used = {feature.annotation for feature in FEATURES.values()}
+    for names in _annotation_names(dataset):
+        if used.intersection(dataset.annotations_by(names["annotator"], names["side"])):
+            yield project.layout.path("syntax", **names | _feature_names(project, dataset))
 
 
 def _comparisons(project: Project, dataset: DatasetSettings) -> Iterator[str]:
-    """Give the comparisons of each parser with the treebanks that a data set names."""
+    """Yield the comparisons of each parser with the data set's treebanks."""
     gold = dataset.gold_annotator
-    for names in _used(dataset):
-        parsed = "dependencies" in dataset.kinds_of(names["annotator"], names["side"])
+    for names in _annotation_names(dataset):
+        parsed = "dependencies" in dataset.annotations_by(names["annotator"], names["side"])
         if parsed and gold not in (None, names["annotator"]) and names["split"].startswith(GOLD):
             yield project.layout.path("comparison", **names, other=gold)

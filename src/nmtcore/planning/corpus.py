@@ -1,9 +1,10 @@
-"""What the corpus stage reads: files of data sets, other splits, truecasing models."""
+"""Inputs and settings of the corpus jobs: raw files, held-out splits, truecasing models."""
 
 import os
 
 from nmtcore.config.changes import Tracked
-from nmtcore.config.datasets import SIDES, DatasetSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.depends import filtering_settings, reading_settings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import check_own_files, own_file_states
@@ -12,10 +13,10 @@ from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.typed import choose
 
 
-def split_files(project: Project, *, dataset: str, split: str) -> list[str]:
-    """Give the files of a split, downloaded or the user's own; a missing one of the user's is a `UserError`."""
+def raw_files(project: Project, *, dataset: str, split: str) -> list[str]:
+    """List the raw files of a split. Raises `UserError` if a file of the user's own is missing."""
     settings, layout = _with_split(project, dataset, split), project.layout
-    # A split that was read needs its files no longer.
+    # A split that has been read no longer needs its raw files.
     if not os.path.exists(layout.path("raw_pairs", dataset=dataset, split=split)):
         check_own_files(settings, where=project.dataset_files[dataset])
     corpora = (settings.corpora[part.corpus] for part in settings.splits[split])
@@ -24,22 +25,22 @@ def split_files(project: Project, *, dataset: str, split: str) -> list[str]:
 
 
 def tracked_reading(project: Project, *, dataset: str, split: str) -> Tracked:
-    """Give what reading a split depends on.
+    """Return the settings that reading a split depends on; it runs again when they change.
 
-    The state of the user's own files is a part of it: Snakemake would not notice that an older file replaced one.
+    They include the state of the user's own files: Snakemake would not notice that an older file replaced one of them.
     """
     settings = ReadingSettings.of(_with_split(project, dataset, split), split)
     return Tracked(settings, reading_settings(settings) | own_file_states(settings))
 
 
 def tracked_filtering(project: Project, *, dataset: str, split: str) -> Tracked:
-    """Give what filtering a split depends on."""
+    """Return the settings that filtering a split depends on; it runs again when they change."""
     settings = FilteringSettings.of(_with_split(project, dataset, split), split)
     return Tracked(settings, filtering_settings(settings))
 
 
 def held_out_splits(project: Project, *, dataset: str, split: str) -> list[str]:
-    """Give the splits that training pairs must not occur in, where the data set's filters say so."""
+    """List the test splits whose sentences the filter `held_out` removes from the training split."""
     settings = project.dataset(dataset)
     if split != "train" or "held_out" not in map(FILTERS.name_of, settings.filters):
         return []
@@ -47,13 +48,13 @@ def held_out_splits(project: Project, *, dataset: str, split: str) -> list[str]:
 
 
 def filter_threads(project: Project, *, dataset: str) -> int:
-    """Give the threads for filtering: filters that guess languages share out their pairs, others are faster alone."""
+    """Return the number of threads for filtering: only language detection is faster with more than one."""
     names = map(FILTERS.name_of, project.dataset(dataset).filters)
     return 2 if {"langdetect", "lingua"}.intersection(names) else 1
 
 
 def truecasers(project: Project, *, dataset: str) -> list[str]:
-    """Give the truecasing models of the sides that have one."""
+    """List the truecasing models of the sides that are truecased."""
     settings = project.dataset(dataset)
     owner = settings.segmentation_from or dataset
     return [
@@ -62,7 +63,7 @@ def truecasers(project: Project, *, dataset: str) -> list[str]:
 
 
 def _with_split(project: Project, dataset: str, split: str) -> DatasetSettings:
-    """Give the settings of a data set that has a split; one that has it not is a `UserError`."""
+    """Return the settings of a data set. Raises `UserError` if it has no such split."""
     settings = project.dataset(dataset)
-    choose(split, settings.splits, what="split", where=dataset)
+    choose(split, settings.splits, noun="split", where=dataset)
     return settings

@@ -1,4 +1,4 @@
-"""Files to fetch: what data sets and models say of them, by their names below the downloads folder."""
+"""Files to download: their settings in data sets and models, by their names below the downloads folder."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.changes import Tracked
-from nmtcore.config.datasets import FileSettings
+from nmtcore.config.corpora import FileSettings
 from nmtcore.config.defaults import with_defaults
 from nmtcore.config.project import Project
 from nmtcore.config.typed import nearest, plain
@@ -17,9 +17,10 @@ from nmtcore.layout import model_of
 
 
 def file_settings(project: Project, *, file: str) -> FileSettings:
-    """Give the settings of a file by its name.
+    """Return the settings of a file.
 
-    All that name it must mean the same file, if not the same member of it; else, and where none does, a `UserError`.
+    Raises `UserError` if no data set or model names the file, or if two of them describe it differently. They may read
+    different members of one archive.
     """
     named, unread = _named_files(project)
     owners = {owner: without_member(settings) for owner, settings in named.get(file, {}).items()}
@@ -33,7 +34,7 @@ def file_settings(project: Project, *, file: str) -> FileSettings:
 
 
 def tracked_download(project: Project, *, file: str) -> Tracked:
-    """Give a download the settings of its file, but for its approximate size, which does not decide what it is."""
+    """Return the settings of a download without its approximate size; it runs again when they change."""
     settings = replace(file_settings(project, file=file), megabytes=None)
     return Tracked(plain(settings), with_defaults(settings, plain(settings)))
 
@@ -41,7 +42,7 @@ def tracked_download(project: Project, *, file: str) -> Tracked:
 def files_and_licences(
     project: Project, files: Iterable[str], *, datasets: Iterable[str]
 ) -> dict[str, tuple[FileSettings, str]]:
-    """Give the settings of files, and the licence that one of `datasets` or a model gives for each."""
+    """Return the settings of each file, and its licence according to one of `datasets` or a model."""
     licences = {
         file.name: corpus.licence or dataset.licence
         for dataset in map(project.dataset, datasets)
@@ -57,7 +58,7 @@ def files_and_licences(
 
 
 def files_by_hand(project: Project, files: Iterable[FileSettings]) -> dict[str, str]:
-    """Say what to do about each file that must be fetched by hand and is not there yet, by its name."""
+    """Return, by file name, what to do about each missing file that must be downloaded by hand."""
     manual, mirrors = Path(project.settings.paths.manual), project.settings.mirrors
     sentences = {file.name: missing_manual(file, manual_folder=manual, mirror_roots=mirrors) for file in files}
     return {name: sentence for name, sentence in sentences.items() if sentence}
@@ -65,16 +66,16 @@ def files_by_hand(project: Project, files: Iterable[FileSettings]) -> dict[str, 
 
 @cache
 def _named_files(project: Project) -> tuple[dict[str, dict[str, FileSettings]], list[str]]:
-    """Find every file to download that a data set or a model names: its settings by who names it.
+    """Return the settings of every file to download, by file name and by the data set or model that names it.
 
-    With it comes a sentence for each data set or model that cannot be read, which may not matter.
+    Also returns one sentence for each data set or model that cannot be read; the current targets may not need it.
     """
     named: dict[str, dict[str, FileSettings]] = {}
     unread: list[str] = []
 
-    def read(give: Callable[[str], Any], name: str, what: str) -> Mapping[str, Any] | Iterable[FileSettings]:
+    def read(settings_of: Callable[[str], Any], name: str, section: str) -> Mapping[str, Any] | Iterable[FileSettings]:
         try:
-            return getattr(give(name), what)
+            return getattr(settings_of(name), section)
         except UserError as error:
             unread.append(str(error))
             return {}

@@ -1,4 +1,4 @@
-"""What a run reads: features, trees, labels, first weights, scores of its seeds."""
+"""Inputs of the jobs of a run: features, pairs, trees, labels, first weights, scores of each seed."""
 
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -6,19 +6,19 @@ from nmtcore.planning.features import segmentation_folder
 
 
 def feature_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
-    """Give the features that a run reads; `splits` is the property of the run that names their splits ("tests")."""
+    """List the features that a run reads; `splits` is a property of `RunSettings` such as "tests"."""
     folder = run.feature_folder(project.layout)
     return [f"{folder}/{name}" for split in getattr(run, splits) for name in run.feature_files(split)]
 
 
-def corpus_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
-    """Give the pairs of some splits of a run."""
+def pair_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
+    """List the sentence pairs of some splits of a run."""
     return [project.layout.path("pairs", dataset=run.dataset, split=split) for split in getattr(run, splits)]
 
 
 def tree_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
-    """Give the trees of some splits that a run's own trees are compared with; none where it reads no trees."""
-    annotator = run.syntax.get("source", {}).get("trees")
+    """List the trees that a run's own parses of some splits are compared with; none if the run reads no trees."""
+    annotator = run.features.get("source", {}).get("trees")
     if annotator is None:
         return []
     annotators = {split: run.gold_annotator if split in run.gold else annotator for split in getattr(run, splits)}
@@ -29,12 +29,12 @@ def tree_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
 
 
 def segmentation_of_run(project: Project, *, run: RunSettings) -> str:
-    """Give where the segmentation of a run lies."""
+    """Return the folder of a run's segmentation."""
     return segmentation_folder(project, dataset=run.dataset, segmentation=run.segmentation.name)
 
 
 def start_model(project: Project, *, run: RunSettings) -> list[str]:
-    """Give the model whose weights a run starts from, where it does."""
+    """List the model that a run starts from; an empty list if it starts from random weights."""
     if run.start_from is None:
         return []
     names = {"scale": run.scale, "dataset": run.dataset, "seed": run.seed}
@@ -42,13 +42,13 @@ def start_model(project: Project, *, run: RunSettings) -> list[str]:
 
 
 def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, str]]:
-    """Give the label vocabularies that a run reads, by side and annotator."""
+    """Return the label vocabularies that a run reads, by side and annotator."""
     return {
         side: {
             annotator: project.layout.path("labels", dataset=run.dataset, annotator=annotator, side=side)
             for annotator in annotators.values()
         }
-        for side, annotators in run.syntax.items()
+        for side, annotators in run.features.items()
     }
 
 
@@ -58,7 +58,7 @@ def label_paths(project: Project, *, run: RunSettings) -> list[str]:
 
 
 def seed_scores(project: Project, *, root: str, dataset: str, system: str, score: str) -> list[str]:
-    """Give the scores of each configured seed that a system's summary is made of."""
-    kind = "gold_scores" if score == "gold.uas" else "scores"
+    """List the scores of each configured seed for a system's summary."""
+    file_type = "gold_scores" if score == "gold.uas" else "scores"
     names = {"scale": project.layout.scale(root), "dataset": dataset, "system": system}
-    return [project.layout.path(kind, **names, seed=seed) for seed in project.settings.seeds]
+    return [project.layout.path(file_type, **names, seed=seed) for seed in project.settings.seeds]

@@ -1,4 +1,4 @@
-"""How long jobs took, by Snakemake's benchmark files."""
+"""Run times of jobs, from Snakemake's benchmark files."""
 
 import csv
 import math
@@ -8,18 +8,20 @@ from pathlib import Path
 from nmtcore.errors import UserError, explained
 
 
-def seconds(files: Iterable[Path]) -> float | None:
-    """Add up the seconds in Snakemake's benchmark files (column `s`); None where there is none.
+def benchmark_seconds(files: Iterable[Path]) -> float | None:
+    """Add up the seconds in Snakemake's benchmark files (column `s`); return None if there are none.
 
-    A file that is none of them is a `UserError`. What was never measured (a job too short) counts as 0.
+    A job too short to be measured counts as 0. Raises UserError if a file is no benchmark.
     """
-    total, found = 0.0, False
+    total, measured = 0.0, False
     for path in files:
         with explained(path), open(path, encoding="utf-8", newline="") as file:
             try:
                 values = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
             except (KeyError, TypeError, ValueError) as error:
-                raise UserError(f"{path} is no benchmark of Snakemake: it has no seconds in a column 's'.") from error
+                raise UserError(
+                    f"{path} is no benchmark of Snakemake: it has no column 's' with seconds. Delete it."
+                ) from error
         total += sum(value for value in values if math.isfinite(value))
-        found = found or bool(values)
-    return total if found else None
+        measured = measured or bool(values)
+    return total if measured else None

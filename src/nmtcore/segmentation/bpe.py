@@ -11,7 +11,7 @@ from nmtcore.errors import LineError
 from nmtcore.files import read_lines
 
 VERSION = "#version: 0.2"
-END = "</w>"
+WORD_END = "</w>"
 SEPARATOR = "@@"
 """What a piece ends in that is not its word's last."""
 
@@ -40,14 +40,14 @@ class Codes:
 
     def cut(self, word: str) -> tuple[str, ...]:
         """Cut a word (not empty) into pieces; all but the last end in `@@`."""
-        pieces, ranks = [*word[:-1], word[-1] + END], self.ranks
+        pieces, ranks = [*word[:-1], word[-1] + WORD_END], self.ranks
         while len(pieces) > 1:
             known = [(ranks[pair], pair) for pair in pairwise(pieces) if pair in ranks]
             if not known:
                 break
             pieces = _merged(pieces, min(known)[1])
         # A word of one character is that character, even where a merge might have made its end another.
-        pieces[-1] = pieces[-1].removesuffix(END)
+        pieces[-1] = pieces[-1].removesuffix(WORD_END)
         return (*(piece + SEPARATOR for piece in pieces[:-1]), pieces[-1])
 
 
@@ -66,7 +66,7 @@ def _merged(pieces: list[str], pair: tuple[str, str]) -> list[str]:
     return merged
 
 
-def joined(pieces: list[str]) -> list[str]:
+def join_pieces(pieces: list[str]) -> list[str]:
     """Undo `cut`: put pieces back together to words.
 
     A last piece that ends in `@@`, as a translation that was broken off has it, ends its word. As with subword-nmt, a

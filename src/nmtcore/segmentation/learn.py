@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.datasets import SIDES, SegmentationSettings
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines, write_json, write_lines, write_text
 from nmtcore.layout import file_name
@@ -27,7 +28,7 @@ def learn_segmentation(
     *,
     selection: Path | None = None,
     truecasers: Mapping[str, Path] | None = None,
-    brackets: Path | None = None,
+    linearised_parses: Path | None = None,
 ) -> dict:
     """Write codes (where there are any), `source.vocab`, `target.vocab` and `report.json` into `folder`.
 
@@ -38,16 +39,16 @@ def learn_segmentation(
     from here. Only the rows that `selection` keeps are counted. Memory grows with the number of different words, not
     with the corpus.
 
-    Where it is also learned from constituents, `brackets` holds the sources' linearised parses: each counts as a second
-    target of its source, which therefore counts twice; the report tells how many sources have a parse.
+    If the segmentation is also learned from constituency parses, each of the sources' `linearised_parses` counts as a
+    second target of its source, so that source counts twice; the report has the number of sources with a parse.
     """
     report: dict[str, dict] = {}
     words = {side: count_words(corpus, side, selection) for side in SIDES}
     if settings.also == "constituency":
-        sources, parses, report["constituency"] = _count_parsed(corpus, brackets, selection)
+        sources, parses, report["constituency"] = _count_parsed(corpus, linearised_parses, selection)
         if not parses:
             raise UserError(
-                f"{brackets} has no parse of a source that is used: there are no constituents to learn from."
+                f"{linearised_parses} has no parse of a source that is used: there are no constituents to learn from."
             )
         words = {"source": words["source"] + sources, "target": words["target"] + parses}
     if settings.joint:
@@ -76,7 +77,7 @@ def count_words(corpus: Path, side: str, selection: Path | None = None) -> Count
 
 
 def _count_parsed(
-    corpus: Path, brackets: Path, selection: Path | None
+    corpus: Path, linearised_parses: Path, selection: Path | None
 ) -> tuple[Counter[str], Counter[str], dict[str, int]]:
     """Count the words of the sources that have a parse, the entries of their parses, and sources with and without."""
     report = {"sources": 0, "parsed": 0, "without a parse": 0}
@@ -84,9 +85,9 @@ def _count_parsed(
     parses: Counter[str] = Counter()
     streams = (
         selected_batches(corpus, selection, columns=["id", "source_words"]),
-        selected_batches(brackets, selection, columns=["id", "brackets"]),
+        selected_batches(linearised_parses, selection, columns=["id", "brackets"]),
     )
-    for pairs, found in paired_streams(*streams, files=(corpus, brackets)):
+    for pairs, found in paired_streams(*streams, files=(corpus, linearised_parses)):
         known = found.column("brackets").is_valid()
         _count(sources, pairs.column("source_words").filter(known))
         _count(parses, found.column("brackets").filter(known))

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.layout import file_name
-from nmtcore.segmentation.bpe import Codes, joined
+from nmtcore.segmentation.bpe import Codes, join_pieces
 
 CACHED_WORDS = 1 << 19
 """The cache is emptied when it holds so many words (some 150 MB)."""
@@ -40,12 +40,12 @@ class _Cache(dict[str, tuple[str, ...]]):
         return cut
 
 
-class Cut(NamedTuple):
+class SegmentedSentences(NamedTuple):
     """N sentences in P subwords: each subword is one of the Q pieces of the different words among them."""
 
     pieces: list[str]
     """(Q,) The pieces of one word after those of another."""
-    places: np.ndarray
+    piece_of_subword: np.ndarray
     """(P,) Which of `pieces` each subword is."""
     word_of_subword: np.ndarray
     """(P,) int32: the word of each subword, from 0 in its sentence."""
@@ -76,11 +76,11 @@ class Segmenter:
             return pieces, list(range(len(cuts)))
         return pieces, [number for number, cut in enumerate(cuts) for _ in cut]
 
-    def many(self, sentences: Iterable[Sequence[str]]) -> list[tuple[list[str], list[int]]]:
+    def segment_all(self, sentences: Iterable[Sequence[str]]) -> list[tuple[list[str], list[int]]]:
         """Cut many sentences."""
         return [self.segment(words) for words in sentences]
 
-    def batch(self, sentences: pa.ListArray) -> Cut:
+    def segment_batch(self, sentences: pa.ListArray) -> SegmentedSentences:
         """Cut the words of many sentences (lists of strings) at once: a loop over different words, none over words."""
         counts = sentences.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         encoded = sentences.flatten().dictionary_encode()
@@ -97,13 +97,13 @@ class Segmenter:
         first_word = np.cumsum(counts) - counts
         number = np.arange(len(words)) - np.repeat(first_word, counts)
         upto = np.concatenate([[0], ends])
-        return Cut(
+        return SegmentedSentences(
             pieces=list(chain.from_iterable(cuts)),
-            places=np.repeat(starts[words], size_of_word) + within,
+            piece_of_subword=np.repeat(starts[words], size_of_word) + within,
             word_of_subword=np.repeat(number, size_of_word).astype(np.int32),
             lengths=upto[first_word + counts] - upto[first_word],
         )
 
     def join(self, pieces: Sequence[str]) -> list[str]:
         """Put pieces back together to words."""
-        return joined(list(pieces)) if self._codes else list(pieces)
+        return join_pieces(list(pieces)) if self._codes else list(pieces)

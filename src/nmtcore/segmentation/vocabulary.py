@@ -11,14 +11,14 @@ SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", ROOT_ENTRY)
 """The first entries of every vocabulary."""
 PAD, UNK, BOS, EOS, ROOT_ID = range(5)
 
-MARK = " "
-"""What an unsplit entry begins with. No word holds white space (the segmenter refuses one that does), and pieces are
+TAG_PREFIX = " "
+"""The prefix of every tag's entry. No word holds white space (the segmenter refuses one that does), and pieces are
 made of words: so a tag can never be taken for a subword of text, whatever its name."""
 
 
-def unsplit(tag: str) -> str:
+def tag_entry(tag: str) -> str:
     """Give the entry of a tag that a transform puts among subwords: a supertag, `<TR>`."""
-    return MARK + tag
+    return TAG_PREFIX + tag
 
 
 class Vocabulary:
@@ -44,14 +44,14 @@ class Vocabulary:
         return cls((*SPECIALS, *(token for token in tokens if token not in SPECIALS)))
 
     def extended(self, tags: Iterable[str]) -> "Vocabulary":
-        """Append the unsplit entries of `tags`; the ids of what is there stay.
+        """Append the entries of `tags`; the ids of what is there stay.
 
         A tag that is empty, or that is there already, is a `ValueError`.
         """
         tags = list(tags)
         if not all(tags):
             raise ValueError("a tag is empty")
-        return Vocabulary((*self.entries, *map(unsplit, tags)))
+        return Vocabulary((*self.entries, *map(tag_entry, tags)))
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -1,4 +1,4 @@
-"""What a parser says about one sentence, and the checks that it must pass."""
+"""The analysis of one sentence by a parser or tagger, and its checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Annotation:
-    """The analysis of one sentence: lists as long as its words; None where the annotator gives none.
+    """The analysis of one sentence: one list entry per word; None for what the annotator does not provide.
 
-    `head` is 1-based with 0 for a root, as in CoNLL-U; several roots are normal (CzEng). Where `reason` is set
-    the sentence could not be analysed and everything else is None.
+    `head` is 1-based with 0 for a root, as in CoNLL-U; several roots are normal (CzEng). If the sentence could not be
+    analysed, `reason` says why and all other fields are None.
     """
 
     lemma: Sequence[str] | None = None
@@ -28,7 +28,9 @@ class Annotation:
 
 
 COLUMNS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "ccg", "constituency", "reason")
+"""The fields of an annotation, in the order of its Parquet columns."""
 PER_WORD = ("lemma", "upos", "xpos", "feats", "head", "deprel", "ccg")
+"""The fields that are lists with one entry per word."""
 
 
 def failed(reason: str) -> Annotation:
@@ -37,9 +39,9 @@ def failed(reason: str) -> Annotation:
 
 
 def tree_fault(heads: Sequence[int]) -> str | None:
-    """Say what keeps `heads` (1-based, 0 = root) from being a forest that hangs from the root; None if nothing does.
+    """Return why `heads` (1-based, 0 = root) is no forest under the artificial root, or None if it is one.
 
-    Linear in the length: every word is followed upwards until a word already known to reach the root.
+    Takes linear time: each word's path is followed upwards until a word that is known to reach the root.
     """
     n = len(heads)
     for word, head in enumerate(heads, start=1):
@@ -65,7 +67,7 @@ def tree_fault(heads: Sequence[int]) -> str | None:
 
 
 def annotation_fault(annotation: Annotation, words: int) -> str | None:
-    """Say what is wrong with an annotation of `words` words; None if nothing is."""
+    """Return what is wrong with an annotation of a sentence of `words` words, or None."""
     if annotation.reason is not None:
         return None
     for column in PER_WORD:

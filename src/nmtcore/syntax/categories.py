@@ -1,11 +1,11 @@
-r"""Categories of combinatory categorial grammar, as CCGbank writes them: `S[dcl]\NP`, `(S\NP)/NP`, `conj`, `,`."""
+r"""Categories of combinatory categorial grammar in CCGbank's notation: `S[dcl]\NP`, `(S\NP)/NP`, `conj`, `,`."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-DEEPEST = 50
-"""Brackets within brackets; what lies deeper is noise (real categories have six at most)."""
+MAX_DEPTH = 50
+"""Largest depth of nested brackets; deeper ones are noise (real categories have at most six)."""
 
 _TOKEN = re.compile(
     r"""(?P<sign>[()/\\])
@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """A category without arguments; `feature` is "" where it has none."""
+    """A category without arguments; `feature` is "" if it has none."""
 
     name: str
     feature: str = ""
@@ -28,7 +28,7 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class Functor:
-    r"""A category that waits for an `argument` on its right (slash "/") or its left ("\") to give its `result`."""
+    r"""A category that takes an `argument` on its right (slash "/") or its left ("\") and yields `result`."""
 
     result: "Category"
     slash: str
@@ -44,18 +44,17 @@ Category = Atomic | Functor
 
 @lru_cache(maxsize=100_000)
 def parse_category(text: str) -> Category:
-    """Parse a category; one that is ill-formed is a `ValueError` that says where (characters from 1).
+    """Parse a category. Raises ValueError, naming the character (from 1), if it is ill-formed.
 
-    Only the form is checked: any letters or punctuation marks are an atomic category, with a feature in brackets or
-    after a colon. A complex part needs brackets; those around a whole complex category are
-    superfluous, and let pass.
+    Only the form is checked: an atomic category may be any letters or punctuation marks, with a feature in brackets or
+    after a colon. A complex part needs brackets; superfluous brackets around a whole complex category are accepted.
     """
-    return _Parser(text).category()
+    return _CategoryParser(text).category()
 
 
 @lru_cache(maxsize=100_000)
 def category_fault(text: str) -> str | None:
-    """Say what is wrong with a category; None if nothing is."""
+    """Return what is wrong with a category, or None."""
     try:
         parse_category(text)
     except ValueError as error:
@@ -63,8 +62,8 @@ def category_fault(text: str) -> str | None:
     return None
 
 
-class _Parser:
-    """Reads one category from left to right."""
+class _CategoryParser:
+    """A recursive-descent parser of one category."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -75,39 +74,39 @@ class _Parser:
             raise ValueError("the category is empty")
         category = self._sequence(0)
         if self._at < len(self._text):
-            slash = self._sign("/") or self._sign("\\")
+            slash = self._next_is("/") or self._next_is("\\")
             raise self._fault("brackets are missing" if slash else f"{self._text[self._at]!r} is not expected")
         return category
 
     def _sequence(self, depth: int) -> Category:
         """Read `part` or `part slash part`."""
         left = self._part(depth)
-        if not (self._sign("/") or self._sign("\\")):
+        if not (self._next_is("/") or self._next_is("\\")):
             return left
         slash = self._text[self._at]
         self._at += 1
         return Functor(left, slash, self._part(depth))
 
     def _part(self, depth: int) -> Category:
-        if depth > DEEPEST:
-            raise self._fault(f"more than {DEEPEST} brackets within one another")
-        if self._sign("("):
+        if depth > MAX_DEPTH:
+            raise self._fault(f"more than {MAX_DEPTH} brackets within one another")
+        if self._next_is("("):
             self._at += 1
             inner = self._sequence(depth + 1)
-            if not self._sign(")"):
+            if not self._next_is(")"):
                 raise self._fault("a bracket is not closed")
             if isinstance(inner, Atomic):
                 raise self._fault(f"{inner} stands in brackets alone")
             self._at += 1
             return inner
-        found = _TOKEN.match(self._text, self._at)
-        if found is None or found["sign"]:
+        match = _TOKEN.match(self._text, self._at)
+        if match is None or match["sign"]:
             raise self._fault("a category is missing")
-        self._at = found.end()
-        return Atomic(found["atom"], found["feature"] or found["mark"] or "")
+        self._at = match.end()
+        return Atomic(match["atom"], match["feature"] or match["mark"] or "")
 
-    def _sign(self, sign: str) -> bool:
+    def _next_is(self, sign: str) -> bool:
         return self._text.startswith(sign, self._at)
 
-    def _fault(self, what: str) -> ValueError:
-        return ValueError(f"{self._text[:80]!r} is no CCG category: {what} at character {self._at + 1}")
+    def _fault(self, fault: str) -> ValueError:
+        return ValueError(f"{self._text[:80]!r} is no CCG category: {fault} at character {self._at + 1}")

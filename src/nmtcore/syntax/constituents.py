@@ -1,4 +1,4 @@
-"""Constituency trees in brackets: `(ROOT (S (NP (PRP He)) (VP (VBZ sleeps))))`; and without their words, for C&H."""
+"""Constituency trees in brackets, `(ROOT (S (NP (PRP He)) (VP (VBZ sleeps))))`, and their linearisation."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,31 +20,31 @@ _ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 @dataclass(slots=True)
 class Constituent:
-    """A phrase, or a preterminal: a constituent whose only child is a word."""
+    """A phrase, or a preterminal, whose only child is a word."""
 
     label: str
-    """May be empty, as in the Penn Treebank's outermost brackets."""
+    """Label; may be empty, as in the Penn Treebank's outermost brackets."""
     children: list["Constituent | str"] = field(default_factory=list)
 
     @property
     def preterminal(self) -> bool:
-        """Whether it is a tag and its word."""
+        """Whether this constituent is a tag with its word."""
         return len(self.children) == 1 and isinstance(self.children[0], str)
 
 
 def parse_constituents(text: str) -> Constituent:
-    """Parse one bracketed tree; anything else is a `ValueError` that says at which character (from 1).
+    """Parse one bracketed tree. Raises ValueError, naming the character (from 1), if the text is no single tree.
 
-    Spaces, tabs and line breaks part labels and words; a no-break space is a part of a word. No recursion: a tree may
-    be as deep as it likes.
+    Spaces, tabs and line breaks separate labels and words; a no-break space is part of a word. The depth is unlimited,
+    since there is no recursion.
     """
     tokens = list(_TOKEN.finditer(text))
     top = Constituent("")
     path = [top]
-    for number, found in enumerate(tokens):
-        token = found[0]
+    for number, match in enumerate(tokens):
+        token = match[0]
         if path[-1] is top and (top.children or token != "("):
-            raise ValueError(f"no tree, or more than one, at character {found.start() + 1}")
+            raise ValueError(f"no tree, or more than one, at character {match.start() + 1}")
         if token == "(":
             following = tokens[number + 1][0] if number + 1 < len(tokens) else ")"
             child = Constituent("" if following in "()" else following)
@@ -52,7 +52,7 @@ def parse_constituents(text: str) -> Constituent:
             path.append(child)
         elif token == ")":
             if not path[-1].children:
-                raise ValueError(f"a constituent without words at character {found.start() + 1}")
+                raise ValueError(f"a constituent without words at character {match.start() + 1}")
             path.pop()
         elif tokens[number - 1][0] != "(":
             path[-1].children.append(token)
@@ -64,29 +64,29 @@ def parse_constituents(text: str) -> Constituent:
 
 
 def leaves(tree: Constituent) -> list[str]:
-    """List the words of a tree as it writes them, from left to right."""
-    return [step for step in _steps(tree) if isinstance(step, str)]
+    """List the words of a tree from left to right, escaped as in the tree."""
+    return [step for step in _walk(tree) if isinstance(step, str)]
 
 
 def same_words(tree: Constituent, words: Sequence[str]) -> bool:
-    r"""Whether a tree's words are `words`; it may write brackets as -LRB- and so on, and \/ and \* for / and *."""
-    found = leaves(tree)
-    return len(found) == len(words) and all(
-        leaf == word or _ESCAPED.sub(lambda found: _ESCAPES[found[0]], leaf) == word
-        for leaf, word in zip(found, words, strict=True)
+    r"""Return whether a tree's words are `words`; its brackets may be -LRB- etc., its / and * may be \/ and \*."""
+    tree_words = leaves(tree)
+    return len(tree_words) == len(words) and all(
+        leaf == word or _ESCAPED.sub(lambda match: _ESCAPES[match[0]], leaf) == word
+        for leaf, word in zip(tree_words, words, strict=True)
     )
 
 
 def linearise(tree: Constituent) -> list[str]:
-    """Write a tree as Currey and Heafield 2019 do for their second task: phrases alone, in the order of the words.
+    """Linearise a tree as Currey and Heafield 2019 do for their second task: phrases only, in word order.
 
-    A phrase is `(LABEL`, what is in it, and `)`, each a token of its own; words and preterminals are left out, so one
-    of tags alone is `(NP )`; chains of unary phrases stay. (The paper shows labels on opening brackets; that closing
-    ones are bare is assumed.)
+    A phrase is the token `(LABEL`, the tokens of its phrases, and the token `)`. Words and preterminals are removed, so
+    a phrase of tags alone is `(NP )`; unary chains stay. (The paper shows labels on opening brackets; closing brackets
+    without labels are an assumption.)
     """
     tokens: list[str] = []
     hidden = 0
-    for step in _steps(tree):
+    for step in _walk(tree):
         if isinstance(step, Constituent):
             if step.preterminal:
                 hidden = 1
@@ -100,20 +100,20 @@ def linearise(tree: Constituent) -> list[str]:
 
 
 def constituency_fault(text: str, words: int) -> str | None:
-    """Say what keeps `text` from being a tree over so many words; None if nothing does."""
+    """Return why `text` is no tree over `words` words, or None if it is one."""
     try:
-        found = len(leaves(parse_constituents(text)))
+        tree_words = len(leaves(parse_constituents(text)))
     except ValueError as error:
         return f"the constituency tree is broken: {error}"
-    return None if found == words else f"the constituency tree has {found} words for {words} words"
+    return None if tree_words == words else f"the constituency tree has {tree_words} words for {words} words"
 
 
-def _steps(tree: Constituent) -> Iterator[Constituent | str | None]:
-    """Walk a tree depth first: each constituent, what is in it, and None at its end; words between."""
-    waiting: list[Constituent | str | None] = [tree]
-    while waiting:
-        step = waiting.pop()
+def _walk(tree: Constituent) -> Iterator[Constituent | str | None]:
+    """Walk a tree depth first: yield each constituent, then its children, then None at its end; a word as a string."""
+    stack: list[Constituent | str | None] = [tree]
+    while stack:
+        step = stack.pop()
         yield step
         if isinstance(step, Constituent):
-            waiting.append(None)
-            waiting += reversed(step.children)
+            stack.append(None)
+            stack += reversed(step.children)

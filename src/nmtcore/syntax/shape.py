@@ -7,78 +7,83 @@ import numpy as np
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, HEAD_OF_ROOT, governors_of
 
 
-class Shape(NamedTuple):
-    """A number for each of N sentences."""
+class ForestShape(NamedTuple):
+    """Measurements of B forests."""
 
-    roots: np.ndarray
-    """Words whose head is `HEAD_OF_ROOT`."""
-    depth: np.ndarray
+    roots_B: np.ndarray
+    """Number of words whose head is `HEAD_OF_ROOT`."""
+    depth_B: np.ndarray
     """Edges from the artificial root to the deepest word; 0 for a sentence without words."""
-    projective: np.ndarray
-    """Whether the words below every word are contiguous."""
+    projective_B: np.ndarray
+    """Whether the subtree of every word is contiguous."""
 
 
-def governors_among_all(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Number each word's governor among all W words: (W,) int64, from 0, `GOVERNOR_OF_ROOT` for roots.
+def governors_among_all(heads_W: np.ndarray, lengths_B: np.ndarray) -> np.ndarray:
+    """Convert heads to indices into all W words: (W,) int64, from 0; `GOVERNOR_OF_ROOT` for roots.
 
-    `heads` (W,) are the heads of N sentences one after the other (1-based, 0 = root), `lengths` (N,) their words. A
-    head out of range, or heads that are not as many as the lengths say, are a `ValueError`.
+    Raises ValueError if a head is out of range or the number of heads is not the sum of the lengths.
+
+    Args:
+        heads_W: heads of all words, one sentence after the other; 1-based, 0 = root.
+        lengths_B: words per sentence.
     """
-    heads, lengths = heads.astype(np.int64), lengths.astype(np.int64)
-    if len(heads) != lengths.sum():
-        raise ValueError(f"{len(heads)} heads for {lengths.sum()} words")
-    if np.any(heads < 0) or np.any(heads > np.repeat(lengths, lengths)):
+    heads_W, lengths_B = heads_W.astype(np.int64), lengths_B.astype(np.int64)
+    if len(heads_W) != lengths_B.sum():
+        raise ValueError(f"{len(heads_W)} heads for {lengths_B.sum()} words")
+    if np.any(heads_W < 0) or np.any(heads_W > np.repeat(lengths_B, lengths_B)):
         raise ValueError("a head is out of range")
-    first = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.where(heads == HEAD_OF_ROOT, GOVERNOR_OF_ROOT, first + governors_of(heads))
+    first_word_W = np.repeat(np.cumsum(lengths_B) - lengths_B, lengths_B)
+    return np.where(heads_W == HEAD_OF_ROOT, GOVERNOR_OF_ROOT, first_word_W + governors_of(heads_W))
 
 
-def word_depths(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Count the edges from the artificial root to each of W words: (W,) int64, a root has 1.
+def word_depths(heads_W: np.ndarray, lengths_B: np.ndarray) -> np.ndarray:
+    """Count the edges from the artificial root to each word: (W,) int64; 1 for a root.
 
-    Arguments as for `governors_among_all`. Every word climbs one step at a time, all words together. Heads out of range
-    or in a cycle are a `ValueError`.
+    Arguments are as for `governors_among_all`. All words climb towards the root together, one edge per step. Raises
+    ValueError if a head is out of range or the heads form a cycle.
     """
-    governors = governors_among_all(heads, lengths)
-    above = governors
-    depth = np.ones_like(above)
-    below = np.arange(len(above))
-    for _ in range(int(np.max(lengths, initial=0))):
-        climbing = above != GOVERNOR_OF_ROOT
-        below, above = below[climbing], above[climbing]
-        if not len(above):
+    governors_W = governors_among_all(heads_W, lengths_B)
+    depth_W = np.ones_like(governors_W)
+    # Words that have not reached a root yet, and the governors that they have reached.
+    words, reached = np.arange(len(governors_W)), governors_W
+    for _ in range(int(np.max(lengths_B, initial=0))):
+        climbing = reached != GOVERNOR_OF_ROOT
+        words, reached = words[climbing], reached[climbing]
+        if not len(reached):
             break
-        depth[below] += 1
-        above = governors[above]
-    if np.any(above != GOVERNOR_OF_ROOT):
+        depth_W[words] += 1
+        reached = governors_W[reached]
+    if np.any(reached != GOVERNOR_OF_ROOT):
         raise ValueError("the heads form a cycle")
-    return depth
+    return depth_W
 
 
-def forest_shape(heads: np.ndarray, lengths: np.ndarray) -> Shape:
-    """Measure N forests; `heads` (W,) are their words' heads one after the other (1-based, 0 = root), `lengths` (N,).
+def forest_shape(heads_W: np.ndarray, lengths_B: np.ndarray) -> ForestShape:
+    """Measure the shapes of B forests; arguments are as for `governors_among_all`.
 
-    A subtree is contiguous if it has as many words as lie between its leftmost and its rightmost; the deepest words
-    hand theirs on to their heads first. Heads out of range or in a cycle are a `ValueError`.
+    A subtree is contiguous if it has as many words as the span from its leftmost to its rightmost word. Sizes and spans
+    are passed from the deepest words up to their governors. Raises ValueError if a head is out of range or the heads
+    form a cycle.
     """
-    depths = word_depths(heads, lengths)
-    governors = governors_among_all(heads, lengths)
-    sentence = np.repeat(np.arange(len(lengths)), lengths)
-    words = np.arange(len(depths))
-    size, left, right = np.ones_like(words), words.copy(), words.copy()
-    order = np.argsort(depths, kind="stable")
-    starts = np.searchsorted(depths[order], np.arange(2, int(np.max(depths, initial=1)) + 2))
+    depth_W = word_depths(heads_W, lengths_B)
+    governors_W = governors_among_all(heads_W, lengths_B)
+    sentence_W = np.repeat(np.arange(len(lengths_B)), lengths_B)
+    words_W = np.arange(len(depth_W))
+    size_W, left_W, right_W = np.ones_like(words_W), words_W.copy(), words_W.copy()
+    order_W = np.argsort(depth_W, kind="stable")
+    starts = np.searchsorted(depth_W[order_W], np.arange(2, int(np.max(depth_W, initial=1)) + 2))
     for start, stop in zip(starts[-2::-1], starts[:0:-1], strict=True):
-        below = order[start:stop]
-        above = governors[below]
-        np.add.at(size, above, size[below])
-        np.minimum.at(left, above, left[below])
-        np.maximum.at(right, above, right[below])
-    contiguous = right - left + 1 == size
-    deepest = np.zeros(len(lengths), np.int64)
-    np.maximum.at(deepest, sentence, depths)
-    return Shape(
-        roots=np.bincount(sentence, weights=governors == GOVERNOR_OF_ROOT, minlength=len(lengths)).astype(np.int64),
-        depth=deepest,
-        projective=np.bincount(sentence, weights=~contiguous, minlength=len(lengths)) == 0,
+        words = order_W[start:stop]
+        governors = governors_W[words]
+        np.add.at(size_W, governors, size_W[words])
+        np.minimum.at(left_W, governors, left_W[words])
+        np.maximum.at(right_W, governors, right_W[words])
+    contiguous_W = right_W - left_W + 1 == size_W
+    deepest_B = np.zeros(len(lengths_B), np.int64)
+    np.maximum.at(deepest_B, sentence_W, depth_W)
+    roots_B = np.bincount(sentence_W, weights=governors_W == GOVERNOR_OF_ROOT, minlength=len(lengths_B))
+    return ForestShape(
+        roots_B=roots_B.astype(np.int64),
+        depth_B=deepest_B,
+        projective_B=np.bincount(sentence_W, weights=~contiguous_W, minlength=len(lengths_B)) == 0,
     )

@@ -1,13 +1,13 @@
-"""Dependency supertags, as in Aycock 2021, Table 2.1: what a word is to its head, as one string.
+"""Dependency supertags as in Aycock 2021, Table 2.1: a word's relation to its head, as one string.
 
 DG-A is `deprel|parent's deprel`, with `root` for the parent of a root: `xcomp|root`, `root|root`.
 
-DG-B (after Ouchi et al. 2014) is `deprel|side of the head|sides of the dependents`; sides are L, R and L+R, and a part
-that there is nothing to say in is left out: `xcomp|L|L+R`, without dependents `nsubj|R`, a root (no head side)
-`root|L+R`, a root alone in its sentence `root`. Where labels are not those of UD and roots share theirs with other
-words, a root with dependents on its left and a childless word with its head there are therefore one tag.
+DG-B (after Ouchi et al. 2014) is `deprel|side of the head|sides of the dependents`. Sides are L, R and L+R; an empty
+part is omitted: `xcomp|L|L+R`, `nsubj|R` without dependents, `root|L+R` for a root (no head), `root` for a root without
+dependents. So in label sets other than UD, where roots share labels with other words, a root with dependents on its
+left has the same tag as a word without dependents whose head is on its left.
 
-Labels keep their subtypes (`nsubj:pass`). Several roots and crossing edges are as good as any tree.
+Labels keep their subtypes (`nsubj:pass`). Several roots and crossing edges are allowed.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,65 +19,70 @@ from nmtcore.syntax.shape import governors_among_all
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
 
 ROOT_PARENT = "root"
-"""What stands for the label of a root's parent in DG-A."""
+"""The label of a root's parent in DG-A."""
 
 _HEAD_SIDES = ("", "|L", "|R")
 _DEPENDENT_SIDES = ("", "|L", "|R", "|L+R")
 
 
-class Tags(NamedTuple):
-    """A tag for each of W words."""
+class WordTags(NamedTuple):
+    """One tag per word."""
 
-    codes: np.ndarray
-    """(W,) int64, indices of `strings`."""
+    codes_W: np.ndarray
+    """Indices into `strings`, int64."""
     strings: list[str]
-    """Every tag that occurs, once."""
+    """The distinct tags."""
 
 
-def dg_a_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, labels: Sequence[str]) -> Tags:
-    """Give the words of N sentences their DG-A tags, all at once.
+def dg_a_codes(heads_W: np.ndarray, deprels_W: np.ndarray, lengths_B: np.ndarray, *, labels: Sequence[str]) -> WordTags:
+    """Compute the DG-A tags of all words of B sentences. Raises ValueError if a head is out of range.
 
     Args:
-        heads: (W,) heads of all words, one sentence after the other; 1-based, 0 = root. Out of range: `ValueError`.
-        deprels: (W,) indices of `labels`.
-        lengths: (N,) words of each sentence.
+        heads_W: heads of all words, one sentence after the other; 1-based, 0 = root.
+        deprels_W: indices into `labels`.
+        lengths_B: words per sentence.
         labels: the dependency labels.
     """
-    governors = governors_among_all(heads, lengths)
+    governors_W = governors_among_all(heads_W, lengths_B)
     labels = list(labels)
-    top = len(labels)
-    is_root = governors == GOVERNOR_OF_ROOT
-    of_parent = np.where(is_root, top, deprels[np.maximum(governors, 0)]) if len(governors) else governors
-    pairs = deprels.astype(np.int64) * (top + 1) + of_parent
-    names = [*labels, ROOT_PARENT]
-    return _tags(pairs, lambda pair: f"{labels[pair // (top + 1)]}|{names[pair % (top + 1)]}")
+    root_parent = len(labels)
+    is_root_W = governors_W == GOVERNOR_OF_ROOT
+    parents_W = governors_W
+    if len(governors_W):
+        parents_W = np.where(is_root_W, root_parent, deprels_W[np.maximum(governors_W, 0)])
+    base = len(labels) + 1
+    combinations_W = deprels_W.astype(np.int64) * base + parents_W
+    parent_labels = [*labels, ROOT_PARENT]
+    return _number_tags(combinations_W, lambda code: f"{labels[code // base]}|{parent_labels[code % base]}")
 
 
-def dg_b_codes(heads: np.ndarray, deprels: np.ndarray, lengths: np.ndarray, *, labels: Sequence[str]) -> Tags:
-    """Give the words of N sentences their DG-B tags, all at once; arguments as for `dg_a_codes`."""
-    governors = governors_among_all(heads, lengths)
-    words = np.arange(len(governors))
-    left, right = np.zeros((2, len(governors)), dtype=np.int64)
-    has_head = governors != GOVERNOR_OF_ROOT
-    left[governors[has_head & (words < governors)]] = 1
-    right[governors[has_head & (words > governors)]] = 1
-    head_side = np.where(has_head, np.where(governors < words, 1, 2), 0)
-    combined = (deprels.astype(np.int64) * 3 + head_side) * 4 + left + 2 * right
-    return _tags(combined, lambda code: labels[code // 12] + _HEAD_SIDES[code // 4 % 3] + _DEPENDENT_SIDES[code % 4])
+def dg_b_codes(heads_W: np.ndarray, deprels_W: np.ndarray, lengths_B: np.ndarray, *, labels: Sequence[str]) -> WordTags:
+    """Compute the DG-B tags of all words of B sentences; arguments and errors are as for `dg_a_codes`."""
+    governors_W = governors_among_all(heads_W, lengths_B)
+    words_W = np.arange(len(governors_W))
+    left_W, right_W = np.zeros((2, len(governors_W)), dtype=np.int64)
+    has_head_W = governors_W != GOVERNOR_OF_ROOT
+    left_W[governors_W[has_head_W & (words_W < governors_W)]] = 1
+    right_W[governors_W[has_head_W & (words_W > governors_W)]] = 1
+    head_side_W = np.where(has_head_W, np.where(governors_W < words_W, 1, 2), 0)
+    combinations_W = (deprels_W.astype(np.int64) * 3 + head_side_W) * 4 + left_W + 2 * right_W
+    return _number_tags(
+        combinations_W, lambda code: labels[code // 12] + _HEAD_SIDES[code // 4 % 3] + _DEPENDENT_SIDES[code % 4]
+    )
 
 
-def _tags(combined: np.ndarray, name: Callable[[int], str]) -> Tags:
-    """Number the combinations that occur, and write each as `name` does; those that read the same are one."""
-    if len(combined) == 0:
-        return Tags(np.zeros(0, dtype=np.int64), [])
-    # Few labels: a table of all combinations is faster than sorting the words.
-    if combined.max() < 4 * len(combined) + 1_000_000:
-        found = np.flatnonzero(np.bincount(combined))
-        number = np.empty(int(combined.max()) + 1, dtype=np.int64)
-        number[found] = np.arange(len(found))
-        codes = number[combined]
+def _number_tags(combinations_W: np.ndarray, tag_of: Callable[[int], str]) -> WordTags:
+    """Number the tags of the words' combinations; combinations with the same tag string share a number."""
+    if len(combinations_W) == 0:
+        return WordTags(np.zeros(0, dtype=np.int64), [])
+    # With few labels, a table of all combinations is faster than sorting the words.
+    if combinations_W.max() < 4 * len(combinations_W) + 1_000_000:
+        occurring = np.flatnonzero(np.bincount(combinations_W))
+        numbers = np.empty(int(combinations_W.max()) + 1, dtype=np.int64)
+        numbers[occurring] = np.arange(len(occurring))
+        numbers_W = numbers[combinations_W]
     else:
-        found, codes = np.unique(combined, return_inverse=True)
+        occurring, numbers_W = np.unique(combinations_W, return_inverse=True)
     strings: dict[str, int] = {}
-    merged = np.array([strings.setdefault(name(code), len(strings)) for code in found.tolist()], dtype=np.int64)
-    return Tags(merged[codes], list(strings))
+    codes = np.array([strings.setdefault(tag_of(code), len(strings)) for code in occurring.tolist()], dtype=np.int64)
+    return WordTags(codes[numbers_W], list(strings))

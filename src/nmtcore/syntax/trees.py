@@ -1,17 +1,17 @@
-"""How a word names the word that it hangs from, and what stands for a root or for nothing known.
+"""Three representations of a word's head, and the sentinels for roots and unknown heads.
 
-Three notions, which keep their names from file to tensor:
+The three keep their names from file to tensor:
 
 head             As in CoNLL-U and in `annotation/`: words count from 1. A root has `HEAD_OF_ROOT`; a sentence without a
-                 tree has no heads at all (null).
-governor         As stored in `features/`: words count from 0, so it is the head less 1. A root has `GOVERNOR_OF_ROOT`,
-                 a word of which nothing is known `NO_GOVERNOR`.
-parent position  The mean position of the governor's pieces, a fraction; for a root, of its own pieces. In files
-                 positions count from the sentence's first piece; in a batch they are columns of the source, and a
-                 token of whose governor nothing is known has `NO_POSITION`.
+                 tree has null instead of heads.
+governor         As stored in `features/`: words count from 0, so a governor is the head minus 1. A root has
+                 `GOVERNOR_OF_ROOT`, a word with an unknown governor `NO_GOVERNOR`.
+parent position  The mean position of the governor's subwords, a fraction; for a root, of its own subwords. In files,
+                 positions count from the sentence's first subword. In a batch they are source positions, and a token
+                 with an unknown governor has `NO_POSITION`.
 
-In a batch a whole column of the source that is pointed to, a governor's first piece say, is `NO_COLUMN` where there is
-none. The artificial root is `ROOT_ENTRY` where it stands in a sentence and its vocabulary.
+In a batch, an integer source position (for example of a governor's first subword) is `NO_COLUMN` if there is none.
+`ROOT_ENTRY` is the artificial root in sentences and vocabularies.
 """
 
 from typing import TypeVar
@@ -28,10 +28,10 @@ Numbers = TypeVar("Numbers", int, np.ndarray)
 
 
 def governors_of(heads: Numbers) -> Numbers:
-    """Turn heads (one, or an array of any shape) into governors."""
+    """Convert heads (a number, or an array of any shape) to governors."""
     return heads - 1
 
 
 def heads_of(governors: Numbers) -> Numbers:
-    """Turn governors into heads; there is none for `NO_GOVERNOR`, which becomes a negative number."""
+    """Convert governors to heads; `NO_GOVERNOR` has no head and becomes a negative number."""
     return governors + 1

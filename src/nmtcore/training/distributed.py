@@ -10,7 +10,7 @@ import torch
 from torch import distributed, nn
 
 from nmtcore.errors import UserError
-from nmtcore.model.device import check_gpus, prepare_device
+from nmtcore.model.device import check_gpu_count, prepare_device
 from nmtcore.training.signals import Interrupted
 
 _NUMBER_TIMEOUT = datetime.timedelta(hours=6)
@@ -124,7 +124,7 @@ def _process_device(device: torch.device, size: int) -> torch.device:
     """Return the device of this process: a GPU of its own, or the CPU."""
     if device.type != "cuda":
         return prepare_device(device)
-    check_gpus(int(os.environ.get("LOCAL_WORLD_SIZE", size)))
+    check_gpu_count(int(os.environ.get("LOCAL_WORLD_SIZE", size)))
     device = prepare_device(torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))))
     torch.cuda.set_device(device)
     return device

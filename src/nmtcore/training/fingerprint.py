@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.depends import training_settings
-from nmtcore.config.recorded import ANOTHER_WAY, differences
+from nmtcore.config.recorded import SAME_SETTINGS, differences
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explained
 from nmtcore.files import read_json, write_json
@@ -48,7 +48,7 @@ def checkpoint_folder(
     if not (folder / "run.json").exists():
         others = sorted(root.glob("*/run.json"), key=lambda path: path.stat().st_mtime)
         if others:
-            changed = ", ".join(describe_changes(read_json(others[-1]), description)) or ANOTHER_WAY
+            changed = ", ".join(describe_changes(read_json(others[-1]), description)) or SAME_SETTINGS
             log(
                 f"Settings or data changed ({changed}): starting afresh in {folder}; "
                 f"earlier checkpoints stay in {others[-1].parent}."

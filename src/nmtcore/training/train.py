@@ -11,7 +11,7 @@ from torch import nn
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.device import memory_explained
+from nmtcore.model.device import explain_out_of_memory
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.distributed import World, join_world, silent
 from nmtcore.training.lock import Lock, locked
@@ -53,7 +53,7 @@ def train(
     """
     if validate is None and run.training.validation.metric != "perplexity":
         raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")
-    signals, memory = Signals(), memory_explained(_memory_advice(run.training.batch))
+    signals, memory = Signals(), explain_out_of_memory(_memory_advice(run.training.batch))
     with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log) as lock, signals.handled():
         log = log if world.is_main else silent
         if run.training.precision == "bf16" and world.device.type != "cuda":

@@ -11,10 +11,10 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.trees import NO_GOVERNOR
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.transformer import Transformer
-from nmtcore.syntax.trees import NO_GOVERNOR
 from nmtcore.training.batch_plan import (
     EndlessPlan,
     EpochPlan,
@@ -122,7 +122,7 @@ def _pair_set(
             "both sides: there is nothing to train on. Raise training.batch.max_length."
         )
     _log_too_long(log, train, kept, settings, unit="training pairs")
-    for line in count_unannotated(run.syntax_of("train"), train, kept):
+    for line in count_unannotated(run.split_features("train"), train, kept):
         log(line)
     lengths = padded_lengths(model, train)
     return TrainingSet(examples=train, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
@@ -179,7 +179,7 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     is_tree = feature == "trees"
     annotated_I = np.zeros(len(side), dtype=bool)
     for column in ("governor",) if is_tree else FEATURES[feature].labels:
-        values = side.syntax[column]
+        values = side.features[column]
         rows, _ = values.rows_and_columns()
         annotated_I[rows[values.values != (NO_GOVERNOR if is_tree else NO_LABEL)]] = True
     return ~annotated_I & (side.ids.lengths > 0)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from inference.tiny import PIECES, random_examples, run_settings, write_segmentation
 
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.base import Transform
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import ParsingTask
-from nmtcore.segmentation.vocabulary import Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 
 class Noting(Transform):
@@ -22,11 +22,11 @@ class Noting(Transform):
     def _changed(self, examples):
         return Examples(id=examples.id * 10 + self.letter, source=examples.source)
 
-    def training(self, pairs, linearised):
-        self.heard.append(linearised)
+    def for_training(self, pairs, linearised_parses):
+        self.heard.append(linearised_parses)
         return self._changed(pairs)
 
-    def translation(self, examples):
+    def for_translation(self, examples):
         return self._changed(examples)
 
     def text_words(self, words_BS):
@@ -42,7 +42,7 @@ def test_one_after_the_other_and_back():
     heard = []
     chain = Transforms([Noting(1, heard), Noting(2, heard)])
     examples = random_examples(3)
-    for changed in (chain.training(examples, "parses"), chain.translation(examples)):
+    for changed in (chain.for_training(examples, "parses"), chain.for_translation(examples)):
         assert changed.id.tolist() == [100 * i + 12 for i in examples.id.tolist()]
     assert heard == ["parses", None], "parses belong to the stored pairs"
     assert chain.text_words(np.array([[12, 312]])).tolist() == [[0, 3]]
@@ -51,8 +51,8 @@ def test_one_after_the_other_and_back():
 
 def test_without_transforms_all_stays():
     examples, chain = random_examples(3), Transforms.of(run_settings(), {})
-    assert chain.training(examples) is chain.translation(examples) is examples
-    assert chain.strip(["a", unsplit("b")]) == ["a", unsplit("b")]
+    assert chain.for_training(examples) is chain.for_translation(examples) is examples
+    assert chain.strip(["a", tag_entry("b")]) == ["a", tag_entry("b")]
 
 
 @pytest.mark.parametrize("joint", [True, False])

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.examples import NO_WORD, Examples, SideExamples
-from nmtcore.features.linearised import Linearised
+from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.parsing_task import ParsingTask
-from nmtcore.segmentation.vocabulary import Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 VOCABULARY = Vocabulary.of(["a", "b", "c"]).extended(["<TR>", "<PA>"])
-TR, PA = VOCABULARY.ids([unsplit("<TR>"), unsplit("<PA>")])
+TR, PA = VOCABULARY.ids([tag_entry("<TR>"), tag_entry("<PA>")])
 TASK = ParsingTask(ParsingTaskSettings(), dict.fromkeys(("source", "target"), VOCABULARY))
 
 words = st.lists(st.lists(st.integers(5, 7), min_size=1, max_size=3), max_size=4)
@@ -30,11 +30,11 @@ def side_of(sentences):
 
 
 def pairs_of(rows):
-    """Make examples with the ids 0, 3... and the linearised parses of their sources."""
+    """Make examples with the ids 0, 3... and the linearised_parses parses of their sources."""
     sources, targets = (side_of([row[k] for row in rows]) for k in range(2))
     pairs = Examples(id=np.arange(0, 3 * len(rows), 3), source=sources, target=targets)
     known = np.array([row[2] is not None for row in rows], dtype=bool)
-    return pairs, Linearised(known=known, target=side_of([row[2] or [] for row in rows]))
+    return pairs, LinearisedParses(known=known, target=side_of([row[2] or [] for row in rows]))
 
 
 def lists_of(side):
@@ -51,30 +51,30 @@ def doubled(rows):
     return found
 
 
-def arrays_of(examples, linearised):
-    sides = [examples.source, examples.target, linearised.target]
+def arrays_of(examples, linearised_parses):
+    sides = [examples.source, examples.target, linearised_parses.target]
     ragged = [values for side in sides for values in (side.ids, side.word_of_subword)]
-    return [examples.id, linearised.known, *(array for r in ragged for array in (r.values, r.offsets))]
+    return [examples.id, linearised_parses.known, *(array for r in ragged for array in (r.values, r.offsets))]
 
 
 @given(rows_of_pairs)
 def test_every_source_with_a_parse_stands_twice(rows):
-    pairs, linearised = pairs_of(rows)
-    before = [array.copy() for array in arrays_of(pairs, linearised)]
-    both, expected = TASK.training(pairs, linearised), doubled(rows)
+    pairs, linearised_parses = pairs_of(rows)
+    before = [array.copy() for array in arrays_of(pairs, linearised_parses)]
+    both, expected = TASK.for_training(pairs, linearised_parses), doubled(rows)
     assert both.id.tolist() == [i for i, *_ in expected]
     assert lists_of(both.source) == lists_of(side_of([source for _, source, _ in expected]))
     assert lists_of(both.target) == lists_of(side_of([target for *_, target in expected]))
     assert both.source.ids.values.dtype == both.target.ids.values.dtype == np.int32
     assert both.source.ids.lengths.tolist() == [sum(map(len, source)) for _, source, _ in expected]
-    assert all(map(np.array_equal, arrays_of(pairs, linearised), before)), "the arguments have changed"
+    assert all(map(np.array_equal, arrays_of(pairs, linearised_parses), before)), "the arguments have changed"
 
 
 @given(rows_of_pairs, st.booleans())
 def test_what_is_translated_stands_once(rows, with_targets):
     pairs, _ = pairs_of(rows)
     given = pairs if with_targets else Examples(id=pairs.id, source=pairs.source)
-    found = TASK.translation(given)
+    found = TASK.for_translation(given)
     assert np.array_equal(found.id, pairs.id)
     assert lists_of(found.source) == lists_of(side_of([[[TR], *source, [TR]] for source, *_ in rows]))
     assert found.target is given.target
@@ -83,7 +83,7 @@ def test_what_is_translated_stands_once(rows, with_targets):
 @given(st.lists(words, min_size=1, max_size=5), st.integers(0, 2))
 def test_words_of_the_text_are_counted_as_before(sentences, prefix):
     plain = Examples(id=np.arange(len(sentences)), source=side_of(sentences))
-    wrapped = TASK.translation(plain).source.word_of_subword
+    wrapped = TASK.for_translation(plain).source.word_of_subword
     width = prefix + int(wrapped.lengths.max()) + 1
     words_BS = wrapped.padded(fill=NO_WORD, offset=prefix, width=width)
     text_BS = plain.source.word_of_subword.padded(fill=NO_WORD, offset=prefix + 1, width=width)
@@ -91,14 +91,14 @@ def test_words_of_the_text_are_counted_as_before(sentences, prefix):
 
 
 def test_tags_are_no_words_of_a_text():
-    assert TASK.strip(["a", unsplit("<TR>"), "<TR>", unsplit("<PA>"), "<PA>"]) == ["a", "<TR>", "<PA>"]
+    assert TASK.strip(["a", tag_entry("<TR>"), "<TR>", tag_entry("<PA>"), "<PA>"]) == ["a", "<TR>", "<PA>"]
     assert TASK.strip([]) == []
 
 
 def test_words_with_syntax_are_not_wrapped():
     plain = side_of([[[5]]])
     tagged = SideExamples(
-        ids=plain.ids, word_of_subword=plain.word_of_subword, syntax={"upos": Ragged.from_lists([[1]], np.int32)}
+        ids=plain.ids, word_of_subword=plain.word_of_subword, features={"upos": Ragged.from_lists([[1]], np.int32)}
     )
     with pytest.raises(ValueError, match="tags have no syntax"):
-        TASK.translation(Examples(id=np.arange(1), source=tagged))
+        TASK.for_translation(Examples(id=np.arange(1), source=tagged))

@@ -1,7 +1,7 @@
-"""The settings of every model component, and what planning must know of each without importing torch.
+"""Settings of the model's components, and what planning must know about them without importing torch.
 
 To add a component: its settings in a file here (`PascalSettings`), one line in `COMPONENTS`, its code in
-`model/components/{kind}.py`, in a class that is called like the settings (`Pascal`).
+`model/components/{kind}.py`, in a class with the name of the settings (`Pascal`).
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from nmtcore.config.components.parser_head import DepParseSettings, DiagonalPars
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.model import TransformerSettings
 from nmtcore.config.registry import Registry
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 
 COMPONENTS = Registry[ComponentSettings](
@@ -30,33 +30,31 @@ COMPONENTS = Registry[ComponentSettings](
         "tree_distance": TreeDistanceSettings,
         "tree_traversal": TreeTraversalSettings,
     },
-    what="component",
+    noun="component",
     key="kind",
     package="nmtcore.model.components",
 )
 
 
-TAKEN = ("translation", "attention_maps")
-"""What no component can be called: names of the translation's own loss and of the observer of attention."""
+RESERVED_NAMES = ("translation", "attention_maps")
+"""Names that no component can have: those of the translation's loss and of the attention observer."""
 
 
 def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
-    """Build the settings of a system's component `name: {kind: ..., key: value...}`; without a kind, it is the name."""
+    """Build the settings of a system's component `name: {kind: ..., key: value...}`; `kind` defaults to the name."""
     return COMPONENTS.build_named(name, entry, where=f"{where}: components")
 
 
 def check_composition(components: Mapping[str, ComponentSettings], model: TransformerSettings, *, where: str) -> None:
-    """Raise a sentence when two components claim one place, or one claims what the model does not have."""
+    """Raise a `UserError` if two components claim the same part of the model, or one claims a part that it lacks."""
     owner: dict[str, str] = {}
     for name, settings in components.items():
         try:
             claims = settings.claims(model)
         except ValueError as error:
             raise UserError(f"{where}: {name}: {error}.") from error
-        for place in claims:
-            if place in owner:
-                counted = " Layers and heads count from 0." if ".head." in place else ""
-                raise UserError(
-                    f"{where}: {owner[place]} and {name} both claim {place}; only one can have it.{counted}"
-                )
-            owner[place] = name
+        for part in claims:
+            if part in owner:
+                counted = " Layers and heads count from 0." if ".head." in part else ""
+                raise UserError(f"{where}: {owner[part]} and {name} both claim {part}; only one can have it.{counted}")
+            owner[part] = name

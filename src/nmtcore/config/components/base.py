@@ -1,37 +1,37 @@
-"""What the settings of all components share."""
+"""Base class of the settings of all components."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.ranges import settings_class
+from nmtcore.config.transformer import TransformerSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ComponentSettings:
-    """What all components share."""
+    """Base of the settings of all components."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """The features that it reads (`config.features`), by side: {"source": ("trees",)}.
+    """The features that the component reads (`config.features`), by side: {"source": ("trees",)}.
 
-    A property, where the settings decide.
+    A property if they depend on the settings.
     """
 
     needs_at_inference: ClassVar[bool] = True
-    """Whether translating new text reads those too, and not only training."""
+    """Whether these features are also needed to translate new text, not only for training."""
 
     parses: ClassVar[bool] = False
-    """Whether it gives a head for every source word beside the translation (then there is a `.uas`)."""
+    """Whether the component predicts a head for every source word (then there is a `.uas`)."""
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Name the places that it takes for itself, such as "encoder.1.head.7"; two may not take the same."""
+        """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
         return ()
 
 
 def claim_head(model: TransformerSettings, *, layer: int, head: int) -> str:
-    """Name one head of one encoder layer (from 0; a negative head counts from the end) as `claims` does.
+    """Name one head of one encoder layer in the form of `claims`. Both count from 0, a negative head from the end.
 
-    A layer or a head that the model lacks is a `ValueError`.
+    Raises a `ValueError` if the model lacks the layer or the head.
     """
     if not 0 <= layer < model.encoder_layers:
         raise ValueError(f"layer {layer} is not in an encoder of {model.encoder_layers} layers, which count from 0")

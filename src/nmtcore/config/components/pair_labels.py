@@ -1,62 +1,55 @@
-"""Settings of the components that give every pair of tokens a label (pham2018, section 3.1; Shaw et al. 2018)."""
+"""Settings of the components with a label per pair of tokens (pham2018, section 3.1; Shaw et al. 2018)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.ranges import Count, settings_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class PairLabelsSettings(ComponentSettings):
-    """What all of them share."""
+    """Base of the settings of components with a label per pair of tokens."""
 
     on: Literal["keys", "keys_values"] = "keys"
-    """Whether the labels' vectors are added to the keys alone, or others to the values as well (the released code)."""
+    """keys: each label has a vector that is added to keys; keys_values: and another for values (the released code)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class RelativePositionsSettings(PairLabelsSettings):
-    """Distances between tokens in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2)."""
+    """Relative positions in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2)."""
 
-    maximum: int = 20
-    """The longest distance with a label of its own, to either side."""
+    maximum: Count = 20
+    """Longest distance with its own label, in tokens to either side."""
     far: Literal["label", "clip"] = "label"
-    """Pairs further apart have one label of their own, or that of the longest distance to their side."""
+    """Label of longer distances. label: one for all of them; clip: that of the longest distance to the same side."""
     decoder: bool = True
-    """Whether the decoder's attention over itself is relative too; else the decoder keeps its sinusoids."""
-
-    def __post_init__(self) -> None:
-        if self.maximum < 1:
-            raise ValueError("maximum must be at least 1")
+    """Whether the decoder's self-attention has relative positions too; otherwise the decoder keeps its sinusoids."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class TreeLabelsSettings(PairLabelsSettings):
-    """What labels read off dependency trees share."""
+    """Base of the settings of components whose labels come from dependency trees."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     replaces_positions: bool = True
-    """Whether the encoder's sinusoids are left out."""
-    maximum: int
-
-    def __post_init__(self) -> None:
-        if self.maximum < 1:
-            raise ValueError("maximum must be at least 1")
+    """Whether the encoder has no sinusoids."""
+    maximum: Count
+    """Largest number with its own label; larger ones share a label."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class TreeDistanceSettings(TreeLabelsSettings):
-    """The number of edges between two words of the source's dependency tree."""
+    """Labels are distances in the source's dependency tree: the number of edges between two words."""
 
-    maximum: int
-    """The longest distance with a label of its own; the thesis has 5 and 20. Pairs further apart share one."""
+    maximum: Count
+    """Longest distance with its own label (5 and 20 in the thesis); longer ones share a label."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class TreeTraversalSettings(TreeLabelsSettings):
-    """The steps from one word to the other through the source's dependency tree."""
+    """Labels are paths in the source's dependency tree: the steps from one word to the other."""
 
-    maximum: int = 10
-    """The most steps of a path with a label of its own. Pairs further apart share one."""
+    maximum: Count = 10
+    """Most steps of a path with its own label; longer paths share a label."""

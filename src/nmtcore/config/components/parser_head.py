@@ -1,48 +1,43 @@
-"""Settings of the heads that are parsers (pham2018, chapter 4)."""
+"""Settings of the attention heads that parse (pham2018, chapter 4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nmtcore.config.components.base import ComponentSettings, claim_head
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.ranges import HeadIndex, Index, NonNegative, settings_class
+from nmtcore.config.transformer import TransformerSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class ParserHeadSettings(ComponentSettings):
-    """An attention head of the encoder's layer `layer` (from 0) that is trained to point to heads (pham2018, ch. 4)."""
+    """Base of the settings of encoder heads that are trained to parse."""
 
     needs_at_inference: ClassVar[bool] = False
     parses: ClassVar[bool] = True
 
-    layer: int
-    head: int = -1
-    """Which head of the layer, from 0; negative counts from the end."""
-    weight: float = 1.0
-    """Of its loss beside the translation's."""
-
-    def __post_init__(self) -> None:
-        if self.layer < 0:
-            raise ValueError("layer counts from 0 and cannot be negative")
-        if self.weight < 0:
-            raise ValueError("weight cannot be negative")
+    layer: Index
+    """Encoder layer, counted from 0."""
+    head: HeadIndex = -1
+    """Head of the layer, counted from 0; a negative one counts from the end."""
+    weight: NonNegative = 1.0
+    """Weight of its loss; the translation's loss has the weight 1."""
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim one head of one encoder layer; a layer or head that the model lacks is a `ValueError`."""
+        """Claim the head; raise a `ValueError` if the model lacks it."""
         return (claim_head(model, layer=self.layer, head=self.head),)
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class DepParseSettings(ParserHeadSettings):
-    """`<ROOT>` before the source; each word points to its governor (pham2018, section 4.1)."""
+    """A head that points from each word to its governor, with `<ROOT>` before the source (pham2018, section 4.1)."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the head and the place before the source."""
+        """Claim the head and the position before the source."""
         return (*super().claims(model), "source.prefix (where <ROOT> stands)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class DiagonalParseSettings(ParserHeadSettings):
-    """Each word points to the previous one, the first to itself: the control for DepParse (pham2018, section 6.3)."""
+    """The control for `depparse`: a head that points from each word to the previous one (pham2018, section 6.3)."""

@@ -1,27 +1,24 @@
-"""Settings of dependency labels as a part of each token's embedding (bugliarello2020's S&H)."""
+"""Settings of embeddings that include a dependency label (S&H in bugliarello2020)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.ranges import Count, settings_class
+from nmtcore.config.transformer import TransformerSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class SennrichHaddowSettings(ComponentSettings):
-    """The last `width` dimensions of a source token's embedding are its dependency label's (bugliarello2020)."""
+    """Source embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020)."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
-    width: int = 10
-
-    def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ValueError("width must be at least 1")
+    width: Count = 10
+    """Dimensions of the dependency label."""
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the last dimensions; a `ValueError` where they would leave none to the token."""
+        """Claim the last dimensions; raise a `ValueError` if they leave none for the token."""
         if self.width >= model.width:
             raise ValueError(f"width {self.width} leaves nothing of a token's embedding of width {model.width}")
         return ("source.embedding.last",)

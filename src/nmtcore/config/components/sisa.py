@@ -1,19 +1,19 @@
 """Settings of syntactically informed self-attention (Strubell et al. 2018, as bugliarello2020 compares with it)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from nmtcore.config.components.parser_head import ParserHeadSettings
+from nmtcore.config.ranges import HeadIndex, Index, Range, settings_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class SisaSettings(ParserHeadSettings):
-    """A head with a biaffine operator of its own, trained to point from every subword to its governor's first one."""
+    """A head with its own biaffine operator, trained to point from each subword to its governor's first subword."""
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
-    layer: int = 0
-    head: int = 0
-    slope: float = 0.1
-    """Of the leaky ReLU below 0. The paper says nothing; this is what Strubell et al. took over from Dozat."""
+    layer: Index = 0
+    head: HeadIndex = 0
+    slope: Annotated[float, Range(least=0, most=1)] = 0.1
+    """Slope of the leaky ReLU below 0. The paper gives none; Strubell et al. use this one, after Dozat."""

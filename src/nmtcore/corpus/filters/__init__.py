@@ -1,14 +1,16 @@
-"""One file a filter. Each offers a class `Filter` that is made from its settings and a `Situation`, with `columns`, the
-columns of the raw file that it reads, and either
+"""Filters of sentence pairs, one module each.
 
-- `drops(view) -> bool array`: which of a batch's pairs it drops; it sees the batches in order;
-- optionally `late() -> row numbers`: what it can only tell after all batches;
+Each module has a class `Filter`, constructed from its settings and a `Situation`. It has `columns`, the columns of the
+raw file that the filter reads, and either
 
-or, where looking at a pair is costly and needs nothing but that pair,
+- `drops(view) -> bool array`: which pairs of a batch to drop; batches come in order;
+- optionally `late_drops() -> iterator of row numbers`: further rows to drop, known only after all batches;
 
-- `prepare()`: load what `wrong` needs, once, before processes are forked that share it;
-- `wrong(texts) -> bool array`: which pairs it drops, from the raw texts {side: [text of each pair]}; it is called in
-  other processes, which get a copy of the filter by pickling.
+or, if judging a pair is costly and requires only that pair,
+
+- `prepare()`: load resources once, before worker processes are forked that share them;
+- `drops_texts(texts) -> bool array`: which pairs to drop, given the raw texts {side: [one text per pair]}; called in
+  worker processes, which receive a pickled copy of the filter.
 """
 
 from typing import Any
@@ -18,10 +20,10 @@ from nmtcore.corpus.filters.view import Situation
 
 
 def make_filter(settings: FilterSettings, situation: Situation) -> Any:
-    """Make the filter that `settings` describe."""
+    """Construct the filter with the given settings."""
     return FILTERS.module(FILTERS.name_of(settings)).Filter(settings, situation)
 
 
-def is_costly(made: Any) -> bool:
-    """Say whether a filter wants to be run in several processes."""
-    return hasattr(made, "wrong")
+def is_costly(pair_filter: Any) -> bool:
+    """Return whether a filter should run in worker processes."""
+    return hasattr(pair_filter, "drops_texts")

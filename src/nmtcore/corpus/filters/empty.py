@@ -1,4 +1,4 @@
-"""Pairs with a side that has no word."""
+"""The filter `empty`: drop pairs with a side without words."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
 class Filter:
-    """Drops them."""
+    """Drops pairs with a side without words."""
 
     columns = COLUMNS
 
@@ -15,6 +15,6 @@ class Filter:
         pass
 
     def drops(self, view: View) -> np.ndarray:
-        """Say which pairs of the batch it drops."""
+        """Return which pairs of a batch to drop."""
         source, target = view.lengths
         return (source == 0) | (target == 0)

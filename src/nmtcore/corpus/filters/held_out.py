@@ -1,4 +1,4 @@
-"""Training pairs that occur in another split of the data set."""
+"""The filter `held_out`: drop training pairs that occur in another split of the data set."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from nmtcore.parquet import read_batches
 
 
 class Filter:
-    """Drops them, comparing the words of both sides by their hashes."""
+    """Drops pairs whose words on both sides, compared by their hash, are those of a pair in another split."""
 
     columns = COLUMNS
 
     def __init__(self, settings: HeldOutSettings, situation: Situation) -> None:
-        self._known: set[bytes] = set()
+        self._held_out: set[bytes] = set()
         for path in situation.others.values():
             for batch in read_batches(path, columns=list(COLUMNS)):
-                self._known.update(View(batch).digests)
+                self._held_out.update(View(batch).digests)
 
     def drops(self, view: View) -> np.ndarray:
-        """Say which pairs of the batch it drops."""
-        return np.fromiter((digest in self._known for digest in view.digests), dtype=bool, count=len(view))
+        """Return which pairs of a batch to drop."""
+        return np.fromiter((digest in self._held_out for digest in view.digests), dtype=bool, count=len(view))

@@ -1,4 +1,4 @@
-"""What the filters share that look at the language of raw text."""
+"""The common part of the filters that identify the language of raw text."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -10,25 +10,25 @@ from nmtcore.errors import UserError
 
 
 class LanguageFilter:
-    """Drops pairs of which a side is not in its language. A pair with a wrong first side is not looked at further."""
+    """Drops pairs with a side in the wrong language. If the first side is wrong, the second side is not checked."""
 
     def __init__(self, settings: LangDetectSettings | LinguaSettings, situation: Situation) -> None:
         if not settings.sides:
-            raise UserError("A filter by language has no side to look at: give `sides: [source, target]`, or one.")
+            raise UserError("A language filter has no side to check: set `sides: [source, target]`, or to one of them.")
         self.sides = tuple(dict.fromkeys(settings.sides))
         self.columns = self.sides
         self.languages = {side: situation.languages[side] for side in self.sides}
 
     def prepare(self) -> None:
-        """Load the models."""
+        """Load the language models."""
         raise NotImplementedError
 
     def accepts(self, side: str, texts: Sequence[str]) -> Sequence[bool]:
-        """Say which texts are in the language of a side."""
+        """Return which texts are in the language of a side."""
         raise NotImplementedError
 
-    def wrong(self, texts: Mapping[str, Sequence[str]]) -> np.ndarray:
-        """Say which pairs it drops."""
+    def drops_texts(self, texts: Mapping[str, Sequence[str]]) -> np.ndarray:
+        """Return which pairs to drop."""
         rows = np.arange(len(texts[self.sides[0]]))
         dropped = np.ones(len(rows), dtype=bool)
         for side in self.sides:
@@ -37,11 +37,11 @@ class LanguageFilter:
         return dropped
 
 
-def check_known(codes: Mapping[str, str], known: Collection[str], *, package: str) -> None:
-    """Raise a `UserError` at the first of `codes` ({where it stands: code}) that a package does not know."""
-    for where, code in codes.items():
-        if code not in known:
+def check_supported(codes: Mapping[str, str], supported: Collection[str], *, package: str) -> None:
+    """Raise `UserError` for the first of `codes` ({what it codes: code}) that a package does not support."""
+    for origin, code in codes.items():
+        if code not in supported:
             raise UserError(
-                f"The filter {package} does not know '{code}', {where}. It knows {', '.join(sorted(known))}: correct "
-                "the code, leave its side out of `sides`, or take another filter."
+                f"The filter {package} does not support '{code}', {origin}. It supports {', '.join(sorted(supported))}:"
+                " correct the code, remove its side from `sides`, or use another filter."
             )

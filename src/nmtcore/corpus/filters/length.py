@@ -1,4 +1,4 @@
-"""Pairs with a side that is too short or too long."""
+"""The filter `length`: drop pairs with a side that is too short or too long."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
 class Filter:
-    """Drops them; both limits are allowed lengths."""
+    """Drops pairs with a side of fewer than `least` or more than `most` words."""
 
     columns = COLUMNS
 
@@ -15,6 +15,6 @@ class Filter:
         self._settings = settings
 
     def drops(self, view: View) -> np.ndarray:
-        """Say which pairs of the batch it drops."""
+        """Return which pairs of a batch to drop."""
         shorter, longer = np.minimum(*view.lengths), np.maximum(*view.lengths)
         return (shorter < self._settings.least) | (longer > self._settings.most)

@@ -1,4 +1,4 @@
-"""Pairs whose sides are of too unequal length."""
+"""The filter `ratio`: drop pairs whose sides differ too much in length."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from nmtcore.corpus.filters.view import COLUMNS, Situation, View
 
 
 class Filter:
-    """Drops pairs whose longer side has more than `most` times the words of the shorter."""
+    """Drops pairs whose longer side has more than `most` times as many words as the shorter."""
 
     columns = COLUMNS
 
@@ -15,5 +15,5 @@ class Filter:
         self._most = settings.most
 
     def drops(self, view: View) -> np.ndarray:
-        """Say which pairs of the batch it drops."""
+        """Return which pairs of a batch to drop."""
         return np.maximum(*view.lengths) > self._most * np.minimum(*view.lengths)

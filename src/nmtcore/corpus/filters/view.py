@@ -1,4 +1,4 @@
-"""What filters see of a batch of pairs, computed at most once a batch."""
+"""Batches of sentence pairs as filters see them; derived values are computed at most once per batch."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,32 +11,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 DIGEST = 16
-"""Bytes of a pair's hash: among 10^10 different pairs, two agree with a probability below 10^-18."""
+"""Bytes of a pair's hash: the probability of a collision among 10^10 different pairs is below 10^-18."""
 COLUMNS = ("source_words", "target_words")
-"""What filters that compare words read."""
+"""The columns that filters on words read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """What a filter may want to know beforehand."""
+    """What is known about the split and the data set before filtering."""
 
     rows: int
-    """Pairs before any filter."""
+    """Number of pairs before filtering."""
     others: dict[str, Path]
     """The raw files of the data set's other splits."""
     folder: Path
-    """For temporary files, on the disk that the result goes to."""
+    """Folder for temporary files, on the disk of the result."""
     budget_bytes: int
-    """Memory that a filter may take."""
+    """Memory limit of a filter."""
     languages: Mapping[str, str]
     """The language code of each side."""
 
 
 class View:
-    """A batch of pairs, of which only the columns are there that the filters read.
+    """A batch of pairs, restricted to the columns that the filters read.
 
-    `first` is the number of its first row; `verdict` holds for every row the number (from 1) of the filter that dropped
-    it, 0 for those that are left.
+    `first` is the number of its first row. `verdict` has for each row the number (from 1) of the filter that dropped
+    it, or 0 if the row is still alive.
     """
 
     def __init__(self, batch: pa.RecordBatch, *, first: int = 0) -> None:
@@ -49,28 +49,28 @@ class View:
 
     @property
     def alive(self) -> np.ndarray:
-        """Say which rows no filter has dropped yet."""
+        """A boolean mask of the rows that no filter has dropped yet."""
         return self.verdict == 0
 
     def drop(self, number: int, dropped: np.ndarray) -> None:
-        """Let the filter `number` drop the rows of a mask that are alive."""
+        """Record that filter `number` drops the alive rows of a boolean mask."""
         self.verdict[self.alive & dropped] = number
 
     def texts(self, column: str) -> list[str]:
-        """Give the raw texts (`source`, `target`) of the rows that are alive."""
+        """Return the raw texts of the alive rows; `column` is `source` or `target`."""
         return self._batch.column(column).filter(pa.array(self.alive)).to_pylist()
 
     @cached_property
     def lengths(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give the number of words of each pair's sides, two int64 arrays."""
+        """Word counts of the source and the target sides, two int64 arrays."""
         source, target = (pc.list_value_length(self._batch.column(name)).to_numpy() for name in COLUMNS)
         return source.astype(np.int64), target.astype(np.int64)
 
     @cached_property
     def digests(self) -> list[bytes]:
-        """Give a 128-bit hash of each pair's words.
+        """The 128-bit hash of each pair's words.
 
-        Words hold no space and no line break, so words joined by spaces and sides by a line break are unmistakable.
+        Words contain no space and no line break, so joining words by spaces and sides by a line break is unambiguous.
         """
         joined = (pc.binary_join(self._batch.column(name), " ") for name in COLUMNS)
         pairs = pc.binary_join_element_wise(*joined, "\n")

@@ -1,12 +1,12 @@
-"""Universal Dependencies' CoNLL-U (https://universaldependencies.org/format.html), a file a side.
+"""Universal Dependencies' CoNLL-U (https://universaldependencies.org/format.html), one file per side.
 
-Trees speak of *syntactic* words: German "zur" is the two words "zu" and "der". The source side has the syntactic
-words, so that its trees can be used; the target side has the surface tokens, which are what a translation is made
-of. Where the two differ, a target sentence has no annotation (with the reason `multiword tokens`), since no tree
-speaks of its tokens. Empty nodes (8.1) are left out on both sides.
-In a gold treebank both sides have the syntactic words, and one side may be missing: it is empty then, with no tree.
+The nodes of the trees are *syntactic* words: German "zur" is the two words "zu" and "der". The source side has the
+syntactic words, so that its trees can be used; the target side has the surface tokens, of which translations consist.
+If the two differ, a target sentence has no annotation (reason `multiword tokens`), since its tokens are not the nodes
+of its tree. Empty nodes (8.1) are ignored on both sides. In a gold treebank, both sides have the syntactic words, and
+one side may be missing; it is then empty, without a tree.
 
-A form with a space inside (Czech "10 000") gets a no-break space instead: words hold no ASCII white space.
+Spaces inside a form (Czech "10 000") become no-break spaces, because words contain no ASCII white space.
 """
 
 from collections.abc import Iterator
@@ -19,10 +19,11 @@ from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 ALIGNED = True
 COLUMNS = 10
 MULTIWORD = "multiword tokens"
+"""The reason for a missing annotation if surface tokens and syntactic words differ."""
 
 
 def rows(inputs: Inputs, options: ConlluOptions) -> Iterator[Row]:
-    """Yield (source sentence, target sentence); None for a side that has no file."""
+    """Yield (source sentence, target sentence); None for a side without files."""
     readers = {side: sentences if getattr(options, f"{side}_format") == "conllu" else lines for side in SIDES}
     if all(inputs.get(side) for side in SIDES):
         return aligned(inputs, readers, unit="sentences")
@@ -35,19 +36,20 @@ def rows(inputs: Inputs, options: ConlluOptions) -> Iterator[Row]:
 
 
 def parse(row: Row, options: ConlluOptions, context: ReadingContext) -> tuple[Side, Side]:
-    """Read both sentences. Raises `BadRow` where columns, numbers or the tree are not as they should be."""
-    left = _parsed(row[0], options.source_format, surface=False)
-    return left, _parsed(row[1], options.target_format, surface=not context.treebank)
+    """Parse both sentences. Raises `BadRow` if columns, word numbers or a tree are malformed."""
+    source = _parse_piece(row[0], options.source_format, surface=False)
+    target = _parse_piece(row[1], options.target_format, surface=not context.treebank)
+    return source, target
 
 
-def _parsed(piece: Piece | None, format: str, *, surface: bool) -> Side:
+def _parse_piece(piece: Piece | None, format: str, *, surface: bool) -> Side:
     if piece is None:
         return Side(text="", words=[])
     return parse_sentence(piece, surface=surface) if format == "conllu" else Side(text=decode(piece))
 
 
 def sentences(file: Input) -> Iterator[Piece]:
-    """Yield the lines of each sentence, which an empty line ends."""
+    """Yield the lines of each sentence; sentences are separated by empty lines."""
     first, collected = 0, []
     for piece in lines(file):
         if piece.data.strip():
@@ -61,7 +63,7 @@ def sentences(file: Input) -> Iterator[Piece]:
 
 
 def parse_sentence(piece: Piece, *, surface: bool) -> Side:
-    """Read one sentence, as surface tokens or as syntactic words."""
+    """Parse one sentence into surface tokens or syntactic words. Raises `BadRow` if it is malformed."""
     text, words, spans = None, [], []
     for number, line in enumerate(decode(piece).split("\n")):
         line = clean(line)
@@ -70,44 +72,46 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
             continue
         columns = line.split("\t")
         if len(columns) != COLUMNS or not all(columns):
-            raise BadRow("columns", piece, f"has {len(columns)} columns; CoNLL-U has {COLUMNS}.", line=number)
+            raise BadRow(
+                "columns", piece, f"has {len(columns)} columns; CoNLL-U has {COLUMNS}, none of them empty.", line=number
+            )
         if "-" in columns[0]:
             spans.append((*_span(columns[0], piece, number), columns))
         elif "." not in columns[0]:
             if columns[0] != str(len(words) + 1):
-                what = f"the word's number is {columns[0]}, not {len(words) + 1}."
-                raise BadRow("columns", piece, what, line=number)
+                fault = f"the word's number is {columns[0]}, not {len(words) + 1}."
+                raise BadRow("columns", piece, fault, line=number)
             words.append(columns)
     if not words:
         raise BadRow("no words", piece, "a sentence without words.")
-    return _side(piece, text, words, spans, surface=surface)
+    return _sentence_side(piece, text, words, spans, surface=surface)
 
 
 def _span(number: str, piece: Piece, line: int) -> tuple[int, int]:
     first, _, last = number.partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-        raise BadRow("columns", piece, f"'{number}' is no range of words.", line=line)
+        raise BadRow("columns", piece, f"'{number}' is not a range of word numbers.", line=line)
     return int(first), int(last)
 
 
-def _side(piece: Piece, text: str | None, words: list, spans: list, *, surface: bool) -> Side:
-    tokens = _tokens(words, spans)
-    text = _joined(tokens) if text is None else text
-    annotation = _annotation(piece, words)
+def _sentence_side(piece: Piece, text: str | None, words: list, spans: list, *, surface: bool) -> Side:
+    tokens = _surface_tokens(words, spans)
+    text = _surface_text(tokens) if text is None else text
+    annotation = _gold_annotation(piece, words)
     if surface and spans:
         return Side(text=text, words=[_form(token) for token in tokens], annotation=failed(MULTIWORD))
     return Side(text=text, words=[_form(word) for word in words], annotation=annotation)
 
 
-def _tokens(words: list, spans: list) -> list:
-    """Put every multiword token in the place of its words."""
-    tokens, after = [], 0
+def _surface_tokens(words: list, spans: list) -> list:
+    """Replace the words of each multiword token by the token."""
+    tokens, last_covered = [], 0
     starts = {first: (last, columns) for first, last, columns in spans}
     for number, word in enumerate(words, start=1):
         if number in starts:
-            after, columns = starts[number]
+            last_covered, columns = starts[number]
             tokens.append(columns)
-        elif number > after:
+        elif number > last_covered:
             tokens.append(word)
     return tokens
 
@@ -116,30 +120,30 @@ def _form(columns: list[str]) -> str:
     return "\u00a0".join(columns[1].split()) or "_"
 
 
-def _joined(tokens: list) -> str:
-    """Make the text of tokens by their SpaceAfter=No."""
+def _surface_text(tokens: list) -> str:
+    """Join surface tokens into text, following SpaceAfter=No."""
     parts = [token[1] + ("" if "SpaceAfter=No" in token[9].split("|") else " ") for token in tokens]
     return "".join(parts).strip()
 
 
-def _annotation(piece: Piece, words: list) -> Annotation:
+def _gold_annotation(piece: Piece, words: list) -> Annotation:
     lemma, upos, xpos, feats = ([word[column] for word in words] for column in (2, 3, 4, 5))
     heads = [word[6] for word in words]
-    if wrong := [head for head in heads if not head.isdecimal()]:
-        raise BadRow("tree", piece, f"the head '{wrong[0]}' is not a number.")
+    if invalid := [head for head in heads if not head.isdecimal()]:
+        raise BadRow("tree", piece, f"the head '{invalid[0]}' is not a number.")
     heads = [int(head) for head in heads]
     if fault := tree_fault(heads):
         raise BadRow("tree", piece, f"{fault}.")
     return Annotation(
-        lemma=_given(lemma),
-        upos=_given(upos),
-        xpos=_given(xpos),
+        lemma=_none_if_empty(lemma),
+        upos=_none_if_empty(upos),
+        xpos=_none_if_empty(xpos),
         feats=feats,
         head=heads,
         deprel=[word[7] for word in words],
     )
 
 
-def _given(values: list[str]) -> list[str] | None:
-    """A column that is empty (`_`) for every word of a sentence was not annotated."""
+def _none_if_empty(values: list[str]) -> list[str] | None:
+    """Return None for a column that is empty (`_`) for all words of a sentence: it was not annotated."""
     return values if any(value != "_" for value in values) else None

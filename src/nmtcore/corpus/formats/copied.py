@@ -1,4 +1,4 @@
-"""Monolingual text, a sentence a line, that stands on both sides (Currey et al. 2017)."""
+"""The format `copied`: monolingual text, one sentence per line, used as both sides (Currey et al. 2017)."""
 
 from collections.abc import Iterator
 

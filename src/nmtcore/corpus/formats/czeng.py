@@ -1,7 +1,7 @@
-"""CzEng's export format: 15 blocks between tabs, of which two are the a-layers (surface trees) of both sides.
+"""CzEng's export format: 15 tab-separated blocks per line, two of them the a-layers (surface trees) of both sides.
 
-An a-layer is a row of tokens between spaces, each `form|lemma|tag|ord|head|afun`. A token is read from the right: its
-last four factors hold no bar, while form and lemma may each be a bar themselves.
+An a-layer is a sequence of space-separated tokens of the form `form|lemma|tag|ord|head|afun`. Tokens are parsed from
+the right: the last four factors contain no bar, but the form and the lemma may each be a bar.
 """
 
 import re
@@ -23,15 +23,18 @@ def rows(inputs: Inputs, options: CzengOptions) -> Iterator[Row]:
 
 
 def parse(row: Row, options: CzengOptions, context: ReadingContext) -> tuple[Side, Side]:
-    """Read both a-layers. Raises `BadRow` where blocks, factors or the tree are not as they should be."""
+    """Parse both a-layers. Raises `BadRow` if the blocks, the factors or a tree are malformed."""
     blocks = clean(decode(row[0])).split("\t")
     if len(blocks) != BLOCKS:
-        raise BadRow("blocks", row[0], f"has {len(blocks)} blocks between tabs; CzEng's export format has {BLOCKS}.")
+        raise BadRow(
+            "blocks", row[0], f"has {len(blocks)} tab-separated blocks, but CzEng's export format has {BLOCKS}."
+        )
     source_block, target_block = options.blocks(context.source)
-    return _side(blocks[source_block - 1], row[0], source_block), _side(blocks[target_block - 1], row[0], target_block)
+    source, target = (_parse_block(blocks[number - 1], row[0], number) for number in (source_block, target_block))
+    return source, target
 
 
-def _side(block: str, piece: Piece, number: int) -> Side:
+def _parse_block(block: str, piece: Piece, number: int) -> Side:
     tokens = [_factors(token, piece, number) for token in block.split()]
     if not tokens:
         return Side(text="", words=[], annotation=failed("no words"))
@@ -39,9 +42,9 @@ def _side(block: str, piece: Piece, number: int) -> Side:
     try:
         orders, heads = [int(order) for order in orders], [int(head) for head in heads]
     except ValueError as error:
-        raise BadRow("factors", piece, f"block {number}: ord and head are numbers ({error}).") from error
+        raise BadRow("factors", piece, f"block {number}: ord and head must be numbers ({error}).") from error
     if orders != list(range(1, len(orders) + 1)):
-        raise BadRow("factors", piece, f"block {number}: the tokens' ord do not count from 1 to {len(orders)}.")
+        raise BadRow("factors", piece, f"block {number}: the tokens' ord factors do not count from 1 to {len(orders)}.")
     if fault := tree_fault(heads):
         raise BadRow("tree", piece, f"block {number}: {fault}.")
     annotation = Annotation(lemma=lemmas, xpos=tags, head=heads, deprel=afuns)
@@ -51,7 +54,7 @@ def _side(block: str, piece: Piece, number: int) -> Side:
 def _factors(token: str, piece: Piece, number: int) -> tuple[str, ...]:
     front, *rest = token.rsplit("|", 4)
     if len(rest) == 4 and all(rest):
-        found = _FORM_AND_LEMMA.fullmatch(front)
-        if found:
-            return (*found.groups(), *rest)
+        match = _FORM_AND_LEMMA.fullmatch(front)
+        if match:
+            return (*match.groups(), *rest)
     raise BadRow("factors", piece, f"block {number}: '{token}' is not form|lemma|tag|ord|head|afun.")

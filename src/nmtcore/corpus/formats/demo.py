@@ -1,4 +1,4 @@
-"""The demo corpus, which is generated on the spot."""
+"""The format `demo`: the synthetic demo corpus, generated while it is read."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,19 @@ ALIGNED = False
 
 
 def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
-    """Yield finished pairs."""
+    """Yield finished pairs. Raises `UserError` if the options name an unknown split."""
     from nmtcore.demo import SIZES, generate, swap
 
-    choose(options.split, SIZES, what="split", where="corpora: the demo corpus")
+    choose(options.split, SIZES, noun="split", where="corpora: the demo corpus")
     count = SIZES[options.split] if options.count is None else options.count
     pairs = generate(split=options.split, count=count, seed=options.seed)
     return ((swap(pair) if options.swap else pair,) for pair in pairs)
 
 
 def parse(row: Row, options: DemoOptions, context: ReadingContext) -> tuple[Side, Side]:
-    """Give the pair's sides."""
+    """Return the sides of a finished pair."""
     source, target = (
-        Side(text=each.text, words=each.words, annotation=each.annotation) for each in (row[0].source, row[0].target)
+        Side(text=realisation.text, words=realisation.words, annotation=realisation.annotation)
+        for realisation in (row[0].source, row[0].target)
     )
     return source, target

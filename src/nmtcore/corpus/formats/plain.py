@@ -1,4 +1,4 @@
-"""Two plain files, a sentence a line."""
+"""The format `plain`: two parallel plain text files, one sentence per line."""
 
 from collections.abc import Iterator
 

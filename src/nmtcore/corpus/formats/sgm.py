@@ -1,13 +1,14 @@
-"""The tests of WMT: SGML, or the XML that came after it, with a sentence each `<seg>`; a file a side.
+"""The format `sgm`: WMT test sets in SGML, or in the later XML, with one sentence per `<seg>` and one file per side.
 
-What stands around the sentences (sets, documents, paragraphs) is passed over: both sides have the same documents in
-the same order, so that their sentences go in pairs. Real files are no sound XML (a bare `&`), so they are not read as
-such: nothing but the tags below is looked for, and references such as `&amp;` are resolved where they end in `;`.
+The structure around the sentences (sets, documents, paragraphs) is ignored: both sides have the same documents in the
+same order, so the sentences are parallel. Real files are not well-formed XML (they contain bare `&`), so they are not
+parsed as XML: only the tags below are recognised, and references such as `&amp;` are resolved only if they end in `;`.
 """
 
 import html
 import re
 from collections.abc import Iterator
+from typing import NoReturn
 
 from nmtcore.config.formats import SgmOptions
 from nmtcore.corpus.formats.rows import (
@@ -28,8 +29,8 @@ from nmtcore.errors import LineError
 ALIGNED = True
 _TAG = re.compile(rb"<\s*(/?)\s*(seg|doc|srcset|refset|tstset|src|ref|hyp)\b[^<>]*(>?)", re.IGNORECASE)
 _REFERENCE = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);")
-_TEXTS = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref": "reference"}
-_TEXTS |= dict.fromkeys((b"tstset", b"hyp"), "system")
+_ROLE_OF_TAG = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref": "reference"}
+_ROLE_OF_TAG |= dict.fromkeys((b"tstset", b"hyp"), "system")
 
 
 def rows(inputs: Inputs, options: SgmOptions) -> Iterator[Row]:
@@ -38,70 +39,72 @@ def rows(inputs: Inputs, options: SgmOptions) -> Iterator[Row]:
 
 
 def parse(row: Row, options: SgmOptions, context: ReadingContext) -> tuple[Side, Side]:
-    """Decode both segments. Raises `BadRow` for what is not UTF-8."""
+    """Decode both segments. Raises `BadRow` if one is not UTF-8."""
     return Side(text=_text(row[0])), Side(text=_text(row[1]))
 
 
 def _text(piece: Piece) -> str:
-    return spaced(_REFERENCE.sub(lambda found: html.unescape(found[0]), decode(piece)))
+    return spaced(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), decode(piece)))
 
 
 def segments(file: Input) -> Iterator[Piece]:
-    """Yield what stands between `<seg>` and `</seg>`. Raises `LineError` where the tags do not go in pairs."""
-    cutter = _Cutter(str(file.path))
+    """Yield the text between each `<seg>` and `</seg>`. Raises `LineError` if the tags are not paired."""
+    splitter = _SegmentSplitter(str(file.path))
     for piece in lines(file):
-        yield from cutter.segments(piece)
-    cutter.close()
+        yield from splitter.segments(piece)
+    splitter.close()
 
 
-class _Cutter:
-    """Keeps, from line to line, the segment that is open (its first line and its bytes so far)."""
+class _SegmentSplitter:
+    """Splits a file into segments, line by line; keeps the first line and the bytes of the open segment."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._opened = 0
+        self._first_line = 0
+        """Line of the open `<seg>`; 0 if no segment is open."""
         self._data = bytearray()
-        self._texts: str | None = None
+        self._role: str | None = None
 
     def segments(self, piece: Piece) -> Iterator[Piece]:
         """Yield the segments that end in this line."""
         start = 0
         for tag in _TAG.finditer(piece.data):
-            name = tag[2].lower()
+            name, is_end_tag = tag[2].lower(), bool(tag[1])
             if name == b"seg" and not tag[3]:
                 raise LineError(self._path, piece.line, f"the tag '{tag[0].decode(errors='replace')}' is cut off.")
-            if self._opened:
-                if name == b"seg" and tag[1]:
-                    yield Piece(self._path, self._opened, bytes(self._data) + piece.data[start : tag.start()])
-                    self._opened = 0
+            if self._first_line:
+                if name == b"seg" and is_end_tag:
+                    yield Piece(self._path, self._first_line, bytes(self._data) + piece.data[start : tag.start()])
+                    self._first_line = 0
                     self._data.clear()
                 elif name in (b"seg", b"doc"):
-                    raise LineError(
-                        self._path, self._opened, f"this <seg> has no </seg> before line {piece.line}'s tag."
-                    )
+                    self._fail(f"this <seg> has no </seg> before the tag in line {piece.line}.")
             elif name == b"seg":
-                if tag[1]:
-                    raise LineError(self._path, piece.line, "a </seg> without its <seg>.")
+                if is_end_tag:
+                    raise LineError(self._path, piece.line, "this </seg> has no <seg>.")
                 if tag[0].endswith(b"/>"):
                     yield Piece(self._path, piece.line, b"")
                 else:
-                    self._opened, start = piece.line, tag.end()
-            elif name in _TEXTS and not tag[1]:
-                self._one_text(_TEXTS[name], piece.line)
-        if self._opened:
+                    self._first_line, start = piece.line, tag.end()
+            elif name in _ROLE_OF_TAG and not is_end_tag:
+                self._check_role(_ROLE_OF_TAG[name], piece.line)
+        if self._first_line:
             self._data += piece.data[start:] + b"\n"
             if len(self._data) > LONGEST_LINE:
-                raise LineError(self._path, self._opened, f"this <seg> has no </seg> within {LONGEST_LINE} bytes.")
+                self._fail(f"this <seg> has no </seg> within {LONGEST_LINE} bytes.")
 
     def close(self) -> None:
-        """Raise `LineError` where the file ends in the middle of a segment."""
-        if self._opened:
-            raise LineError(self._path, self._opened, "this <seg> has no </seg>: is the file cut off?")
+        """Raise `LineError` if the file ends inside a segment."""
+        if self._first_line:
+            self._fail("this <seg> has no </seg>: is the file cut off?")
 
-    def _one_text(self, kind: str, line: int) -> None:
-        """See that the file holds one side only."""
-        if self._texts not in (None, kind):
+    def _fail(self, fault: str) -> NoReturn:
+        raise LineError(self._path, self._first_line, fault)
+
+    def _check_role(self, role: str, line: int) -> None:
+        """Check that the file contains only one side."""
+        if self._role not in (None, role):
             raise LineError(
-                self._path, line, f"a {kind} text in a file that began with a {self._texts} text: a file a side."
+                self._path, line, f"a {role} text in a file that began with a {self._role} text: use one file per side."
             )
-        self._texts = kind
+        self._role = role

@@ -1,4 +1,4 @@
-"""One file, a pair a line, columns between tabs or another separator."""
+"""The format `tsv`: one sentence pair per line, in columns separated by tabs or another separator."""
 
 from collections.abc import Iterator
 
@@ -15,9 +15,9 @@ def rows(inputs: Inputs, options: TsvOptions) -> Iterator[Row]:
 
 
 def parse(row: Row, options: TsvOptions, context: ReadingContext) -> tuple[Side, Side]:
-    """Take the two columns. Raises `BadRow` where the line has fewer."""
+    """Take the source and target columns. Raises `BadRow` if the line has too few columns."""
     columns = decode(row[0]).split(options.separator)
-    wanted = max(options.source_column, options.target_column)
-    if len(columns) < wanted:
-        raise BadRow("columns", row[0], f"has {len(columns)} columns; column {wanted} is asked for.")
+    last_column = max(options.source_column, options.target_column)
+    if len(columns) < last_column:
+        raise BadRow("columns", row[0], f"has {len(columns)} columns, but the options name column {last_column}.")
     return Side(text=columns[options.source_column - 1]), Side(text=columns[options.target_column - 1])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from nmtcore.features.examples import Examples
-from nmtcore.features.linearised import Linearised
+from nmtcore.features.linearised_parses import LinearisedParses
 
 
 class Transform(ABC):
@@ -20,15 +20,15 @@ class Transform(ABC):
     """The tags that it puts among the subwords of each side: entries that the run's vocabulary has, and no text."""
 
     @abstractmethod
-    def training(self, pairs: Examples, linearised: Linearised | None) -> Examples:
+    def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None) -> Examples:
         """Give what is trained on (and validated with) instead of `pairs`, some of a split's.
 
         What a pair becomes depends on no other pair: a split is transformed block by block.
-        `linearised` holds the parses of the pairs' sources, where the settings ask for them.
+        `linearised_parses` holds the parses of the pairs' sources, where the settings ask for them.
         """
 
     @abstractmethod
-    def translation(self, examples: Examples) -> Examples:
+    def for_translation(self, examples: Examples) -> Examples:
         """Give what is translated instead of `examples`: row by row, with targets or without."""
 
     @abstractmethod

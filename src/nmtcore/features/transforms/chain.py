@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from nmtcore.config.datasets import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.features.examples import Examples
-from nmtcore.features.linearised import Linearised
+from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.transforms.base import Transform
 from nmtcore.layout import file_name
 from nmtcore.segmentation.segmenter import Segmenter
@@ -27,16 +27,16 @@ class Transforms:
         """Make the transforms of a run; `vocabularies` are its own (`run_vocabularies`)."""
         return cls([_class_of(settings)(settings, vocabularies) for settings in run.transforms.values()])
 
-    def training(self, pairs: Examples, linearised: Linearised | None = None) -> Examples:
-        """Give what is trained on instead of `pairs`; only the first transform may need their parses, `linearised`."""
+    def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None = None) -> Examples:
+        """Give the examples to train on instead of `pairs`; only the first transform may read `linearised_parses`."""
         for transform in self._transforms:
-            pairs, linearised = transform.training(pairs, linearised), None
+            pairs, linearised_parses = transform.for_training(pairs, linearised_parses), None
         return pairs
 
-    def translation(self, examples: Examples) -> Examples:
+    def for_translation(self, examples: Examples) -> Examples:
         """Give what is translated instead of `examples`, row by row."""
         for transform in self._transforms:
-            examples = transform.translation(examples)
+            examples = transform.for_translation(examples)
         return examples
 
     def text_words(self, words_BS: np.ndarray) -> np.ndarray:

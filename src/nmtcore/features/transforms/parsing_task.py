@@ -10,14 +10,14 @@ import numpy as np
 
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.examples import NO_WORD, Examples, SideExamples
-from nmtcore.features.linearised import Linearised
+from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.base import Transform
-from nmtcore.segmentation.vocabulary import Vocabulary, unsplit
+from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 TRANSLATE, PARSE = "<TR>", "<PA>"
 NO_SYNTAX = "tags have no syntax: planning should have refused this system"
-ENTRIES = tuple(map(unsplit, (TRANSLATE, PARSE)))
+ENTRIES = tuple(map(tag_entry, (TRANSLATE, PARSE)))
 
 
 class ParsingTask(Transform):
@@ -28,16 +28,16 @@ class ParsingTask(Transform):
     def __init__(self, settings: ParsingTaskSettings, vocabularies: Mapping[str, Vocabulary]) -> None:
         self._translate, self._parse = vocabularies["source"].ids(ENTRIES)
 
-    def training(self, pairs: Examples, linearised: Linearised) -> Examples:
+    def for_training(self, pairs: Examples, linearised_parses: LinearisedParses) -> Examples:
         """Give both rows of every pair, one after the other; the id of the second is `-1 - id`."""
-        ids = np.repeat(pairs.id, 1 + linearised.known)
-        second = np.diff(np.repeat(np.arange(len(pairs)), 1 + linearised.known), prepend=-1) == 0
-        target = _by_turns(pairs.target, linearised.target, linearised.known, second)
-        source = _by_turns(pairs.source, pairs.source, linearised.known, second)
+        ids = np.repeat(pairs.id, 1 + linearised_parses.known)
+        second = np.diff(np.repeat(np.arange(len(pairs)), 1 + linearised_parses.known), prepend=-1) == 0
+        target = _interleaved(pairs.target, linearised_parses.target, linearised_parses.known, second)
+        source = _interleaved(pairs.source, pairs.source, linearised_parses.known, second)
         source = _wrapped(source, np.where(second, self._parse, self._translate))
         return Examples(id=np.where(second, -1 - ids, ids), source=source, target=target)
 
-    def translation(self, examples: Examples) -> Examples:
+    def for_translation(self, examples: Examples) -> Examples:
         """Wrap every source in the tag of translation."""
         source = _wrapped(examples.source, np.full(len(examples), self._translate))
         return Examples(id=examples.id, source=source, target=examples.target)
@@ -52,19 +52,19 @@ class ParsingTask(Transform):
         return [entry for entry in entries if entry not in ENTRIES]
 
 
-def _by_turns(first: SideExamples, second: SideExamples, known: np.ndarray, turns: np.ndarray) -> SideExamples:
+def _interleaved(first: SideExamples, second: SideExamples, known: np.ndarray, turns: np.ndarray) -> SideExamples:
     """Put the sentences of `first` and the `known` ones of `second` into one, the latter where `turns` is True."""
-    if first.syntax:
+    if first.features:
         raise ValueError(NO_SYNTAX)
     return SideExamples(
-        ids=Ragged.by_turns(first.ids, second.ids.select(known), turns),
-        word_of_subword=Ragged.by_turns(first.word_of_subword, second.word_of_subword.select(known), turns),
+        ids=Ragged.interleaved(first.ids, second.ids.select(known), turns),
+        word_of_subword=Ragged.interleaved(first.word_of_subword, second.word_of_subword.select(known), turns),
     )
 
 
 def _wrapped(side: SideExamples, tags: np.ndarray) -> SideExamples:
     """Put a tag before and after every sentence; `tags` has its id for each. It counts as a word in both places."""
-    if side.syntax:
+    if side.features:
         raise ValueError(NO_SYNTAX)
     words = Ragged(side.word_of_subword.values + 1, side.word_of_subword.offsets)
-    return SideExamples(ids=side.ids.between(tags, tags), word_of_subword=words.between(0, side.word_counts + 1))
+    return SideExamples(ids=side.ids.enclosed(tags, tags), word_of_subword=words.enclosed(0, side.word_counts + 1))

@@ -1,8 +1,6 @@
-"""Notes what every head of the encoder, and of the attention to the source, looks at; it changes nothing.
+"""Recording the attention weights of all heads of the encoder and of the attention to the source.
 
-No system has it: it is put behind a trained model's own components to look into it.
-
-B batch, Q query positions, S source length, H heads.
+No system contains this component: it is added after the components of a trained model to inspect it.
 """
 
 from functools import partial
@@ -11,47 +9,47 @@ import torch
 from torch import Tensor
 
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
+from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.attention import head_scores
-from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.model.pooling import word_of_column
 
 
 class AttentionMaps(Component):
-    """Weights of whole sentences, as they come out of the softmax; the steps of a search are not looked at."""
+    """Records weights after the softmax in passes over whole sentences, but not in the steps of a search."""
 
     def __init__(self) -> None:
         super().__init__(name="attention_maps")
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
-        """Watch every layer whose keys are the source."""
+        """Observe every layer that attends to the source."""
         if stack == "decoder":
             return None
         return AttentionHooks(observe=partial(self._observe, stack, layer))
 
-    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
-        """Put the word of every column."""
-        arrays.extra[self._words] = word_of_column(arrays)
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add the word of every column."""
+        arrays.extra[self._words_key] = word_of_column(arrays)
 
     @property
-    def _words(self) -> str:
+    def _words_key(self) -> str:
         return f"{self.name}.words"
 
-    def _observe(self, stack: Stack, layer: int, heads: Heads, scores_BHQS: Tensor | None) -> None:
-        context = heads.context
-        if self._words not in context.extra:
+    def _observe(self, stack: Stack, layer: int, inputs: AttentionInputs, scores_BHQK: Tensor | None) -> None:
+        context = inputs.context
+        if self._words_key not in context.extra:
             return
-        if scores_BHQS is None:
-            scores_BHQS = head_scores(heads.queries_BHQK, heads.keys_BHSK)
-        exact = scores_BHQS.float() if scores_BHQS.dtype.itemsize < 4 else scores_BHQS
-        visible_B11S = context.mask_BS[:, None, None, :]
-        weights_BHQS = torch.softmax(exact.masked_fill(~visible_B11S, float("-inf")), dim=-1)
-        context.notes.setdefault(self.name, {})[stack, layer] = weights_BHQS
+        if scores_BHQK is None:
+            scores_BHQK = head_scores(inputs.queries_BHQE, inputs.keys_BHKE)
+        exact_BHQK = scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK
+        mask_B11K = context.mask_BS[:, None, None, :]
+        weights_BHQK = torch.softmax(exact_BHQK.masked_fill(~mask_B11K, float("-inf")), dim=-1)
+        context.notes.setdefault(self.name, {})[stack, layer] = weights_BHQK
 
     def maps(self, context: Context) -> dict[tuple[Stack, int], Tensor]:
-        """Give the weights (B, H, Q, S) of the pass, fp32 or float64, by kind of attention and layer."""
+        """Return the recorded weights (B, H, Q, K), fp32 or float64, by stack and layer."""
         return context.notes[self.name]
 
     def words_BS(self, context: Context) -> Tensor:
-        """Give the word (from 0) of every column, `examples.NO_WORD` for none."""
-        return context.extra[self._words]
+        """Return the word (from 0) of every column, `examples.NO_WORD` for other tokens."""
+        return context.extra[self._words_key]

@@ -1,11 +1,8 @@
-"""The places where a component may plug into a model: every one is optional.
+"""The interface of components: optional hooks through which they add syntax to a model.
 
-A component overrides the hooks it wants. Models find out once, when they are built, which those are; a model
-without components calls none and every attention layer runs the fused kernel. A system's components are called in
-the order in which the system lists them: one that adds to scores belongs before one that multiplies them.
-
-B batch, S source length, Q query positions (S, T, or the beams of a sentence), D width, H heads,
-K head width.
+A component overrides the hooks it needs. A model determines once, when it is built, which hooks its components
+override; without components every attention layer runs the fused kernel. Components are called in the order in which
+the system lists them: one that adds to scores belongs before one that multiplies them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,73 +12,78 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from torch import Tensor, nn
 
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
+from nmtcore.model.arrays import BatchArrays
 
 Stack = Literal["encoder", "decoder", "cross"]
-"""The three kinds of attention: the encoder's, the decoder's over itself, the decoder's over the source."""
+"""Self-attention of the encoder, self-attention of the decoder, or attention of the decoder to the source."""
+
+LabelVocabularies = Mapping[str, Mapping[str, Sequence[str]]]
+"""Label vocabularies by side and by column of the feature files: labels["source"]["deprel"]."""
 
 
 @dataclass(kw_only=True)
 class Context:
-    """One pass through the model, as components see it.
+    """What components share during one pass through the model.
 
-    `extra` is what `on_arrays` put into the batch; `notes` is where components leave what they need later in the
-    same pass. In step-by-step decoding every step has its own context, with `extra` empty (sentences are dropped as
-    they finish).
+    In step-by-step decoding every step has its own context, with an empty `extra`: the rows of a search change as
+    sentences finish.
     """
 
     mask_BS: Tensor
+    """True for real source tokens."""
     extra: dict[str, Tensor] = field(default_factory=dict)
+    """The tensors that `add_to_batch` added."""
     notes: dict[str, Any] = field(default_factory=dict)
+    """Intermediate results that components need later in the same pass."""
 
 
 @dataclass(kw_only=True)
-class Heads:
-    """What one attention layer is about to compare.
+class AttentionInputs:
+    """The input of one attention layer, with its queries and keys.
 
-    In decoding, the last query is the newest position: query i stands at position `keys - queries + i`.
+    In decoding, the last query is the newest position: query i is at position `keys - queries + i`.
     """
 
     states_BQD: Tensor
-    """The layer's input (after the norm, where that comes first)."""
-    queries_BHQK: Tensor
-    keys_BHSK: Tensor
+    """The layer's input, after the layer norm if the norm comes first."""
+    queries_BHQE: Tensor
+    keys_BHKE: Tensor
     context: Context
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionHooks:
-    """What a component does in one attention layer."""
+    """The functions that a component adds to one attention layer.
 
-    queries_keys: Callable[[Heads], tuple[Tensor, Tensor]] | None = None
-    """Return (queries_BHQK, keys_BHSK) with the claimed heads' replaced. The fused kernel stays."""
-    bias: Callable[[Heads], Tensor] | None = None
-    """Return what is added to scores_BHQS (already divided by sqrt(K)), of that shape or broadcasting to it; asked
-    after all `queries_keys`, added before any `scores`. The fused kernel stays, unless another component observes."""
-    scores: Callable[[Tensor, Heads], Tensor] | None = None
-    """Change scores_BHQS (already divided by sqrt(K)), before mask and softmax. The layer runs the explicit form."""
-    mixed: Callable[[Tensor, Tensor, Heads], Tensor] | None = None
-    """Change the heads' outputs mixed_BHQK, given weights_BHQS after the softmax. The layer runs the explicit form."""
-    observe: Callable[[Heads, Tensor | None], None] | None = None
-    """See the layer without changing it. scores_BHQS as they go into the mask where the layer runs the explicit form;
-    else None, and the observer computes those of its own head. The fused kernel stays, where there is no bias."""
+    If any component of the layer has `scores` or `mixed`, or has `observe` while another has `bias`, the layer runs the
+    explicit form of attention instead of the fused kernel.
+    """
 
-
-Labels = Mapping[str, Mapping[str, Sequence[str]]]
-"""The labels of each side and kind: labels["source"]["deprel"]."""
+    queries_keys: Callable[[AttentionInputs], tuple[Tensor, Tensor]] | None = None
+    """Return queries_BHQE and keys_BHKE, with those of the claimed heads replaced."""
+    bias: Callable[[AttentionInputs], Tensor] | None = None
+    """Return a term to add to scores_BHQK (after the division by sqrt(E)), in a shape that broadcasts to theirs. Called
+    after every `queries_keys`; added before any `scores`."""
+    scores: Callable[[Tensor, AttentionInputs], Tensor] | None = None
+    """Return changed scores_BHQK (after the division by sqrt(E), before mask and softmax)."""
+    mixed: Callable[[Tensor, Tensor, AttentionInputs], Tensor] | None = None
+    """Return changed outputs of the heads, given mixed_BHQE and weights_BHQK (after the softmax)."""
+    observe: Callable[[AttentionInputs, Tensor | None], None] | None = None
+    """Read the inputs and scores_BHQK (before the mask) and change nothing. The scores are None in a layer that runs
+    the fused kernel; the observer then computes those that it needs."""
 
 
 class Component(nn.Module):
-    """A part that adds syntax to a base model. Subclasses override what they need.
+    """A part of a model that adds syntax. Subclasses override the hooks they need.
 
-    All are made from the same things: their settings, a name that no other component of the model has (the key of
-    their losses, counts, notes and extras), the settings of the model, and the labels that the data have.
+    All components are built from their settings, a name that is unique in the model (the key of their loss, count,
+    notes and extras), the settings of the model, and the label vocabularies of the data.
     """
 
     source_prefix: ClassVar[tuple[int, ...]] = ()
-    """Ids that stand before every source sentence."""
+    """Ids to put before every source sentence."""
     points_to_root: ClassVar[bool] = False
     """Whether column 0 of `parse_scores` is the artificial root."""
 
@@ -91,54 +93,54 @@ class Component(nn.Module):
         *,
         name: str,
         model: TransformerSettings | None = None,
-        labels: Labels | None = None,
+        labels: LabelVocabularies | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings
         self.name = name
 
     def replaces_positions(self, stack: Stack) -> bool:
-        """Say whether the sinusoids of the encoder or the decoder are left out because of this component."""
+        """Say whether this component replaces the sinusoids of the encoder or the decoder."""
         return False
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
-        """Give the hooks for one attention layer (from 0), None for none. Asked once, when the model is built."""
+        """Return the hooks for one attention layer (from 0), or None. Called once, when the model is built."""
         return None
 
-    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
-        """Put what the model will need into `arrays.extra` and `arrays.counts`: numpy, vectorised, no torch.
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add what the model will need to `arrays.extra` and `arrays.counts`: vectorised numpy, no torch.
 
-        `examples` are those of the batch, row by row. The count of the loss is a plain number known before the
-        forward pass, so that accumulation and several devices can divide by the global one. Names in `extra` begin
-        with the component's.
+        `examples` are those of the batch, in its order. Names in `extra` begin with the component's name. The count of
+        the loss is a number known before the forward pass, so that gradient accumulation and several devices can
+        divide by the global count.
         """
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
-        """Change the scaled embeddings of the source, before the positions are added."""
+        """Change the scaled embeddings of the source, before positions are added."""
         return embedded_BSD
 
     def loss(self, context: Context) -> Tensor:
-        """Sum the component's own loss (fp32) over what its count in `Arrays.counts` counts, after `encode`."""
+        """Sum this component's loss (fp32) over the items that it counts in `BatchArrays.counts`; after `encode`."""
         raise NotImplementedError
 
     @property
     def loss_weight(self) -> float:
-        """The factor of the mean of `loss` in the objective."""
+        """The factor of the mean loss in the objective."""
         return 1.0
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
-        """Score every word's head, after `encode`.
+        """Score the head of every word; after `encode`.
 
-        Per sentence log-probabilities, float32 of shape (words, 1 + words) with the root in column 0 where
-        `points_to_root`, else (words, words).
+        Returns one float32 array of log-probabilities per sentence, of shape (words, 1 + words) with the root in
+        column 0 if `points_to_root`, else (words, words).
         """
         raise NotImplementedError
 
-    def initialise(self, kind: str) -> None:
-        """Set parameters that want something else than the model's initialisation (`build.initialise`), after it."""
+    def initialise(self, initialisation: str) -> None:
+        """Set parameters that need other initial values; called after `build.initialise_model` set all parameters."""
 
 
 def hooks_of(components: Iterable[Component], name: str) -> tuple[Callable, ...]:
     """Collect the bound methods `name` of those components that override it."""
-    plain = getattr(Component, name)
-    return tuple(getattr(c, name) for c in components if getattr(type(c), name) is not plain)
+    base_method = getattr(Component, name)
+    return tuple(getattr(c, name) for c in components if getattr(type(c), name) is not base_method)

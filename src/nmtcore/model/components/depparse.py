@@ -3,24 +3,24 @@
 import numpy as np
 
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
+from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.parser_head import ParserHead
 from nmtcore.segmentation.vocabulary import ROOT_ID
 
 ROOT_COLUMN = 0
-"""Where `<ROOT>` stands in every source."""
+"""The column of `<ROOT>` in every source."""
 
 
 class DepParse(ParserHead):
-    """`<ROOT>` before the source is the governor of the roots; words without annotation are not supervised."""
+    """Puts `<ROOT>` before the source as the governor of the roots. Words without annotation are not supervised."""
 
     source_prefix = (ROOT_ID,)
     points_to_root = True
 
-    def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Point to the governor's first piece."""
-        return self.governor_columns(arrays, examples, of_root=ROOT_COLUMN)
+    def first_subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+        """Return the column of the governor's first subword."""
+        return self.governor_columns(arrays, examples, root_column=ROOT_COLUMN)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
-        """Score `<ROOT>`, then the words."""
+        """Return the scores of `<ROOT>`, then those of the words."""
         return log_SS[np.ix_(first_W, np.concatenate([[ROOT_COLUMN], first_W]))]

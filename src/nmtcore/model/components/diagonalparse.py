@@ -1,18 +1,18 @@
-"""A head that points from each word to the previous one: the control for `depparse` (pham2018, section 6.3)."""
+"""A head that points from each word to the previous one, as a control for `depparse` (pham2018, section 6.3)."""
 
 import numpy as np
 
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
+from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.parser_head import ParserHead
 from nmtcore.syntax.trees import NO_COLUMN
 
 
 class DiagonalParse(ParserHead):
-    """The first word points to itself, and counts; no annotation is read."""
+    """Supervises all words, without any annotation; the first word points to itself."""
 
-    def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Point to the previous word's first piece."""
-        first_BW = arrays.first_BW
+    def first_subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+        """Return the column of the previous word's first subword."""
+        first_BW = arrays.first_subword_BW
         previous_BW = np.concatenate([first_BW[:, :1], first_BW[:, :-1]], axis=1)
         return np.where(first_BW == NO_COLUMN, NO_COLUMN, previous_BW)

@@ -1,8 +1,7 @@
 """An encoder attention head that is trained to point from word to word.
 
-By default (pham2018, chapter 4) a word's first piece points to the first piece of another word, its other pieces to
-the first. The head goes on to serve the translation. B batch, S source length, W words, P real subwords of a batch,
-H heads, K head width.
+By default (pham2018, chapter 4) a word's first subword points to the first subword of another word, and its other
+subwords point to its first. The head still takes part in translation.
 """
 
 import numpy as np
@@ -12,71 +11,70 @@ from torch import Tensor
 
 from nmtcore.config.components.parser_head import ParserHeadSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
+from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.attention import head_scores
-from nmtcore.model.components.base import AttentionHooks, Component, Context, Heads, Stack
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 
 
 class ParserHead(Component):
-    """Supervises one head; subclasses say where each word's first piece points to."""
+    """Supervises one head; subclasses compute the target of each word's first subword."""
 
     settings: ParserHeadSettings
 
-    def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Give the column that each word's first piece points to: (B, W), `NO_COLUMN` where it is not supervised.
+    def first_subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+        """Return the column that each word's first subword points to: (B, W), `NO_COLUMN` without supervision.
 
-        None where the examples came without what says so.
+        Returns None if the examples have no annotation to compute it from.
         """
         raise NotImplementedError
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
-        """Watch one layer of the encoder."""
-        watched = stack == "encoder" and layer == self.settings.layer
-        return AttentionHooks(observe=self._observe) if watched else None
+        """Observe one layer of the encoder."""
+        applies = stack == "encoder" and layer == self.settings.layer
+        return AttentionHooks(observe=self._observe) if applies else None
 
-    def _observe(self, heads: Heads, scores_BHSS: Tensor | None) -> None:
+    def _observe(self, inputs: AttentionInputs, scores_BHSS: Tensor | None) -> None:
         head = self.settings.head
         if scores_BHSS is None:
-            scores_BSS = head_scores(heads.queries_BHQK[:, head], heads.keys_BHSK[:, head])
+            scores_BSS = head_scores(inputs.queries_BHQE[:, head], inputs.keys_BHKE[:, head])
         else:
             scores_BSS = scores_BHSS[:, head]
-        heads.context.notes[self.name] = scores_BSS
+        inputs.context.notes[self.name] = scores_BSS
 
-    def targets(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Give the column that each of `arrays.words` points to: (P,), otherwise as `pointed_to`."""
-        pointed_BW = self.pointed_to(arrays, examples)
-        if pointed_BW is None:
+    def subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+        """Return the column that each of `arrays.subwords` points to: (J,), else like `first_subword_targets`."""
+        targets_BW = self.first_subword_targets(arrays, examples)
+        if targets_BW is None:
             return None
-        rows, columns, words = arrays.words
-        own_first, pointed = arrays.first_BW[rows, words], pointed_BW[rows, words]
-        return np.where((columns == own_first) | (pointed == NO_COLUMN), pointed, own_first)
+        rows_J, columns_J, words_J = arrays.subwords
+        first_J, targets_J = arrays.first_subword_BW[rows_J, words_J], targets_BW[rows_J, words_J]
+        return np.where((columns_J == first_J) | (targets_J == NO_COLUMN), targets_J, first_J)
 
-    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
-        """Put the first piece of each word, who may be pointed to, and where trees are known each token's target."""
-        arrays.extra[f"{self.name}.first"] = arrays.first_BW
-        arrays.extra[f"{self.name}.candidates"] = self._candidates(arrays)
-        targets = self.targets(arrays, examples)
-        if targets is None:
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add each word's first subword, the columns that may be pointed to and, with trees, each token's target."""
+        arrays.extra[f"{self.name}.first"] = arrays.first_subword_BW
+        arrays.extra[f"{self.name}.candidates"] = self._candidates_BS(arrays)
+        targets_J = self.subword_targets(arrays, examples)
+        if targets_J is None:
             return
-        rows, columns, _ = arrays.words
         targets_BS = np.full_like(arrays.source_BS, NO_COLUMN)
-        targets_BS[rows, columns] = targets
+        targets_BS[arrays.subwords.rows_J, arrays.subwords.columns_J] = targets_J
         arrays.extra[f"{self.name}.targets"] = targets_BS
         arrays.counts[self.name] = int((targets_BS != NO_COLUMN).sum())
 
-    def _candidates(self, arrays: Arrays) -> np.ndarray:
-        """Find the sentence's own subwords, and this component's prefix: neither `</s>` nor what others put before."""
+    def _candidates_BS(self, arrays: BatchArrays) -> np.ndarray:
+        """Mark a sentence's subwords and this component's prefix, but neither `</s>` nor prefixes of others."""
         columns_S = np.arange(arrays.source_BS.shape[1])
         ends_B1 = arrays.offset + arrays.source.ids.lengths[:, None]
         return (columns_S >= arrays.offset - len(self.source_prefix)) & (columns_S < ends_B1)
 
-    def _log_probabilities(self, context: Context) -> Tensor:
-        """Normalise the scores (fp32 or float64) over the candidates: (B, S, S)."""
+    def _log_probabilities_BSS(self, context: Context) -> Tensor:
+        """Normalise the scores (fp32 or float64) over the candidates."""
         scores_BSS = context.notes[self.name]
         scores_BSS = scores_BSS.float() if scores_BSS.dtype.itemsize < 4 else scores_BSS
         candidates_BS = context.extra[f"{self.name}.candidates"]
-        # Not -inf: a sentence without words has no candidates, and its gradient must stay a number.
+        # Not -inf: a sentence without words has no candidates, and its gradients must be finite.
         lowest = torch.finfo(scores_BSS.dtype).min
         return scores_BSS.masked_fill(~candidates_BS.unsqueeze(1), lowest).log_softmax(dim=-1)
 
@@ -84,18 +82,18 @@ class ParserHead(Component):
         """Sum `-log p(target column)` over the supervised tokens, without label smoothing."""
         targets_BS = context.extra.get(f"{self.name}.targets")
         if targets_BS is None:
-            raise ValueError(f"{self.name} is trained on dependency trees, but the examples came without governors")
-        log_BSS = self._log_probabilities(context)
+            raise ValueError(f"{self.name} is trained on dependency trees, but the examples have no governors")
+        log_BSS = self._log_probabilities_BSS(context)
         return F.nll_loss(log_BSS.flatten(0, 1), targets_BS.flatten(), ignore_index=NO_COLUMN, reduction="sum")
 
     @property
     def loss_weight(self) -> float:
-        """The factor of the loss."""
+        """The factor of the mean loss in the objective."""
         return self.settings.weight
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
-        """Read the head's log-probabilities off the words' first pieces."""
-        log_BSS = self._log_probabilities(context).detach().float().cpu().numpy()
+        """Read the head's log-probabilities at the words' first subwords."""
+        log_BSS = self._log_probabilities_BSS(context).detach().float().cpu().numpy()
         first_BW = context.extra[f"{self.name}.first"].cpu().numpy()
         return [
             self.word_scores(log_SS, first_W[first_W != NO_COLUMN])
@@ -103,19 +101,21 @@ class ParserHead(Component):
         ]
 
     @staticmethod
-    def governor_columns(arrays: Arrays, examples: Examples, *, of_root: int | np.ndarray) -> np.ndarray | None:
-        """Give the column of the first piece of each word's governor: (B, W), `NO_COLUMN` where none is known.
+    def governor_columns(
+        arrays: BatchArrays, examples: Examples, *, root_column: int | np.ndarray
+    ) -> np.ndarray | None:
+        """Return the column of the first subword of each word's governor: (B, W), `NO_COLUMN` without annotation.
 
-        Roots have `of_root`, one column or (B, W). None where the examples came without governors.
+        Roots have `root_column`: one column, or (B, W). Returns None if the examples have no governors.
         """
-        governors = examples.source.syntax.get("governor")
+        governors = examples.source.features.get("governor")
         if governors is None:
             return None
-        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_BW.shape[1]).astype(np.int64)
-        columns_BW = np.take_along_axis(arrays.first_BW, np.maximum(governor_BW, 0), axis=1)
-        columns_BW = np.where(governor_BW == GOVERNOR_OF_ROOT, of_root, columns_BW)
+        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_subword_BW.shape[1]).astype(np.int64)
+        columns_BW = np.take_along_axis(arrays.first_subword_BW, np.maximum(governor_BW, 0), axis=1)
+        columns_BW = np.where(governor_BW == GOVERNOR_OF_ROOT, root_column, columns_BW)
         return np.where(governor_BW == NO_GOVERNOR, NO_COLUMN, columns_BW)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
-        """Cut the words' scores out of a sentence's (as `parse_scores` says), given the words' first columns."""
+        """Select a sentence's `parse_scores` from its log-probabilities, given the words' first columns."""
         return log_SS[np.ix_(first_W, first_W)]

@@ -1,19 +1,16 @@
-"""A label for the distance between two tokens, in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2).
-
-Q query positions, S key positions.
-"""
+"""Labels for the distance between two tokens, instead of sinusoids (Shaw et al. 2018; pham2018, section 5.2)."""
 
 import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import RelativePositionsSettings
-from nmtcore.config.model import TransformerSettings
-from nmtcore.model.components.base import Heads, Labels, Stack
+from nmtcore.config.transformer import TransformerSettings
+from nmtcore.model.components.base import AttentionInputs, LabelVocabularies, Stack
 from nmtcore.model.components.pair_labels import PairLabels
 
 
 class RelativePositions(PairLabels):
-    """Label `maximum + j - i` for key j seen from query i; prefixes and `</s>` are tokens like others."""
+    """Label `maximum + j - i` for query i and key j; prefixes and `</s>` are tokens like all others."""
 
     def __init__(
         self,
@@ -21,27 +18,28 @@ class RelativePositions(PairLabels):
         *,
         name: str,
         model: TransformerSettings,
-        labels: Labels | None = None,
+        labels: LabelVocabularies | None = None,
     ) -> None:
         super().__init__(
             settings,
             name=name,
             model=model,
             labels=labels,
-            count=2 * settings.maximum + (2 if settings.far == "label" else 1),
+            label_count=2 * settings.maximum + (2 if settings.far == "label" else 1),
             stacks=("encoder", "decoder") if settings.decoder else ("encoder",),
         )
 
     def replaces_positions(self, stack: Stack) -> bool:
-        """Leave the sinusoids out where the labels stand for them."""
+        """Replace the sinusoids of every stack that has labels."""
         return stack in self.keys
 
-    def pair_labels(self, heads: Heads, stack: Stack) -> Tensor:
-        """Count from the queries' own positions: in decoding, the last query is the newest."""
-        maximum, keys = self.settings.maximum, heads.keys_BHSK.size(2)
-        places_S = torch.arange(keys, device=heads.keys_BHSK.device)
-        distances_QS = places_S - places_S[keys - heads.queries_BHQK.size(2) :].unsqueeze(1)
-        labels_QS = distances_QS.clamp(-maximum, maximum) + maximum
+    def pair_labels(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
+        """Compute distances between positions; in decoding, the last query is the newest position."""
+        maximum, keys = self.settings.maximum, inputs.keys_BHKE.size(2)
+        positions_K = torch.arange(keys, device=inputs.keys_BHKE.device)
+        positions_Q1 = positions_K[keys - inputs.queries_BHQE.size(2) :].unsqueeze(1)
+        distances_QK = positions_K - positions_Q1
+        labels_QK = distances_QK.clamp(-maximum, maximum) + maximum
         if self.settings.far == "label":
-            labels_QS = labels_QS.masked_fill(distances_QS.abs() > maximum, 2 * maximum + 1)
-        return labels_QS.unsqueeze(0)
+            labels_QK = labels_QK.masked_fill(distances_QK.abs() > maximum, 2 * maximum + 1)
+        return labels_QK.unsqueeze(0)

@@ -1,39 +1,41 @@
-"""Dependency labels as a part of each source token's embedding (bugliarello2020, after Sennrich and Haddow 2016).
-
-B batch, S source length, D width.
-"""
+"""Dependency labels as part of each source token's embedding (bugliarello2020, after Sennrich and Haddow 2016)."""
 
 import torch
 from torch import Tensor, nn
 
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
-from nmtcore.model.components.base import Component, Context, Labels
-from nmtcore.model.components.source_labels import SYMBOLS, label_ids, vocabulary
+from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.components.base import Component, Context, LabelVocabularies
+from nmtcore.model.components.source_labels import SYMBOLS, label_vocabulary, token_label_ids
 
 
 class SennrichHaddow(Component):
-    """The label's embedding, not scaled, overwrites the last dimensions of the scaled embedding of the token.
+    """Overwrites the last dimensions of the scaled token embedding with the unscaled embedding of the token's label.
 
-    Without a vocabulary of dependency labels it is a `UserError`.
+    Raises UserError if the source has no vocabulary of dependency labels.
     """
 
     def __init__(
-        self, settings: SennrichHaddowSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+        self,
+        settings: SennrichHaddowSettings,
+        *,
+        name: str,
+        model: TransformerSettings,
+        labels: LabelVocabularies | None = None,
     ) -> None:
         super().__init__(settings, name=name, model=model, labels=labels)
-        self.labels = len(vocabulary(labels, "deprel", name=name))
-        self.embedding = nn.Embedding(self.labels + SYMBOLS, settings.width)
+        self.label_count = len(label_vocabulary(labels, "deprel", name=name))
+        self.embedding = nn.Embedding(self.label_count + SYMBOLS, settings.width)
 
-    def on_arrays(self, arrays: Arrays, examples: Examples) -> None:
-        """Put the label of every token."""
-        ids_BS = label_ids(arrays, examples, "deprel", labels=self.labels, name=self.name)
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add the label of every token."""
+        ids_BS = token_label_ids(arrays, examples, "deprel", label_count=self.label_count, name=self.name)
         arrays.extra[f"{self.name}.labels"] = ids_BS
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
-        """Overwrite; positions are added after."""
-        labels_BSE = self.embedding(context.extra[f"{self.name}.labels"]).to(embedded_BSD.dtype)
-        kept = embedded_BSD.size(-1) - self.embedding.embedding_dim
-        return torch.cat([embedded_BSD[..., :kept], labels_BSE], dim=-1)
+        """Overwrite the last dimensions, before positions are added."""
+        labels_BSF = self.embedding(context.extra[f"{self.name}.labels"]).to(embedded_BSD.dtype)
+        token_width = embedded_BSD.size(-1) - self.embedding.embedding_dim
+        return torch.cat([embedded_BSD[..., :token_width], labels_BSF], dim=-1)

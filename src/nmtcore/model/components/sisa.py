@@ -1,6 +1,6 @@
 """Syntactically informed self-attention: a biaffine head that is trained to parse (Strubell et al. 2018, section 3.1).
 
-As bugliarello2020 (section 4.2) takes it to subwords. B batch, S source length, W words, H heads, K head width.
+With subwords, as in bugliarello2020 (section 4.2).
 """
 
 import math
@@ -10,25 +10,30 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.components.sisa import SisaSettings
-from nmtcore.config.model import TransformerSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
-from nmtcore.model.components.base import AttentionHooks, Heads, Labels, Stack
+from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.components.base import AttentionHooks, AttentionInputs, LabelVocabularies, Stack
 from nmtcore.model.components.parser_head import ParserHead
 
 
 class Sisa(ParserHead):
-    """`s_ij = [q_i; 1] U [k_j; 1]`, where `q = leaky(Wq x)` and `k = leaky(Wk x)`; values are the head's own.
+    """`s_ij = [q_i; 1] U [k_j; 1]`, where `q = leaky(Wq x)` and `k = leaky(Wk x)`; the head's values are unchanged.
 
-    Every piece of a word points to the first piece of its governor, the root's to the root's own first. Those terms
-    of `s_ij` that j is not in (the query's bias, the constant) fall out of every softmax, so they are not computed:
-    the scores are a dot product of `U' q_i + u` and `k_j`, and the fused kernel stays.
+    Every subword of a word points to the first subword of its governor; those of a root point to its own first subword.
+    The terms of `s_ij` without j (the query's bias, the constant) cancel in the softmax and are not computed. So the
+    scores are dot products of `U' q_i + u` and `k_j`, which the fused kernel can compute.
     """
 
     points_to_root = True
 
     def __init__(
-        self, settings: SisaSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+        self,
+        settings: SisaSettings,
+        *,
+        name: str,
+        model: TransformerSettings,
+        labels: LabelVocabularies | None = None,
     ) -> None:
         super().__init__(settings, name=name, model=model, labels=labels)
         width = model.width // model.heads
@@ -36,40 +41,41 @@ class Sisa(ParserHead):
         self.keys = nn.Linear(model.width, width)
         self.biaffine = nn.Linear(width, width)
 
-    def initialise(self, kind: str) -> None:
-        """Start at scores of about a plain head's size; else nothing divides them, and the head is one-hot at first.
+    def initialise(self, initialisation: str) -> None:
+        """Scale U so that the first scores are about as large as those of a plain head.
 
-        Assumed: neither paper says how U starts, and the code of bugliarello2020 leaves it as its memory was.
+        Biaffine scores are not divided by sqrt(E), so without this the head would start nearly one-hot. This is our
+        assumption: neither paper describes how U is initialised, and the code of bugliarello2020 does not initialise
+        its memory.
         """
-        if kind == "xavier":
+        if initialisation == "xavier":
             nn.init.xavier_uniform_(self.biaffine.weight, gain=self.biaffine.in_features**-0.5)
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
-        """Replace one head's comparison in one layer of the encoder, and watch it."""
-        chosen = stack == "encoder" and layer == self.settings.layer
-        return AttentionHooks(queries_keys=self._queries_keys, observe=self._observe) if chosen else None
+        """Replace and observe one head's queries and keys in one layer of the encoder."""
+        applies = stack == "encoder" and layer == self.settings.layer
+        return AttentionHooks(queries_keys=self._queries_keys, observe=self._observe) if applies else None
 
-    def _queries_keys(self, heads: Heads) -> tuple[Tensor, Tensor]:
+    def _queries_keys(self, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
         head, slope = self.settings.head, self.settings.slope
-        queries_BSK = self.biaffine(F.leaky_relu(self.queries(heads.states_BQD), slope))
-        queries_BHSK, keys_BHSK = heads.queries_BHQK.clone(), heads.keys_BHSK.clone()
-        # The layer divides by sqrt(K), the biaffine operator does not.
-        queries_BHSK[:, head] = queries_BSK * math.sqrt(queries_BSK.size(-1))
-        keys_BHSK[:, head] = F.leaky_relu(self.keys(heads.states_BQD), slope)
-        return queries_BHSK, keys_BHSK
+        queries_BQE = self.biaffine(F.leaky_relu(self.queries(inputs.states_BQD), slope))
+        queries_BHQE, keys_BHKE = inputs.queries_BHQE.clone(), inputs.keys_BHKE.clone()
+        # The layer divides scores by sqrt(E), the biaffine operator does not.
+        queries_BHQE[:, head] = queries_BQE * math.sqrt(queries_BQE.size(-1))
+        keys_BHKE[:, head] = F.leaky_relu(self.keys(inputs.states_BQD), slope)
+        return queries_BHQE, keys_BHKE
 
-    def pointed_to(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Point to the governor's first piece, the root to its own."""
-        return self.governor_columns(arrays, examples, of_root=arrays.first_BW)
+    def first_subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+        """Return the column of the governor's first subword; for a root that of its own."""
+        return self.governor_columns(arrays, examples, root_column=arrays.first_subword_BW)
 
-    def targets(self, arrays: Arrays, examples: Examples) -> np.ndarray | None:
-        """Point every piece where its word points."""
-        pointed_BW = self.pointed_to(arrays, examples)
-        rows, _, words = arrays.words
-        return None if pointed_BW is None else pointed_BW[rows, words]
+    def subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+        """Return for every subword the target of its word."""
+        targets_BW = self.first_subword_targets(arrays, examples)
+        return None if targets_BW is None else targets_BW[arrays.subwords.rows_J, arrays.subwords.words_J]
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
-        """Take a word's score of itself for that of being a root."""
+        """Return the scores of being a root, which are the words' scores for themselves, and those of the words."""
         scores_WW = log_SS[np.ix_(first_W, first_W)]
         roots_W = scores_WW.diagonal().copy()
         np.fill_diagonal(scores_WW, -np.inf)

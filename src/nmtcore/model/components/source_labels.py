@@ -1,48 +1,51 @@
-"""The label of every token of the source, as an id: what an annotator says of its word, or a symbol of its own.
+"""Label ids of the source tokens: the annotated label of a token's word, or an id for `</s>` or a prefix.
 
-Ids 0 to L-1 are those of the label vocabulary (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 what stands
-before the sentence. B batch, S source length, L labels.
+Ids 0 to L-1 are those of the label vocabulary (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 is any prefix.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import Arrays
+from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.components.base import LabelVocabularies
 
 SYMBOLS = 2
-"""Ids beyond those of the vocabulary."""
+"""Number of ids after those of the vocabulary: `</s>`, prefix."""
 
 
-def vocabulary(labels: Mapping | None, column: str, *, name: str) -> Sequence[str]:
-    """Give the source's vocabulary of `column` ("deprel"...); none, or an empty one, is a `UserError`.
+def label_vocabulary(labels: LabelVocabularies | None, label_column: str, *, name: str) -> Sequence[str]:
+    """Return the source's label vocabulary of a column of the feature files ("deprel"...).
 
-    `labels` is what `build_components` hands over; `name` is the component's.
+    `name` is the component's. Raises UserError if the vocabulary is missing or empty.
     """
-    found = (labels or {}).get("source", {}).get(column, ())
-    if len(found) > len(LABEL_SPECIALS):
-        return found
-    what = "is empty" if len(found) else "is missing"
+    vocabulary = (labels or {}).get("source", {}).get(label_column, ())
+    if len(vocabulary) > len(LABEL_SPECIALS):
+        return vocabulary
+    fault = "is empty" if len(vocabulary) else "is missing"
     raise UserError(
-        f"{name} reads the {column} of the source's words, but the vocabulary of those labels {what}: "
-        "name an annotator that gives them in `syntax` of the data set, and run the workflow again."
+        f"{name} reads the {label_column} of the source's words, but the vocabulary of those labels {fault}. Name an "
+        "annotator that provides them in `syntax` of the data set, and run the workflow again."
     )
 
 
-def label_ids(arrays: Arrays, examples: Examples, column: str, *, labels: int, name: str) -> np.ndarray:
-    """Lay the ids of a batch into (B, S), int64, beside `arrays.source_BS`; padding has `NO_LABEL`.
+def token_label_ids(
+    arrays: BatchArrays, examples: Examples, label_column: str, *, label_count: int, name: str
+) -> np.ndarray:
+    """Return the label id of every token of `arrays.source_BS`: (B, S), int64, `NO_LABEL` for padding.
 
-    Every piece of a word has the word's label. `labels` is L. Examples without such labels are a `ValueError`.
+    Every subword of a word has the word's label. `label_count` is L. Raises ValueError if the examples have no such
+    labels.
     """
-    of_words = examples.source.syntax.get(column)
-    if of_words is None:
-        raise ValueError(f"{name} reads the {column} of the source's words, but the examples came without")
+    word_labels = examples.source.features.get(label_column)
+    if word_labels is None:
+        raise ValueError(f"{name} reads the {label_column} of the source's words, but the examples have none")
     ids_BS = np.full(arrays.source_BS.shape, NO_LABEL, dtype=np.int64)
-    ids_BS[:, : arrays.offset] = labels + 1
-    rows, columns, words = arrays.words
-    ids_BS[rows, columns] = of_words.values[of_words.offsets[rows] + words]
-    ids_BS[np.arange(len(ids_BS)), arrays.offset + arrays.source.ids.lengths] = labels
+    ids_BS[:, : arrays.offset] = label_count + 1
+    rows_J, columns_J, words_J = arrays.subwords
+    ids_BS[rows_J, columns_J] = word_labels.values[word_labels.offsets[rows_J] + words_J]
+    ids_BS[np.arange(len(ids_BS)), arrays.offset + arrays.source.ids.lengths] = label_count
     return ids_BS

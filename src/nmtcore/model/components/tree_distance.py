@@ -1,21 +1,26 @@
-"""A label for the number of edges between two words of the source's dependency tree (pham2018, section 3.1)."""
+"""Labels for the number of edges between two words in the source's dependency tree (pham2018, section 3.1)."""
 
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeDistanceSettings
-from nmtcore.config.model import TransformerSettings
-from nmtcore.model.components.base import Labels
+from nmtcore.config.transformer import TransformerSettings
+from nmtcore.model.components.base import LabelVocabularies
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 
 class TreeDistance(TreeLabels):
-    """Labels 0 to `maximum`, then one for all that is further."""
+    """Labels 0 to `maximum`, and one label for all longer paths."""
 
     def __init__(
-        self, settings: TreeDistanceSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+        self,
+        settings: TreeDistanceSettings,
+        *,
+        name: str,
+        model: TransformerSettings,
+        labels: LabelVocabularies | None = None,
     ) -> None:
-        super().__init__(settings, name=name, model=model, labels=labels, path_labels=settings.maximum + 2)
+        super().__init__(settings, name=name, model=model, labels=labels, path_label_count=settings.maximum + 2)
 
     def path_labels(self, paths: Paths) -> Tensor:
-        """Count the steps up and down."""
+        """Label each path with its number of edges."""
         return (paths.up_BWW + paths.down_BWW).clamp(max=self.settings.maximum + 1)

@@ -1,11 +1,11 @@
-"""A label for the steps from one word to another through the source's dependency tree (pham2018, section 3.1)."""
+"""Labels for the path from one word to another through the source's dependency tree (pham2018, section 3.1)."""
 
 import torch
 from torch import Tensor
 
 from nmtcore.config.components.pair_labels import TreeTraversalSettings
-from nmtcore.config.model import TransformerSettings
-from nmtcore.model.components.base import Labels
+from nmtcore.config.transformer import TransformerSettings
+from nmtcore.model.components.base import LabelVocabularies
 from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 SELF, FAR = "self", "far"
@@ -14,8 +14,8 @@ SELF, FAR = "self", "far"
 def traversals(maximum: int) -> tuple[str, ...]:
     """List the labels of paths of at most `maximum` steps: "self", `U*D*`, `LD*`, `RD*`, "far".
 
-    U and D are a step up and down the tree, L and R one to a sibling on the left and on the right. The step to a
-    sibling stands for one up and one down, so that no path is `UD` and on.
+    U and D are steps up and down the tree, L and R steps to a sibling on the left and on the right. A step to a sibling
+    replaces one step up and one down, so no path begins with `UD`.
     """
     straight = [
         "U" * up + "D" * (steps - up)
@@ -27,27 +27,33 @@ def traversals(maximum: int) -> tuple[str, ...]:
 
 
 class TreeTraversal(TreeLabels):
-    """The labels of `traversals`, found by a path's steps up, its steps down, and the side of the sibling."""
+    """The labels of `traversals`, looked up by a path's steps up and down and by the side of the sibling."""
 
     def __init__(
-        self, settings: TreeTraversalSettings, *, name: str, model: TransformerSettings, labels: Labels | None = None
+        self,
+        settings: TreeTraversalSettings,
+        *,
+        name: str,
+        model: TransformerSettings,
+        labels: LabelVocabularies | None = None,
     ) -> None:
         names = traversals(settings.maximum)
-        super().__init__(settings, name=name, model=model, labels=labels, path_labels=len(names))
-        # One step up and `down` down is a step to a sibling and `down - 1` down: one less in all.
-        most = settings.maximum + 1
-        number = {label: i for i, label in enumerate(names)}
-        table = torch.full((2, most + 1, most + 1), number[FAR])
+        super().__init__(settings, name=name, model=model, labels=labels, path_label_count=len(names))
+        # One step up and `down` steps down are written as a step to a sibling and `down - 1` steps down. So a path with
+        # a label can have `maximum + 1` edges.
+        limit = settings.maximum + 1
+        label_ids = {label: i for i, label in enumerate(names)}
+        table = torch.full((2, limit + 1, limit + 1), label_ids[FAR])
         for left, side in enumerate("RL"):
-            for up in range(most + 1):
-                for down in range(most + 1):
+            for up in range(limit + 1):
+                for down in range(limit + 1):
                     path = side + "D" * (down - 1) if up == 1 and down else "U" * up + "D" * down
-                    table[left, up, down] = number.get(path or SELF, number[FAR])
-        self.register_buffer("label_of", table.flatten(), persistent=False)
-        self.most = most
+                    table[left, up, down] = label_ids.get(path or SELF, label_ids[FAR])
+        self.register_buffer("label_table", table.flatten(), persistent=False)
+        self.limit = limit
 
     def path_labels(self, paths: Paths) -> Tensor:
-        """Look the paths up."""
-        up_BWW, down_BWW = paths.up_BWW.clamp(0, self.most), paths.down_BWW.clamp(0, self.most)
-        places_BWW = (paths.left_BWW * (self.most + 1) + up_BWW) * (self.most + 1) + down_BWW
-        return self.label_of[places_BWW]
+        """Look up the label of each path."""
+        up_BWW, down_BWW = paths.up_BWW.clamp(0, self.limit), paths.down_BWW.clamp(0, self.limit)
+        cells_BWW = (paths.left_BWW * (self.limit + 1) + up_BWW) * (self.limit + 1) + down_BWW
+        return self.label_table[cells_BWW]

@@ -1,4 +1,4 @@
-"""How well parsers do: every comparison of two annotations in one table and one JSON."""
+"""Scores and speeds of parsers: all comparisons of two annotations, as one table and one JSON."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,45 +6,45 @@ from typing import Any
 
 from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import Layout
-from nmtcore.reporting.benchmarks import seconds
+from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.markdown import counts, markdown_table
 
 _SCORES = ("uas", "uas_without_punctuation", "las", "las_subtypes", "upos", "ccg")
 
 
 def write_parser_table(comparisons: Sequence[Path], *, layout: Layout, json: Path, table: Path) -> str:
-    """Put comparisons side by side, as JSON and as Markdown; return the Markdown.
+    """Tabulate comparisons, as JSON and Markdown; return the Markdown.
 
     Args:
-        comparisons: `{dataset}/annotation/{annotator}/{split}.{side}.against.{other}.json`, as `compare_annotations`
-            writes them.
-        layout: where the files lie, and Snakemake's benchmarks of the annotators' jobs, which speeds are made of.
-        json: where everything is written as JSON, a list.
-        table: where it is written as Markdown.
+        comparisons: `{dataset}/annotation/{annotator}/{split}.{side}.against.{other}.json`, written by
+            `compare_annotations`.
+        layout: names the annotators of each path, and finds Snakemake's benchmarks of their jobs for the speeds.
+        json: output, a list.
+        table: output as Markdown.
     """
-    entries = [_entry(path, layout) for path in comparisons]
+    entries = [_comparison(path, layout) for path in comparisons]
     write_json(json, entries)
     header = [
         "data set", "split", "side", "annotator", "compared with", "sentences", "both parsed", "UAS", "UAS (no punct.)",
         "LAS", "LAS (subtypes)", "UPOS", "CCG", "sentences/s", "no analysis",
     ]  # fmt: skip
-    text = markdown_table(header, [_row(entry) for entry in entries], text=5) + (
-        "\nPercentages of the words that both analysed. Sentences/s: of the annotator's jobs, loading of its models "
-        "included.\n"
+    text = markdown_table(header, [_comparison_row(entry) for entry in entries], text=5) + (
+        "\nPercentages of the words that both annotators analysed. Sentences/s: speed of the annotator's jobs, "
+        "including the time to load its models.\n"
     )
     write_text(table, text)
     return text
 
 
-def _entry(path: Path, layout: Layout) -> dict[str, Any]:
+def _comparison(path: Path, layout: Layout) -> dict[str, Any]:
     names, result = layout.names(path, "comparison"), read_json(path)
     annotation = {key: name for key, name in names.items() if key != "other"}
-    took = seconds(layout.existing("annotate_shard.benchmark", **annotation))
-    speed = result["sentences"] / took if took else None
-    return {**names, **result, "seconds": took, "sentences_per_second": speed}
+    seconds = benchmark_seconds(layout.existing("annotate_shard.benchmark", **annotation))
+    speed = result["sentences"] / seconds if seconds else None
+    return {**names, **result, "seconds": seconds, "sentences_per_second": speed}
 
 
-def _row(entry: dict[str, Any]) -> list[Any]:
+def _comparison_row(entry: dict[str, Any]) -> list[Any]:
     speed = entry["sentences_per_second"]
     return [
         *(entry[key] for key in ("dataset", "split", "side", "annotator", "other", "sentences", "compared")),

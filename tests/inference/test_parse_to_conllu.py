@@ -16,8 +16,8 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.inference import raw
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.conllu import parse_text, parse_treebank
 from nmtcore.inference.parse import parse_examples
+from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
 from nmtcore.syntax.annotation import tree_fault
 
 LINES = ["the cat dog the cab.", "", " \t ", "dog\u2028dog", "漢字 \u0085 x", "the"]
@@ -54,28 +54,30 @@ def read(block):
     return [line for line in lines if line.startswith("#")], [row[1] for row in rows], [int(row[6]) for row in rows]
 
 
-@pytest.mark.parametrize("way", ["argmax", "one_root", "many_roots"])
-def test_every_line_has_its_block(bundle, way):
-    blocks = list(parse_text(bundle, LINES, way=way, chunk=4))
+@pytest.mark.parametrize("method", ["argmax", "one_root", "many_roots"])
+def test_every_line_has_its_block(bundle, method):
+    blocks = list(parse_text(bundle, LINES, method=method, chunk=4))
     assert len(blocks) == len(LINES)
     with bundle.reader() as reader:
         examples, line_of = reader.examples(LINES)
-    expected = {line: getattr(p, way) for line, p in zip(line_of, parse_examples(bundle.model, examples), strict=True)}
+    expected = {
+        line: getattr(p, method) for line, p in zip(line_of, parse_examples(bundle.model, examples), strict=True)
+    }
     for number, (line, block) in enumerate(zip(LINES, blocks, strict=True)):
         comments, words, heads = read(block)
         text = " ".join(line.split())
         assert comments == [f"# sent_id = {number + 1}", f"# text = {text}".rstrip()]
         assert words == text.split()
         assert heads == (expected[number].tolist() if number in expected else [])
-        if way != "argmax" and words:
+        if method != "argmax" and words:
             assert tree_fault(heads) is None
-        if way == "one_root" and words:
+        if method == "one_root" and words:
             assert heads.count(0) == 1
 
 
 def test_a_byte_order_mark_is_no_word(bundle):
-    with_it = list(parse_text(bundle, ["\ufeffthe cat".encode(), b"the dog"], way="one_root"))
-    assert with_it == list(parse_text(bundle, ["the cat", "the dog"], way="one_root"))
+    with_it = list(parse_text(bundle, ["\ufeffthe cat".encode(), b"the dog"], method="one_root"))
+    assert with_it == list(parse_text(bundle, ["the cat", "the dog"], method="one_root"))
 
 
 def test_a_user_reads_trees_off_any_head(tmp_path):
@@ -92,9 +94,9 @@ def test_a_user_reads_trees_off_any_head(tmp_path):
     assert [words for _, words, _ in blocks] == [["the", "cat", "dog"], [], ["the"]]
     assert tree_fault(blocks[0][2]) is None
     for arguments, sentence in [
-        ([], b"none of its heads is trained to parse. Take a model of depparse_l1, say, or name a head"),
+        ([], b"none of its heads was trained to. Use a model of another system, for example depparse_l1, or"),
         (["--attention", "7.0"], b"The encoder has no head 7.0: its layers are 0 to 1"),
-        (["--attention", "1"], b"1 is not LAYER.HEAD, as in 0.3"),
+        (["--attention", "1"], b"1 is not of the form LAYER.HEAD"),
         (["--attention", "0.0", "--argmax", "--roots", "one"], b"not allowed with argument"),
     ]:
         done = run(*arguments)
@@ -104,9 +106,9 @@ def test_a_user_reads_trees_off_any_head(tmp_path):
 
 
 def test_parts_of_a_long_line_make_one_forest(bundle, monkeypatch, capsys):
-    monkeypatch.setattr(raw, "LONGEST", 3)
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 3)
     line = "the cab the cab abcdegh the dog"
-    (block,) = parse_text(bundle, [line], way="one_root")
+    (block,) = parse_text(bundle, [line], method="one_root")
     _, words, heads = read(block)
     assert words == line.split()
     assert tree_fault(heads) is None
@@ -126,7 +128,7 @@ def test_parts_of_a_long_line_make_one_forest(bundle, monkeypatch, capsys):
 def test_a_treebank_keeps_all_but_its_heads(bundle, tmp_path, end):
     path = tmp_path / "gold.conllu"
     path.write_bytes(("\ufeff" + GOLD.replace("\n", end)).encode())
-    found = list(parse_treebank(bundle, path, way="one_root"))
+    found = list(parse_treebank(bundle, path, method="one_root"))
     assert [(list(s.words), list(s.gold)) for s in found] == [
         (["the", "cat", "dog"], [3, 3, 0]),
         (["dog", "."], [0, 1]),
@@ -156,27 +158,27 @@ def test_broken_treebanks_are_said_with_their_line(bundle, tmp_path, text, line,
     path = tmp_path / "gold.conllu"
     path.write_text(text)
     with pytest.raises(LineError, match=words) as error:
-        list(parse_treebank(bundle, path, way="argmax"))
+        list(parse_treebank(bundle, path, method="argmax"))
     assert (error.value.path, error.value.line) == (str(path), line)
 
 
 def test_a_model_without_trees_says_so(tmp_path):
     plain = load_bundle(write_bundle(tmp_path / "plain"))
-    with pytest.raises(UserError, match="The system tiny gives no trees"):
-        list(parse_text(plain, ["the"], way="one_root"))
-    with pytest.raises(UserError, match="gives no trees"):
-        list(parse_treebank(plain, tmp_path / "none", way="argmax"))
+    with pytest.raises(UserError, match="The system tiny does not parse"):
+        list(parse_text(plain, ["the"], method="one_root"))
+    with pytest.raises(UserError, match="does not parse"):
+        list(parse_treebank(plain, tmp_path / "none", method="argmax"))
     chain = load_bundle(write_bundle(tmp_path / "chain", run_settings(DiagonalParseSettings(layer=0))))
-    with pytest.raises(UserError, match=r"knows no root.*--argmax"):
-        list(parse_text(chain, ["the"], way="one_root"))
-    (block,) = parse_text(chain, ["the cat"], way="argmax")
+    with pytest.raises(UserError, match=r"no artificial root.*--argmax"):
+        list(parse_text(chain, ["the"], method="one_root"))
+    (block,) = parse_text(chain, ["the cat"], method="argmax")
     assert all(head in (1, 2) for head in read(block)[2])
 
 
 def test_roots_point_to_themselves_in_sisa_and_have_head_0_here(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "sisa", run_settings(SisaSettings())))
-    for way in ("one_root", "many_roots"):
-        (block,) = parse_text(bundle, ["the cat dog"], way=way)
+    for method in ("one_root", "many_roots"):
+        (block,) = parse_text(bundle, ["the cat dog"], method=method)
         assert tree_fault(read(block)[2]) is None
 
 
@@ -190,11 +192,11 @@ def test_the_command_writes_what_the_functions_give(folder, bundle, tmp_path):
     text = "".join(f"{line}\n" for line in LINES)
     done = nmtcore("parse", folder, text=text)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode() == "".join(parse_text(bundle, LINES, way="one_root"))
+    assert done.stdout.decode() == "".join(parse_text(bundle, LINES, method="one_root"))
     path = tmp_path / "gold.conllu"
     path.write_text(GOLD)
     done = nmtcore("parse", folder, "--conllu", path, "--roots", "many")
-    found = list(parse_treebank(bundle, path, way="many_roots"))
+    found = list(parse_treebank(bundle, path, method="many_roots"))
     assert done.stdout.decode() == "".join(s.block for s in found)
     scores = attachment([s.heads for s in found], [s.gold for s in found], [[False] * 3, [False, True]])
     assert done.stderr.decode() == (
@@ -205,7 +207,7 @@ def test_the_command_writes_what_the_functions_give(folder, bundle, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [(["--conllu", "absent"], "absent does not exist"), (["--conllu", "empty"], "empty holds no sentence")],
+    [(["--conllu", "absent"], "absent does not exist"), (["--conllu", "empty"], "empty contains no sentences")],
 )
 def test_mistakes_are_one_sentence(folder, tmp_path, monkeypatch, arguments, sentence):
     (tmp_path / "empty").write_text("\n\n")

@@ -1,7 +1,9 @@
+"""Linearised parses: their form, and nulls for pairs without a sound parse."""
+
 import pytest
 from pair_files import write_corpus
 
-from nmtcore.annotation.brackets import brackets, linearise_annotation
+from nmtcore.annotation.linearise import linearised_parse, write_linearised_parses
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows, write_rows
@@ -10,9 +12,9 @@ from nmtcore.syntax.annotation import Annotation, failed
 TREE = "(ROOT (S (NP (PRP He)) (VP (VBZ sleeps))))"
 
 
-def test_phrases_stay_and_words_go():
-    assert brackets(TREE, ["He", "sleeps"]) == ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
-    assert brackets("(X (-LRB- -LRB-) (NN a\\/b) (-RRB- -RRB-))", ["(", "a/b", ")"]) == ["(X", ")"]
+def test_phrases_are_kept_and_words_removed():
+    assert linearised_parse(TREE, ["He", "sleeps"]) == ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
+    assert linearised_parse("(X (-LRB- -LRB-) (NN a\\/b) (-RRB- -RRB-))", ["(", "a/b", ")"]) == ["(X", ")"]
 
 
 @pytest.mark.parametrize(
@@ -28,31 +30,31 @@ def test_phrases_stay_and_words_go():
         ("()", []),
     ],
 )
-def test_no_parse_a_broken_one_and_one_of_other_words_are_null(parse, words):
-    assert brackets(parse, words) is None
+def test_a_missing_or_broken_parse_and_a_parse_of_other_words_are_null(parse, words):
+    assert linearised_parse(parse, words) is None
 
 
-def write(folder, parses, ids):
+def write_parses(folder, parses, ids):
     annotations = [failed("no parse") if parse is None else Annotation(constituency=parse) for parse in parses]
     write_rows(folder / "parses", ANNOTATION_SCHEMA, map(annotation_row, ids, annotations))
 
 
-def test_a_row_a_pair(tmp_path):
+def test_the_file_has_one_row_per_pair(tmp_path):
     sentences = [["He", "sleeps"], [], ["He", "slept"], ["He", "sleeps"]] * 2600
     ids = list(range(0, 3 * len(sentences), 3))
     corpus = write_corpus(tmp_path / "corpus", sentences, ids=ids)
-    write(tmp_path, [TREE, None, TREE, TREE] * 2600, ids)
+    write_parses(tmp_path, [TREE, None, TREE, TREE] * 2600, ids)
     output = tmp_path / "brackets"
-    linearise_annotation(annotation=tmp_path / "parses", corpus=corpus, side="target", output=output)
+    write_linearised_parses(annotation=tmp_path / "parses", corpus=corpus, side="target", output=output)
     rows = list(read_rows(output))
-    whole = ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
+    linearised = ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
     assert [row["id"] for row in rows] == ids
-    assert [row["brackets"] for row in rows] == [whole, None, None, whole] * 2600
+    assert [row["brackets"] for row in rows] == [linearised, None, None, linearised] * 2600
 
 
-def test_other_pairs_are_told(tmp_path):
+def test_a_parse_of_another_pair_is_an_error(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["He", "sleeps"]] * 2)
-    write(tmp_path, [TREE, TREE], [0, 5])
+    write_parses(tmp_path, [TREE, TREE], [0, 5])
     with pytest.raises(UserError, match="parses, row 1, has pair 5"):
-        linearise_annotation(annotation=tmp_path / "parses", corpus=corpus, side="source", output=tmp_path / "out")
+        write_linearised_parses(annotation=tmp_path / "parses", corpus=corpus, side="source", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""A table is made again and may grow, but is never lost to another configuration."""
+"""A table may be written again and may grow, but another configuration never overwrites it."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ TWO = {"scale": "smoke", "seeds": [1], "datasets": ["demo_en2de"], "systems": ["
 
 @pytest.fixture
 def check(root: Path, tmp_path: Path, monkeypatch):
-    """Check a target below the results of another folder, under some configuration."""
+    """Check a target below results/tables under a configuration."""
     monkeypatch.chdir(tmp_path)
 
     def check(table, **changes):
@@ -33,7 +33,7 @@ def refusal(check, table, **changes):
     return str(error.value)
 
 
-def test_a_table_of_systems_is_made_again_and_grows(check):
+def test_a_table_of_systems_is_written_again_and_grows(check):
     check("systems.md")
     write_json("results/tables/systems.json", rows("transformer_base"))
     check("systems.md")
@@ -46,10 +46,10 @@ def test_a_table_of_systems_is_made_again_and_grows(check):
 )
 def test_a_table_of_other_runs_is_not_replaced(check, changes):
     write_json("results/tables/systems.json", rows("depparse_l1", "transformer_base"))
-    said = refusal(check, "systems.md", **changes)
-    assert said.startswith("results/tables/systems.md holds smoke/demo_en2de/")
-    assert "smoke/demo_en2de/transformer_base/seed1, which this configuration does not ask for" in said
-    assert said.endswith(
+    message = refusal(check, "systems.md", **changes)
+    assert message.startswith("results/tables/systems.md holds smoke/demo_en2de/")
+    assert "smoke/demo_en2de/transformer_base/seed1, which this configuration does not select" in message
+    assert message.endswith(
         "results/tables/NAME/systems.md, or delete this one together with results/tables/systems.json."
     )
     check("mine/systems.md", **changes)
@@ -72,14 +72,14 @@ def test_a_table_of_other_data_sets_is_not_replaced(check, table, content):
     assert "holds demo_en2de, which" in refusal(check, f"{table}.md", datasets=["demo_de2en"])
 
 
-def test_many_runs_are_counted(check):
+def test_a_message_names_three_lost_runs_and_counts_the_others(check):
     write_json("results/tables/systems.json", rows("depparse_l1", seeds=range(2, 8)))
     assert "seed2, smoke/demo_en2de/depparse_l1/seed3, smoke/demo_en2de/depparse_l1/seed4 and 3 more, which" in refusal(
         check, "systems.md"
     )
 
 
-def test_names_of_tables(check):
+def test_unknown_names_of_tables_are_errors(check):
     check("demo.md")
     assert "unknown table 'sytems'. Did you mean systems?" in refusal(check, "sytems.md")
     assert "unknown table 'demo'" in refusal(check, "mine/demo.md")
@@ -88,7 +88,7 @@ def test_names_of_tables(check):
 
 
 @pytest.mark.parametrize("text", ["[", '[{"dataset": "demo_en2de"}]', "[3]", "{}"])
-def test_a_broken_table_is_a_sentence(check, text):
+def test_a_broken_table_is_an_error(check, text):
     Path("results/tables").mkdir(parents=True)
     Path("results/tables/systems.json").write_text(text)
-    assert refusal(check, "systems.md") == "results/tables/systems.json is no JSON of a table: delete it."
+    assert refusal(check, "systems.md") == "results/tables/systems.json does not hold the JSON of a table: delete it."

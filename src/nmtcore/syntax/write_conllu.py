@@ -1,4 +1,4 @@
-"""Annotations as CoNLL-U."""
+"""Writing of annotations in CoNLL-U."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,14 @@ from nmtcore.syntax.annotation import Annotation
 def conllu_sentence(
     words: Sequence[str], annotation: Annotation, *, sent_id: str | int | None = None, text: str | None = None
 ) -> str:
-    """Write a sentence in CoNLL-U, with the empty line after it; what the annotation lacks is `_`.
+    """Format a sentence in CoNLL-U, including the empty line at its end; missing annotations are `_`.
 
-    White space other than spaces inside a word (it would break the format's lines and columns) becomes a space, and any
-    in `text` as well.
+    White space in a word or in `text` becomes a space, because tabs and line breaks would break the format.
     """
     lines = [] if sent_id is None else [f"# sent_id = {sent_id}"]
     lines += [] if text is None else [" ".join(["# text =", *text.split()])]
     for k, word in enumerate(words):
-        cells = [str(k + 1), word, *(_cell(annotation, column, k) for column in _COLUMNS), "_", "_"]
+        cells = [str(k + 1), word, *(_conllu_cell(annotation, column, k) for column in _COLUMNS), "_", "_"]
         lines.append("\t".join(" ".join(cell.split()) or "_" for cell in cells))
     return "\n".join([*lines, "", ""])
 
@@ -24,6 +23,6 @@ def conllu_sentence(
 _COLUMNS = ("lemma", "upos", "xpos", "feats", "head", "deprel")
 
 
-def _cell(annotation: Annotation, column: str, k: int) -> str:
+def _conllu_cell(annotation: Annotation, column: str, k: int) -> str:
     values = getattr(annotation, column)
     return "_" if values is None else str(values[k])

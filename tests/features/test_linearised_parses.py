@@ -2,10 +2,10 @@
 
 import pytest
 
-from nmtcore.annotation.brackets import BRACKETS_SCHEMA
+from nmtcore.annotation.linearise import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
-from nmtcore.config.datasets import SegmentationSettings
-from nmtcore.features.linearised import extract_linearised, load_linearised
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.features.linearised_parses import extract_linearised_parses, load_linearised_parses
 from nmtcore.files import write_text
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.segmenter import Segmenter
@@ -26,16 +26,22 @@ def segmentation(tmp_path):
 @pytest.mark.parametrize("per_group", [10_000, 2])
 def test_parses_are_cut_and_what_has_none_is_known(tmp_path, segmentation, monkeypatch, kept, limit, per_group):
     monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", per_group)
-    write_rows(tmp_path / "brackets", BRACKETS_SCHEMA, [{"id": 3 * i, "brackets": p} for i, p in enumerate(PARSES)])
+    write_rows(
+        tmp_path / "brackets", LINEARISED_PARSES_SCHEMA, [{"id": 3 * i, "brackets": p} for i, p in enumerate(PARSES)]
+    )
     selection = None
     if kept is not None:
         selection = tmp_path / "selection"
         write_rows(selection, SELECTION_SCHEMA, [{"id": 3 * i, "kept": keep} for i, keep in enumerate(kept)])
     settings, output = SegmentationSettings.parse("bpe_joint_1_constituency"), tmp_path / "out"
-    extract_linearised(
-        brackets=tmp_path / "brackets", segmentation=segmentation, settings=settings, output=output, selection=selection
+    extract_linearised_parses(
+        linearised_parses=tmp_path / "brackets",
+        segmentation=segmentation,
+        settings=settings,
+        output=output,
+        selection=selection,
     )
-    ids, found = load_linearised(output, stop=limit)
+    ids, found = load_linearised_parses(output, stop=limit)
     expected = [(3 * i, p) for i, p in enumerate(PARSES) if kept is None or kept[i]][:limit]
     assert ids.tolist() == [i for i, _ in expected]
     assert found.known.tolist() == [parse is not None for _, parse in expected]

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.datasets import SegmentationSettings
+from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.features.examples import SideExamples, ragged_column
 from nmtcore.features.extract import token_lists
 from nmtcore.features.growing import GrowingArray, GrowingRagged
@@ -16,7 +16,7 @@ from nmtcore.parquet import read_batches, row_writer
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
-LINEARISED_SCHEMA = pa.schema(
+LINEARISED_TOKENS_SCHEMA = pa.schema(
     [
         pa.field("id", pa.int64(), nullable=False),
         pa.field("ids", pa.list_(pa.int32())),
@@ -28,7 +28,7 @@ where the source has no parse."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Linearised:
+class LinearisedParses:
     """The linearised parses of N sources."""
 
     known: np.ndarray
@@ -37,30 +37,39 @@ class Linearised:
     """N sequences of subwords of the target's vocabulary; empty for a source without a parse."""
 
 
-def extract_linearised(
-    *, brackets: Path, segmentation: Path, settings: SegmentationSettings, output: Path, selection: Path | None = None
+def extract_linearised_parses(
+    *,
+    linearised_parses: Path,
+    segmentation: Path,
+    settings: SegmentationSettings,
+    output: Path,
+    selection: Path | None = None,
 ) -> None:
-    """Cut linearised parses, `brackets`, by the target side of the segmentation; write `LINEARISED_SCHEMA`.
+    """Cut linearised parses into subwords by the target side's segmentation; write `LINEARISED_TOKENS_SCHEMA`.
 
     Only the rows that `selection` keeps are written, with their ids.
     """
     segmenter = Segmenter.load(segmentation, settings, "target")
     vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side="target"))
-    with row_writer(output, LINEARISED_SCHEMA) as writer:
-        for batch in selected_batches(brackets, selection, columns=["id", "brackets"]):
+    with row_writer(output, LINEARISED_TOKENS_SCHEMA) as writer:
+        for batch in selected_batches(linearised_parses, selection, columns=["id", "brackets"]):
             parses = batch.column("brackets")
-            lists = token_lists(segmenter.batch(parses), vocabulary, mask=parses.is_null())
-            writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=LINEARISED_SCHEMA))
+            lists = token_lists(segmenter.segment_batch(parses), vocabulary, mask=parses.is_null())
+            writer.write_batch(
+                pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=LINEARISED_TOKENS_SCHEMA)
+            )
 
 
-def load_linearised(path: Path, *, start: int = 0, stop: int | None = None) -> tuple[np.ndarray, Linearised]:
+def load_linearised_parses(
+    path: Path, *, start: int = 0, stop: int | None = None
+) -> tuple[np.ndarray, LinearisedParses]:
     """Load the ids (N,) and the linearised parses of the rows start..stop-1."""
     ids, known = GrowingArray(np.int64), GrowingArray(bool)
-    columns = {name: GrowingRagged(np.int32) for name in LINEARISED_SCHEMA.names[1:]}
-    for batch in read_batches(path, columns=LINEARISED_SCHEMA.names, start=start, stop=stop):
+    columns = {name: GrowingRagged(np.int32) for name in LINEARISED_TOKENS_SCHEMA.names[1:]}
+    for batch in read_batches(path, columns=LINEARISED_TOKENS_SCHEMA.names, start=start, stop=stop):
         ids.append(batch.column("id").to_numpy(zero_copy_only=False))
         known.append(batch.column("ids").is_valid().to_numpy(zero_copy_only=False))
         for name, column in columns.items():
             column.append(ragged_column(batch.column(name), np.dtype(np.int32)))
     target = SideExamples(**{name: column.finish() for name, column in columns.items()})
-    return ids.finish(), Linearised(known=known.finish(), target=target)
+    return ids.finish(), LinearisedParses(known=known.finish(), target=target)

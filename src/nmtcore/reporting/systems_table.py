@@ -1,4 +1,4 @@
-"""How well systems do, and how fast they train: every configured run's scores in one table and one JSON."""
+"""Scores and training speeds of the configured systems, as one table and one JSON."""
 
 import json as json_format
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,35 +15,35 @@ from nmtcore.training.history import TRANSLATION_LOSS
 from nmtcore.training.progress import duration
 
 _NOTES = """
-{scale}, seeds {seeds}; the mean over seeds, and the standard deviation where there are several. UAS: by the argmax of
-the supervised attention row, and by the maximum spanning tree, against the parser's trees (for a diagonalparse system:
-against the previous word), punctuation included. Loss: the translation's alone, per target token and with the label
-smoothing that it is trained with, without what components add; of the first and the last line of the training log,
-empty where no pairs are trained on. (currey_heafield: over translations and linearised parses, which share one loss.)
-Tokens/s: target tokens without padding, the median of the log's lines. Time: of training.
+Scale {scale}, seeds {seeds}; mean over seeds, and standard deviation if there are several. UAS: heads by the argmax of
+the supervised attention row, and by the maximum spanning tree, compared with the parser's trees (for a diagonalparse
+system: with the previous word), punctuation included. Loss: translation loss per target token, with label smoothing and
+without the losses of components, in the first and last line of the training log; empty without training pairs. (The
+transform parsing_task puts linearised parses under the same loss.) Tokens/s: target tokens without padding, median over
+the log's lines. Time: training time.
 """
 
 
 def write_system_table(
     *, bleu: Sequence[Path], uas: Sequence[Path], histories: Sequence[Path], layout: Layout, json: Path, table: Path
 ) -> str:
-    """Put systems side by side, a row a test split, as JSON and as Markdown; return the Markdown.
+    """Tabulate systems, one row per system and test split, as JSON and Markdown; return the Markdown.
 
     Args:
         bleu: `{dataset}/{system}.bleu` of every system.
-        uas: `{dataset}/{system}.uas` of those that parse.
+        uas: `{dataset}/{system}.uas` of the systems that parse.
         histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run.
-        layout: where the files lie.
-        json: where everything is written as JSON, a list.
-        table: where it is written as Markdown.
+        layout: names the data set and system of each history.
+        json: output, a list.
+        table: output as Markdown.
     """
-    heads = {_owner(result): result for result in map(read_json, uas)}
-    trained: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    heads = {_dataset_and_system(result): result for result in map(read_json, uas)}
+    training: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for path in histories:
-        trained.setdefault(_owner(layout.names(path, "history")), []).append(training_facts(path))
+        training.setdefault(_dataset_and_system(layout.names(path, "history")), []).append(training_facts(path))
     results = [read_json(path) for path in bleu]
     entries = [
-        _entry(result, split, heads.get(_owner(result)), trained[_owner(result)])
+        _system_entry(result, split, heads.get(_dataset_and_system(result)), training[_dataset_and_system(result)])
         for result in results
         for split in tests_of(result["splits"])
     ]
@@ -52,28 +52,28 @@ def write_system_table(
         "data set", "system", "test", "BLEU", "chrF", "UAS", "UAS (tree)", "dev BLEU", "loss, first", "loss, last",
         "updates", "tokens/s", "time",
     ]  # fmt: skip
-    notes = _NOTES.format(scale=f"Scale {results[0]['scale']}", seeds=", ".join(map(str, results[0]["seeds"])))
-    text = markdown_table(header, [_row(entry) for entry in entries], text=3) + notes
+    notes = _NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, results[0]["seeds"])))
+    text = markdown_table(header, [_system_row(entry) for entry in entries], text=3) + notes
     write_text(table, text)
     return text
 
 
 def training_facts(history: Path) -> dict[str, Any]:
-    """Read what a training log says: {first_loss, last_loss, updates, tokens_per_second, seconds}.
+    """Summarise a training log: {first_loss, last_loss, updates, tokens_per_second, seconds}.
 
-    The losses are the translation's; None where the log has none: nothing was translated, or an earlier version of this
-    package wrote it.
+    The losses are translation losses; None if the log has none, because there were no training pairs or because an
+    earlier version of this package wrote it. Raises UserError if the log is broken or records no update.
     """
     steps, seconds = [], 0.0
     for number, line in enumerate(read_lines(history), start=1):
         try:
             entry = json_format.loads(line)
         except json_format.JSONDecodeError as error:
-            raise LineError(history, number, "this is no JSON: delete the file and train again.") from error
+            raise LineError(history, number, "this is not JSON: delete the file and train again.") from error
         seconds = entry.get("seconds", seconds)
         steps += [entry] if "loss" in entry else []
     if not steps:
-        raise UserError(f"{history} tells of no update: delete it and train again.")
+        raise UserError(f"{history} records no update: delete it and train again.")
     return {
         "first_loss": steps[0].get(TRANSLATION_LOSS),
         "last_loss": steps[-1].get(TRANSLATION_LOSS),
@@ -83,28 +83,32 @@ def training_facts(history: Path) -> dict[str, Any]:
     }
 
 
-def _owner(result: Mapping[str, Any]) -> tuple[str, str]:
+def _dataset_and_system(result: Mapping[str, Any]) -> tuple[str, str]:
     return result["dataset"], result["system"]
 
 
-def _entry(
+def _system_entry(
     result: Mapping[str, Any], split: str, heads: Mapping[str, Any] | None, runs: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     scores, dev = result["splits"][split], result["splits"].get("dev")
-    ways = heads["splits"][split] if heads else {}
+    uas_by_decoding = heads["splits"][split] if heads else {}
     return {
         **{key: result[key] for key in ("dataset", "system", "scale", "seeds")},
         "split": split,
         "bleu": scores["bleu"],
         "chrf": scores["chrf"],
-        "uas": {way: ways[way]["uas"] for way in ("argmax", "spanning_tree") if way in ways},
+        "uas": {
+            decoding: uas_by_decoding[decoding]["uas"]
+            for decoding in ("argmax", "spanning_tree")
+            if decoding in uas_by_decoding
+        },
         "dev_bleu": dev["bleu"] if dev else None,
         "bleu_signature": scores["bleu_signature"],
-        **{key: _mean(run[key] for run in runs) for key in runs[0]},
+        **{key: _mean_over_seeds(run[key] for run in runs) for key in runs[0]},
     }
 
 
-def _row(entry: Mapping[str, Any]) -> list[Any]:
+def _system_row(entry: Mapping[str, Any]) -> list[Any]:
     uas = entry["uas"]
     return [
         *(entry[key] for key in ("dataset", "system", "split")),
@@ -119,7 +123,7 @@ def _row(entry: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    """Average over seeds; None where there is nothing to average."""
-    found = list(values)
-    return None if None in found else mean(found)
+def _mean_over_seeds(values: Iterable[float | None]) -> float | None:
+    """Average over seeds; None if a seed has no value."""
+    seeds = list(values)
+    return None if None in seeds else mean(seeds)

@@ -1,7 +1,7 @@
-"""Where annotators' models come from (`config/models/NAME.yaml`, one file a model), and where they are looked for.
+"""Annotators' models: their files (`config/models/NAME.yaml`, one file per model) and the folders to search for them.
 
-A parser's model can run code: CoreNLP's and EasyCCG's are Java programs. So a model has a plain name, and is looked for
-in the user's folders alone; neither the working directory nor a trained model's folder is a place for it.
+A parser's model can run code: CoreNLP's and EasyCCG's are Java programs. So a model has a plain name, and only the
+user's folders are searched for it, neither the working directory nor the folder of a trained model.
 """
 
 import json
@@ -9,36 +9,41 @@ import os
 import site
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from nmtcore.config.annotators import ANNOTATORS, check_model_name
-from nmtcore.config.datasets import FileSettings
+from nmtcore.config.corpora import FileSettings
+from nmtcore.config.ranges import settings_class
 from nmtcore.layout import MODELS, model_of
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelSettings:
-    """A parser's or tagger's files; the `name` of each is below `models/NAME/` of the downloads folder."""
+@settings_class
+class AnnotatorModelSettings:
+    """The files of a parser or tagger; the `name` of each begins with `models/NAME/`."""
 
     name: str
+    """Name of the file."""
     description: str
+    """A sentence that says what the model is."""
     files: tuple[FileSettings, ...]
+    """Files of the model."""
     licence: str = ""
+    """Licence."""
     citation: str = ""
+    """What to cite."""
 
     def __post_init__(self) -> None:
         for file in self.files:
             if file.path is not None:
                 raise ValueError(
-                    "`path` is for corpora: put a model of your own into a folder of config.yaml's `models`"
+                    "`path` is for corpora: put your own model into a folder that `models` in config.yaml lists"
                 )
             if model_of(file.name) != self.name:
-                raise ValueError(f"the file {file.name} must be called {MODELS}/{self.name}/...")
+                raise ValueError(f"the file {file.name} must have a name like {MODELS}/{self.name}/...")
 
 
 HOMES = {"corenlp": "CORENLP_HOME"}
-"""Models that an environment variable may name the folder of."""
+"""Environment variables that may give the folder of a model."""
 
 
 def model_at_hand(name: str, folders: Sequence[str | Path], *, tool: str) -> bool:

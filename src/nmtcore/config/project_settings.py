@@ -1,0 +1,97 @@
+"""Settings of config.yaml: what to run, and where."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Literal
+
+from nmtcore.config.command_line import as_typed
+from nmtcore.config.ranges import Count, Seed, settings_class
+from nmtcore.config.typed import build
+from nmtcore.layout import MODELS, Layout
+
+
+def check_folders(folders: Iterable[str], *, what: str = "") -> None:
+    """Raise a `ValueError` if a folder is an empty text, which would mean the working directory."""
+    if not all(folder.strip() for folder in folders):
+        raise ValueError(f"{what}an empty text is no folder (the working directory is '.')")
+
+
+@settings_class
+class PathsSettings:
+    """Folders, relative to the working directory."""
+
+    results: str = "results"
+    """Everything that the workflow computes."""
+    downloads: str = "downloads"
+    """Files that the workflow downloads."""
+    manual: str = "manual"
+    """Files that you must fetch by hand, under their `name`; a dry run lists them."""
+
+    def __post_init__(self) -> None:
+        check_folders((self.results, self.downloads, self.manual))
+
+
+@settings_class
+class ProjectSettings:
+    """The settings of config.yaml."""
+
+    scale: str = "paper"
+    """Scale of the target rules: a file of `scales/`."""
+    seeds: tuple[Seed, ...] = (1,)
+    """A run is trained once per seed; scores are the mean and spread over seeds."""
+    datasets: tuple[str, ...] = ()
+    """Data sets of the target rules: names or patterns (`rehearsal_*`) of files of `datasets/`."""
+    systems: tuple[str, ...] = ()
+    """Systems of the target rules: names or patterns (`pascal_*`). A pattern skips the systems for which a data set
+    lacks an annotation or treebank, and planning lists them."""
+    paths: PathsSettings = field(default_factory=PathsSettings)
+    """Folders, relative to the working directory."""
+    mirrors: tuple[str, ...] = ()
+    """Folders, `file://` or `https://` roots that are tried before a file's URL, folders first."""
+    models: tuple[str, ...] = ()
+    """Folders that hold annotators' models by name. Models can run code, so no other folders but `manual/models` are
+    searched; a model in none of them is downloaded if `config/models` describes it."""
+    http_hosts: tuple[str, ...] = ()
+    """Hosts that files may be downloaded from without encryption; all others need https."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Device of training and decoding; auto: cuda if the planning machine has a GPU (on a cluster, set cpu or cuda)."""
+    gpus: Count = 1
+    """GPUs per training run, with one process per GPU, each with its own memory and `threads`."""
+    threads: Count = 1
+    """Processor threads per training or decoding job; small models gain little from a second one."""
+
+    def __post_init__(self) -> None:
+        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
+            raise ValueError("seeds must be a list of different numbers, at least one")
+        check_folders(self.models, what="models: ")
+
+    @property
+    def layout(self) -> Layout:
+        """The paths of results, for code that does not know which scales exist: any folder name may be a scale."""
+        return Layout(results=self.paths.results, downloads=self.paths.downloads)
+
+    @property
+    def missing_folders(self) -> list[str]:
+        """One sentence per folder of `mirrors` or `models` that does not exist; addresses are not checked."""
+        named = [*(("mirrors", folder) for folder in self.mirrors), *(("models", folder) for folder in self.models)]
+        return [
+            f"{key}: the folder {folder} does not exist."
+            for key, folder in named
+            if "://" not in folder and not Path(folder).is_dir()
+        ]
+
+    @property
+    def own_model_folders(self) -> tuple[Path, ...]:
+        """The user's folders of annotators' models: those of config.yaml and that of files fetched by hand."""
+        return (*map(Path, self.models), Path(self.paths.manual) / MODELS)
+
+    @property
+    def model_folders(self) -> tuple[Path, ...]:
+        """The folders that are searched for annotators' models: the user's, then the workflow's downloads."""
+        return (*self.own_model_folders, Path(self.paths.downloads) / MODELS)
+
+
+def read_project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
+    """Build the settings of config.yaml, with the command line's changes; used by planning and by jobs."""
+    return build(ProjectSettings, as_typed(ProjectSettings, values), where=where)
