@@ -11,10 +11,10 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.features.trees import NO_GOVERNOR
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.transformer import Transformer
+from nmtcore.syntax.trees import NO_GOVERNOR
 from nmtcore.training.batch_plan import (
     EndlessPlan,
     EpochPlan,
