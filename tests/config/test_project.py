@@ -352,7 +352,7 @@ def test_a_system_that_reads_trees_needs_an_annotator(folder: Path):
         ({"annotators": {"existing": {"tool": "exist"}}}, "Did you mean existing?"),
         ({"recipe": "smal"}, "Did you mean small?"),
         ({"syntax": {"source": {"dependencies": "stanza"}}}, "no annotator 'stanza'"),
-        ({"syntax": {"sauce": {}}}, "neither source nor target"),
+        ({"syntax": {"sauce": {}}}, "syntax: 'sauce' is not valid. Did you mean source?"),
         ({"syntax": {"source": {"dependences": "existing"}}}, "Did you mean dependencies?"),
         ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
         ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is not a corpus of the training split"),

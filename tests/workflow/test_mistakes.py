@@ -90,7 +90,7 @@ def test_mistakes_found_by_input_functions(empty, options, target, settings, sen
     [
         ("datasets: []\nscale: [\n", ", line 3: not valid YAML ("),
         ("- scale: smoke\n", ": expected keys and values, found a list."),
-        ("# nothing yet\n", ": it holds no settings: write some, or delete it and the repository's own is used."),
+        ("# nothing yet\n", " has no settings: write some, or delete it to use the repository's own file."),
     ],
 )
 def test_a_broken_config_yaml(empty, name, text, sentence):

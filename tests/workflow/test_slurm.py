@@ -132,7 +132,7 @@ def test_an_interrupted_training_ends_quickly_and_resumes_in_its_retry(finished)
     updates = [u for line in lines for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
     assert updates == list(range(1, UPDATES + 1))
     logs = "".join(path.read_text() for path in (workplace.folder / "results/long/logs").rglob("*.training.log"))
-    assert "Going on from the checkpoint of update" in logs
+    assert "Resuming from the checkpoint of update" in logs
     assert "is gone: taking over" not in logs, "the trainer ended without releasing its lock"
     assert len(list((workplace.folder / RUN).glob("checkpoints/*"))) == 1
 

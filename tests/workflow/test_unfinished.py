@@ -8,7 +8,7 @@ from workflow.calling import make_workplace, write_little
 
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout
-from nmtcore.unfinished import forget_plan, note_plan, outputs_noted, unfinished
+from nmtcore.unfinished import delete_plan_record, outputs_recorded, record_plan, unfinished
 
 CORPUS = "results/little/corpus/train.parquet"
 RAW = "results/little/corpus/raw/train.parquet"
@@ -83,7 +83,7 @@ def test_a_corpus_is_filtered_again_after_a_failed_reading(scored):
 
 
 def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
-    """For example if a node of a cluster fails, so that the job itself could not note its outputs."""
+    """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
     before = (scored.folder / "config/datasets/little.yaml").read_text()
     scored.edit("datasets/little", max_bad_lines=1)
     broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
@@ -108,29 +108,29 @@ def layout(tmp_path):
     return Layout(results=tmp_path)
 
 
-def test_outputs_are_noted_until_they_exist(tmp_path, layout):
+def test_outputs_are_recorded_until_they_exist(tmp_path, layout):
     outputs = [str(tmp_path / name) for name in ("one", "two")]
-    with pytest.raises(KeyboardInterrupt), outputs_noted(outputs, layout=layout):
+    with pytest.raises(KeyboardInterrupt), outputs_recorded(outputs, layout=layout):
         raise KeyboardInterrupt
     assert unfinished(layout) == outputs
     (tmp_path / "one").touch()
     assert unfinished(layout) == outputs[1:]
-    with outputs_noted(outputs, layout=layout):
+    with outputs_recorded(outputs, layout=layout):
         assert unfinished(layout) == outputs[1:]
     assert unfinished(layout) == []
 
 
 def test_a_plan_keeps_the_missing_outputs_of_an_earlier_one(tmp_path, layout):
     first, second = str(tmp_path / "first"), str(tmp_path / "second")
-    note_plan([first], layout=layout)
-    note_plan([second], layout=layout)
+    record_plan([first], layout=layout)
+    record_plan([second], layout=layout)
     assert unfinished(layout) == [first, second]
-    forget_plan(layout)
+    delete_plan_record(layout)
     assert unfinished(layout) == []
 
 
-def test_a_broken_note_is_an_error(tmp_path, layout):
-    note_plan([], layout=layout)
+def test_a_broken_record_is_an_error(tmp_path, layout):
+    record_plan([], layout=layout)
     (tmp_path / "logs/unfinished/plan.json").write_text("[")
     with pytest.raises(UserError, match=r"plan\.json, line 1: not valid JSON"):
         unfinished(layout)

@@ -2,11 +2,9 @@
 
 import re
 
-from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.named_files import NamedFiles
-from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME, SELECTION
 
@@ -25,7 +23,5 @@ def check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -
                 raise UserError(
                     f"{where}: the {noun} name '{name}' is not valid: use small letters, digits and single underscores."
                 )
-    for side in dataset.words:
-        choose(side, SIDES, noun="side", where=f"{where}: words")
     for name, corpus in dataset.corpora.items():
         corpus_options(corpus.format, corpus.options, corpus.files, where=f"{where}: corpora.{name}")

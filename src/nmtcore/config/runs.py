@@ -41,28 +41,41 @@ class RunSettings:
     """All settings that determine what a run computes."""
 
     dataset: str
+    """Name of the data set."""
     system: str
+    """Name of the system."""
     scale: str
+    """Name of the scale."""
     seed: Seed
+    """Seed of everything that is drawn at random."""
     source: str
     """Source language code."""
     target: str
     """Target language code."""
     words: dict[str, WordsSettings]
+    """Tokenisation into words, by side."""
     segmentation: SegmentationSettings
+    """Segmentation of words into subwords."""
     features: dict[str, dict[str, str]]
     """The features that the components read and the annotator behind each: {side: {feature: annotator}}."""
     annotators: dict[str, dict[str, Any]]
     """Settings of these annotators, so that a model can annotate raw text."""
     base: str
+    """Name of the base model."""
     model: TransformerSettings
+    """Settings of the base model."""
     components: dict[str, ComponentSettings]
     """Components by name, in the order in which the model calls them."""
     training: TrainingSettings
+    """Settings of training."""
     decoding: DecodingSettings
+    """Settings of decoding."""
     evaluation: EvaluationSettings
+    """Settings of evaluation."""
     tests: tuple[str, ...]
+    """The splits that are translated; the main test comes first."""
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
+    """Number of sentences to use of each split."""
     start_from: str | None = None
     """The system whose model, for the same data set, scale and seed, provides the initial weights."""
     treebank: TreebankSettings | None = None

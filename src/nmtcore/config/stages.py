@@ -20,6 +20,7 @@ class ReadingSettings:
     treebank: bool
     """Whether the split is a treebank: sentences with their own trees and words."""
     parts: tuple[PartSettings, ...]
+    """The parts of corpora that make up the split."""
     corpora: dict[str, CorpusSettings]
     """The corpora of the parts, without licences, citations and approximate file sizes."""
     words: dict[str, WordsSettings]
@@ -64,14 +65,19 @@ class ScoringSettings:
     """Settings for scoring the translations and parses of a run, and the names of the run."""
 
     dataset: str
+    """Name of the data set."""
     system: str
+    """Name of the system."""
     scale: str
+    """Name of the scale."""
     seed: Seed
+    """Seed of the run."""
     splits: tuple[str, ...]
     """The splits to score, in order."""
     parsed: tuple[str, ...]
     """The splits that have parses."""
     evaluation: EvaluationSettings
+    """Settings of evaluation."""
 
     @classmethod
     def of_tests(cls, run: RunSettings) -> "ScoringSettings":

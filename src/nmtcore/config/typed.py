@@ -113,7 +113,9 @@ def _convert(value: Any, hint: Any, *, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise UserError(f"{where}: expected keys and values, found {_shown(value)}.")
-        return {str(k): _convert(v, arguments[1], where=f"{where}.{k}") for k, v in value.items()}
+        key_hint, value_hint = arguments
+        values = {str(key): _convert(inner, value_hint, where=f"{where}.{key}") for key, inner in value.items()}
+        return {_convert(key, key_hint, where=where): inner for key, inner in values.items()}
     if dataclasses.is_dataclass(hint):
         return value if isinstance(value, hint) else build(hint, value, where=where)
     return _convert_plain(value, hint, where)
