@@ -135,7 +135,7 @@ def test_annotations_of_other_pairs_are_an_error(tmp_path):
     output = tmp_path / "out.json"
     compare_annotations(first, second, annotators=NAMES, corpus=corpus, side="source", output=output)
     output.unlink()
-    for wrong, fault in ((third, "holds pair 5 where"), (short, "ends before row 1")):
+    for wrong, fault in ((third, "has pair 5, but"), (short, "ends before row 1")):
         for paths in ((first, wrong), (wrong, second)):
             with pytest.raises(UserError, match=fault):
                 compare_annotations(*paths, annotators=NAMES, corpus=corpus, side="source", output=output)
