@@ -1,11 +1,11 @@
-"""What our wrapper around a parser costs: the bare tool and ours on the same sentences, in turns in one run.
+"""The cost of our annotators: the bare tool and our annotator on the same sentences, alternating in one process.
 
     python benchmarks/annotators.py FOLDER [TOOL ...] [--sentences N] [--rounds N]
 
-FOLDER holds `data/multi30k` and the models (`corenlp/`, `models/`). The bare tool is what one would write without us:
-its own command on one file, or its own loop; what it made is read by nobody. Ours is all that a job of the workflow
-does: read Parquet, guard, start the tool, check, write Parquet. Start-up and loading are included on both sides; the
-best round of each counts, by wall time and by the CPU time of all processes, which other work disturbs less.
+FOLDER contains `data/multi30k` and the models (`corenlp/`, `models/`). The bare tool runs as one would run it without
+this package: its own command on one file, or a plain loop, without reading its output. Our annotator does all that a
+job of the workflow does: read Parquet, guard, start the tool, check, write Parquet. Both times include start-up and
+loading. The best round counts, by wall time and by the CPU time of all processes, which other programs disturb less.
 """
 
 import argparse
@@ -26,17 +26,21 @@ from nmtcore.parquet import write_rows
 Words = Sequence[str]
 
 
-class Race(NamedTuple):
-    """A tool alone, and its settings for ours."""
+class Contest(NamedTuple):
+    """A bare tool and our annotator for it."""
 
-    what: str
-    bare: Callable[[], None]
+    title: str
+    """The name of the row in the output."""
+    run_bare: Callable[[], None]
+    """Run the bare tool."""
     settings: AnnotatorSettings
+    """Settings of our annotator."""
     language: str
+    """Language code of the model."""
 
 
-def corenlp(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
-    """CoreNLP's dependencies and constituents of English, a file each; beside our options of Java and its own."""
+def corenlp(folder: Path, sentences: list[Words], work: Path) -> list[Contest]:
+    """CoreNLP's English dependencies (with our options of Java, and with Java's defaults) and constituents."""
     text = work / "sentences.txt"
     text.write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
     common = ["edu.stanford.nlp.pipeline.StanfordCoreNLP", "-tokenize.whitespace", "true", "-ssplit.eolonly", "true"]
@@ -45,26 +49,26 @@ def corenlp(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
     phrases = ["-annotators", "tokenize,ssplit,pos,parse", "-outputFormat", "json", "-parse.buildgraphs", "false"]
     phrases += ["-parse.model", "edu/stanford/nlp/models/srparser/englishSR.ser.gz", "-parse.maxlen", "250"]
 
-    def bare(options: list[str], *machine: str) -> Callable[[], None]:
-        command = ["java", "-Xmx3g", *machine, "-cp", f"{folder}/corenlp/*", *common, *options]
+    def bare(options: list[str], *java_options: str) -> Callable[[], None]:
+        command = ["java", "-Xmx3g", *java_options, "-cp", f"{folder}/corenlp/*", *common, *options]
         return lambda: subprocess.run(command, check=True, capture_output=True)
 
-    same = "-XX:+UseSerialGC"
+    our_option = "-XX:+UseSerialGC"
     constituents = CoreNlpSettings(analysis="constituents")
     return [
-        Race("corenlp, dependencies", bare(trees, same), CoreNlpSettings(), "en"),
-        Race("  beside Java's own choice", bare(trees), CoreNlpSettings(), "en"),
-        Race("corenlp, constituents", bare(phrases, same), constituents, "en"),
+        Contest("corenlp, dependencies", bare(trees, our_option), CoreNlpSettings(), "en"),
+        Contest("  with Java's defaults", bare(trees), CoreNlpSettings(), "en"),
+        Contest("corenlp, constituents", bare(phrases, our_option), constituents, "en"),
     ]
 
 
-def spacy(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
-    """A spaCy parser and a supertagger, on documents of given words."""
+def spacy(folder: Path, sentences: list[Words], work: Path) -> list[Contest]:
+    """A spaCy parser and a supertagger, on tokenised documents."""
     del work
     models = folder / "models"
 
     def bare(model: str) -> Callable[[], None]:
-        def way() -> None:
+        def run_pipeline() -> None:
             import spacy
             from spacy.tokens import Doc
 
@@ -74,16 +78,16 @@ def spacy(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
             for _ in nlp.pipe(docs, batch_size=128):
                 pass
 
-        return way
+        return run_pipeline
 
     return [
-        Race("spacy", bare("en_ud"), SpacySettings(model="en_ud"), "en"),
-        Race("spacy, supertags", bare("en_ccg_pmb"), SpacySettings(model="en_ccg_pmb", tags="ccg"), "en"),
+        Contest("spacy", bare("en_ud"), SpacySettings(model="en_ud"), "en"),
+        Contest("spacy, supertags", bare("en_ccg_pmb"), SpacySettings(model="en_ccg_pmb", tags="ccg"), "en"),
     ]
 
 
-def udpipe(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
-    """UDPipe's German parser, which does not mind that the sentences are English."""
+def udpipe(folder: Path, sentences: list[Words], work: Path) -> list[Contest]:
+    """UDPipe's German parser, here on English sentences."""
     del work
 
     def bare() -> None:
@@ -98,11 +102,11 @@ def udpipe(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
             model.tag(tokens, model.DEFAULT)
             model.parse(tokens, model.DEFAULT)
 
-    return [Race("udpipe", bare, UdPipeSettings(model="de_ud.udpipe"), "de")]
+    return [Contest("udpipe", bare, UdPipeSettings(model="de_ud.udpipe"), "de")]
 
 
-def stanza(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
-    """A Stanza pipeline of tests' size, trained on the spot: a real one is slower, and its wrapper costs less of it."""
+def stanza(folder: Path, sentences: list[Words], work: Path) -> list[Contest]:
+    """The small Stanza pipeline of the tests, trained here; a real one is slower, so our overhead is smaller."""
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
     from annotation.tiny_stanza import train_tiny_stanza
 
@@ -128,54 +132,55 @@ def stanza(folder: Path, sentences: list[Words], work: Path) -> list[Race]:
         )
         nlp([list(words) for words in sentences])
 
-    return [Race("stanza", bare, StanzaSettings(model=model.name), "en")]
+    return [Contest("stanza", bare, StanzaSettings(model=model.name), "en")]
 
 
-TOOLS = {"corenlp": corenlp, "spacy": spacy, "udpipe": udpipe, "stanza": stanza}
+CONTESTS = {"corenlp": corenlp, "spacy": spacy, "udpipe": udpipe, "stanza": stanza}
 
 
 def main() -> None:
-    """Read the command line."""
+    """Run the contests that the command line chooses, and print one row per contest."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("tools", nargs="*", choices=[[], *TOOLS], metavar="TOOL")
-    parser.add_argument("--sentences", type=int, default=500)
-    parser.add_argument("--rounds", type=int, default=2)
-    chosen = parser.parse_args()
-    lines = (chosen.folder / "data/multi30k/train.en").read_text(encoding="utf-8").split("\n")
-    # Full stops and commas apart, as a tokeniser would have them.
-    sentences = [line.replace(",", " ,").replace(".", " .").split() for line in lines[: chosen.sentences]]
+    parser.add_argument("folder", type=Path, help="folder with the data and the models")
+    parser.add_argument("tools", nargs="*", choices=[[], *CONTESTS], metavar="TOOL", help="tools to measure [all]")
+    parser.add_argument("--sentences", type=int, default=500, help="sentences of Multi30k [500]")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds, of which the best counts [2]")
+    options = parser.parse_args()
+    lines = (options.folder / "data/multi30k/train.en").read_text(encoding="utf-8").split("\n")
+    # Separate full stops and commas from words, as a tokeniser does.
+    sentences = [line.replace(",", " ,").replace(".", " .").split() for line in lines[: options.sentences]]
     print(f"{len(sentences)} sentences      {'ours':>22} {'bare':>8}   ours/bare: wall, CPU  (sentences/s)")
-    for tool in chosen.tools or TOOLS:
+    for tool in options.tools or CONTESTS:
         with tempfile.TemporaryDirectory() as name:
-            for race in TOOLS[tool](chosen.folder.absolute(), sentences, Path(name)):
-                wall, cpu = run(race, sentences, Path(name), chosen.folder.absolute(), chosen.rounds)
+            for contest in CONTESTS[tool](options.folder.absolute(), sentences, Path(name)):
+                wall, cpu = run_contest(contest, sentences, Path(name), options.folder.absolute(), options.rounds)
                 rates = f"{len(sentences) / wall.ours:8.1f} {len(sentences) / wall.bare:8.1f}"
-                print(
-                    f"{race.what:28} {rates:>30} {wall.ours / wall.bare:14.3f} {cpu.ours / cpu.bare:6.3f}", flush=True
-                )
+                ratios = f"{wall.ours / wall.bare:14.3f} {cpu.ours / cpu.bare:6.3f}"
+                print(f"{contest.title:28} {rates:>30} {ratios}", flush=True)
 
 
-class Times(NamedTuple):
-    """The best seconds of both."""
+class BestSeconds(NamedTuple):
+    """The seconds of the best round, for our annotator and for the bare tool."""
 
     ours: float
     bare: float
 
 
-def run(race: Race, sentences: list[Words], work: Path, folder: Path, rounds: int) -> tuple[Times, Times]:
-    """Give wall and CPU times."""
+def run_contest(
+    contest: Contest, sentences: list[Words], work: Path, folder: Path, rounds: int
+) -> tuple[BestSeconds, BestSeconds]:
+    """Measure wall and CPU times."""
     rows = [{"id": n, "source_words": words, "origin": "x"} for n, words in enumerate(sentences)]
-    missing = {field.name: "" for field in PAIR_SCHEMA if field.name not in rows[0]}
-    write_rows(work / "corpus.parquet", PAIR_SCHEMA, [{**row, **missing, "target_words": []} for row in rows])
+    empty_columns = {field.name: "" for field in PAIR_SCHEMA if field.name not in rows[0]}
+    write_rows(work / "corpus.parquet", PAIR_SCHEMA, [{**row, **empty_columns, "target_words": []} for row in rows])
 
     def ours() -> None:
         annotate_shard(
-            race.settings,
+            contest.settings,
             corpus=work / "corpus.parquet",
             raw=work / "none",
             side="source",
-            language=race.language,
+            language=contest.language,
             shard=0,
             shards=1,
             output=work / "annotation.parquet",
@@ -185,12 +190,12 @@ def run(race: Race, sentences: list[Words], work: Path, folder: Path, rounds: in
     wall: tuple[list[float], list[float]] = ([], [])
     cpu: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
-        for side, way in enumerate((ours, race.bare)):
+        for contestant, annotate in enumerate((ours, contest.run_bare)):
             start, used = time.perf_counter(), sum(os.times()[:4])
-            way()
-            wall[side].append(time.perf_counter() - start)
-            cpu[side].append(sum(os.times()[:4]) - used)
-    return Times(*map(min, wall)), Times(*map(min, cpu))
+            annotate()
+            wall[contestant].append(time.perf_counter() - start)
+            cpu[contestant].append(sum(os.times()[:4]) - used)
+    return BestSeconds(*map(min, wall)), BestSeconds(*map(min, cpu))
 
 
 if __name__ == "__main__":

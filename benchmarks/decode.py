@@ -62,7 +62,7 @@ def time_bundle(arguments: argparse.Namespace) -> None:
     bundle = load_bundle(arguments.model, arguments.device)
     lines = arguments.input.read_bytes().splitlines(keepends=True)[: arguments.sentences]
     for beam in (1, arguments.beam):
-        settings = bundle.decoding(beam=beam, batch_sentences=arguments.batch)
+        settings = bundle.decoding_settings(beam=beam, batch_sentences=arguments.batch)
         list(bundle.translate(lines[: arguments.batch], settings))
         start = time.perf_counter()
         translations = list(bundle.translate(lines, settings))

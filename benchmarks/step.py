@@ -1,11 +1,14 @@
-"""Time a training step of `torch.nn.Transformer`, of our transformer, and of systems, on the same batches.
+"""Time training steps of `torch.nn.Transformer`, of our transformer, and of systems, on the same batches.
 
-All have one size, tied embeddings, sinusoidal positions (but for systems that replace them), a label-smoothed loss and
-fused Adam. The repeats are interleaved, so that a busy machine slows all of them alike. The table shows medians of wall
-and CPU time; the medians of the ratios to the step of PyTorch's, and of ours without a component, on the same batch in
-the same round; what pham2018's Figure 6.4 says of whole trainings; the share of the step in which labels of pairs (or
-weights) are computed from trees, on the device; and the most memory that tensors took during a step, parameters,
-gradients and Adam's means included.
+All models have the same size, tied embeddings, sinusoidal positions (unless a system replaces them), a label-smoothed
+loss and fused Adam. Repeats are interleaved, so that a busy machine slows all models equally.
+The table shows for each model:
+
+- the median wall time and CPU time of a step;
+- the median ratios to the steps of PyTorch's transformer and of ours without components, on the same batch in the same
+  round; and the ratio of whole trainings in pham2018 (Figure 6.4);
+- the share of the step in which the device computes labels of pairs, or weights, from trees;
+- the peak memory of tensors during a step, including parameters, gradients and Adam's moments.
 
     python benchmarks/step.py [SYSTEM...] [--width 128 --layers 3 --heads 4 --feed-forward 512 --vocabulary 6000]
 
@@ -52,15 +55,15 @@ PUBLISHED = {
 }
 """Training time relative to `transformer_base` on one GTX 1080 Ti (pham2018, Figure 6.4)."""
 REFERENCE, BASE = "torch.nn.Transformer", "transformer_base"
-FROM_TREES = ("pair_labels", "weights")
-"""The methods of components that compute what a batch's trees say, once a pass."""
+TREE_METHODS = ("pair_labels", "weights")
+"""Methods of components that compute labels or weights from trees, once per pass."""
 LABELS = {
-    "source": {kind: [f"{kind}{i}" for i in range(n)] for kind, n in {"deprel": 42, "upos": 19, "xpos": 60}.items()}
+    "source": {name: [f"{name}{i}" for i in range(n)] for name, n in {"deprel": 42, "upos": 19, "xpos": 60}.items()}
 }
 
 
 class Reference(nn.Module):
-    """`torch.nn.Transformer` between embeddings and an output layer."""
+    """`torch.nn.Transformer` with embeddings and an output layer."""
 
     def __init__(self, settings: TransformerSettings, vocabulary: int) -> None:
         super().__init__()
@@ -101,10 +104,10 @@ class Reference(nn.Module):
 
 
 def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Examples:
-    """Draw pairs of about `length` subwords, with random trees."""
+    """Draw sentence pairs of about `length` subwords, with random trees."""
     random = np.random.default_rng(seed)
     lengths = np.clip(random.lognormal(math.log(length), 0.35, pairs), 3, 4 * length).astype(int)
-    others = np.clip(lengths + random.integers(-2, 4, pairs), 3, None)
+    target_lengths = np.clip(lengths + random.integers(-2, 4, pairs), 3, None)
 
     def side(counts: np.ndarray, features: dict) -> SideExamples:
         ids = random.integers(5, vocabulary, counts.sum()).astype(np.int32)
@@ -114,24 +117,24 @@ def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Exampl
         )
 
     source = side(lengths, trees(lengths, random))
-    return Examples(id=np.arange(pairs), source=source, target=side(others, {}))
+    return Examples(id=np.arange(pairs), source=source, target=side(target_lengths, {}))
 
 
 def trees(lengths: np.ndarray, random: np.random.Generator) -> dict[str, Ragged]:
-    """Draw a tree for every sentence of one-piece words: each hangs from a word before it."""
+    """Draw a tree for every sentence, whose words have one subword each; a word's governor is any word before it."""
     governors = [np.array([GOVERNOR_OF_ROOT, *(random.integers(0, i) for i in range(1, n))]) for n in lengths]
     parents = np.concatenate([np.maximum(g, 0) for g in governors])
     columns = {
         "governor": np.concatenate(governors).astype(np.int32),
         "parent_position": parents.astype(np.float32),
     }
-    for kind, labels in LABELS["source"].items():
-        columns[kind] = random.integers(2, len(labels), lengths.sum()).astype(np.int32)
+    for label_column, labels in LABELS["source"].items():
+        columns[label_column] = random.integers(2, len(labels), lengths.sum()).astype(np.int32)
     return {name: Ragged.from_lengths(values, lengths) for name, values in columns.items()}
 
 
 def batches_of(data: Examples, tokens: int, count: int) -> list[np.ndarray]:
-    """Cut rows, sorted by length, into batches of `tokens` padded tokens, and take `count` of them."""
+    """Split the rows, sorted by length, into batches of `tokens` padded tokens; return `count` random batches."""
     order = np.lexsort((data.target.ids.lengths, data.source.ids.lengths))
     widths = np.maximum(data.source.ids.lengths, data.target.ids.lengths)[order] + 1
     batches, start = [], 0
@@ -146,7 +149,7 @@ def batches_of(data: Examples, tokens: int, count: int) -> list[np.ndarray]:
 
 @dataclass(kw_only=True)
 class Runner:
-    """One model, its batches, and what was measured."""
+    """One model, its batches and its measurements."""
 
     name: str
     model: nn.Module
@@ -155,10 +158,10 @@ class Runner:
     precision: Callable[[], AbstractContextManager]
     seconds: list[tuple[float, float]] = field(default_factory=list)
     """Wall and CPU time of each step."""
-    from_trees: float = 0.0
-    """Seconds a step."""
+    tree_seconds: float = 0.0
+    """Seconds per step that are spent on trees."""
     peak: int = 0
-    """Bytes."""
+    """Peak memory in bytes."""
 
     def __post_init__(self) -> None:
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-4, fused=True)
@@ -171,20 +174,20 @@ class Runner:
         loss.backward()
         self.optimiser.step()
 
-    def held(self) -> int:
-        """Count the bytes of parameters, buffers and Adam's means."""
+    def state_bytes(self) -> int:
+        """Count the bytes of parameters, buffers and Adam's moments."""
         state = [value for values in self.optimiser.state.values() for value in values.values()]
         return sum(t.numel() * t.element_size() for t in [*self.model.parameters(), *self.model.buffers(), *state])
 
 
 def wait(device: str) -> None:
-    """Wait until the device has done all it was given."""
+    """Wait until the device has finished its work."""
     if device != "cpu":
         torch.cuda.synchronize()
 
 
 def time_steps(runners: list[Runner], repeats: int, device: str) -> None:
-    """Time every model on every batch, in turns; the first round is a warm-up."""
+    """Time all models in turn on every batch; the first round is a warm-up."""
     for repeat in range(repeats + 1):
         for i in range(len(runners[0].batches)):
             for runner in runners:
@@ -196,7 +199,7 @@ def time_steps(runners: list[Runner], repeats: int, device: str) -> None:
 
 
 def time_trees(runner: Runner, repeats: int, device: str) -> None:
-    """Time what components compute from trees, in passes of their own, for waiting would slow the steps."""
+    """Time the components' work on trees, in separate passes, because synchronisation would slow down the steps."""
     spent: list[float] = []
 
     def timed(method: Callable) -> Callable:
@@ -211,7 +214,7 @@ def time_trees(runner: Runner, repeats: int, device: str) -> None:
         return wrapped
 
     for component in getattr(runner.model, "components", ()):
-        for name in FROM_TREES:
+        for name in TREE_METHODS:
             if hasattr(component, name):
                 setattr(component, name, timed(getattr(component, name)))
     with torch.no_grad():
@@ -219,21 +222,21 @@ def time_trees(runner: Runner, repeats: int, device: str) -> None:
             for batch in runner.batches:
                 spent.append(0.0)
                 runner.loss(batch)
-    runner.from_trees = statistics.median(spent)
+    runner.tree_seconds = statistics.median(spent)
 
 
 def peak_of(runner: Runner, batch: Batch, device: str) -> int:
-    """Count the bytes at the fullest moment of a step: what the model holds, and what the step takes."""
+    """Return the peak memory of a step in bytes, including the model's state."""
     runner.optimiser.zero_grad(set_to_none=True)
     if device == "cpu":
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
             runner.step(batch)
-        return runner.held() + _peak_of_trace(profiler)
+        return runner.state_bytes() + _peak_of_trace(profiler)
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
     runner.step(batch)
     wait(device)
-    return runner.held() + torch.cuda.max_memory_allocated() - before
+    return runner.state_bytes() + torch.cuda.max_memory_allocated() - before
 
 
 def _peak_of_trace(profiler: profile) -> int:
@@ -248,7 +251,7 @@ def _peak_of_trace(profiler: profile) -> int:
 def runners_of(
     settings: TransformerSettings, data: Examples, rows: list[np.ndarray], options: argparse.Namespace
 ) -> list[Runner]:
-    """Build PyTorch's model, ours, and ours with the components of each system."""
+    """Build PyTorch's transformer, ours, and ours with the components of each system."""
     size, device = options.vocabulary, options.device
     project = Project.load(options.config)
 
@@ -284,7 +287,7 @@ def report(runners: list[Runner]) -> None:
     times = {runner.name: np.array(runner.seconds) for runner in runners}
     tokens = statistics.mean(batch.tokens for batch in runners[0].batches)
     peak = {runner.name: runner.peak for runner in runners}[BASE]
-    columns = ["ms a step", "CPU ms", "target tokens/s", "/ PyTorch", "/ base", "CPU / base", "published"]
+    columns = ["ms/step", "CPU ms", "target tokens/s", "/ PyTorch", "/ base", "CPU / base", "published"]
     columns += ["trees %", "peak MiB", "/ base"]
     print(f"\n{'':28}" + "".join(f"{column:>{len(column) + 3}}" for column in columns))
     for runner in runners:
@@ -292,7 +295,7 @@ def report(runners: list[Runner]) -> None:
         ratios = [np.median(times[runner.name][:, 0] / times[base][:, 0]) for base in (REFERENCE, BASE)]
         ratios.append(np.median(times[runner.name][:, 1] / times[BASE][:, 1]))
         published = PUBLISHED.get(re.sub(r"_l\d$", "", runner.name), math.nan)
-        values = [1000 * wall, 1000 * cpu, tokens / wall, *ratios, published, 100 * runner.from_trees / wall]
+        values = [1000 * wall, 1000 * cpu, tokens / wall, *ratios, published, 100 * runner.tree_seconds / wall]
         values += [runner.peak / 2**20, runner.peak / peak]
         digits = [1, 1, 0, 2, 2, 2, 2, 1, 1, 2]
         cells = zip(columns, values, digits, strict=True)
@@ -306,13 +309,15 @@ def report(runners: list[Runner]) -> None:
 
 
 def main() -> None:
-    """Read the options, measure, report."""
+    """Read the options, run the measurements and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="systems of the configuration [depparse_l1]")
     for name, default in [("width", 128), ("layers", 3), ("heads", 4), ("feed-forward", 512), ("vocabulary", 6000)]:
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--tokens", type=int, default=2048, help="padded tokens a batch")
-    parser.add_argument("--length", type=float, default=13.5, help="median subwords a sentence; captions have 13.5")
+    parser.add_argument("--tokens", type=int, default=2048, help="padded tokens per batch")
+    parser.add_argument(
+        "--length", type=float, default=13.5, help="median subwords per sentence; image captions have 13.5"
+    )
     parser.add_argument("--repeats", type=int, default=12, help="rounds over the batches")
     parser.add_argument("--batches", type=int, default=6)
     parser.add_argument("--norm", default="pre", choices=["pre", "post"])
@@ -331,13 +336,13 @@ def main() -> None:
         encoder_layers=options.layers,
         decoder_layers=options.layers,
         norm=options.norm,
-        # torch.nn.Transformer has one dropout for all places.
+        # torch.nn.Transformer has a single dropout rate.
         attention_dropout=0.1,
         activation_dropout=0.1,
     )
     data = examples(5000, options.vocabulary, seed=0, length=options.length)
     rows = batches_of(data, options.tokens, options.batches)
-    print(f"{settings}\nvocabulary {options.vocabulary}, {options.tokens} padded tokens a batch, {options.device}")
+    print(f"{settings}\nvocabulary {options.vocabulary}, {options.tokens} padded tokens per batch, {options.device}")
     runners = runners_of(settings, data, rows, options)
     time_steps(runners, options.repeats, options.device)
     for runner in runners:

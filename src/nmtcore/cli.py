@@ -1,4 +1,4 @@
-"""`nmtcore`: what a user does with a trained model outside the workflow."""
+"""The command line of `nmtcore`: translating, parsing and exporting attention with a trained model."""
 
 import argparse
 import os
@@ -14,11 +14,11 @@ from nmtcore.errors import UserError
 if TYPE_CHECKING:
     from nmtcore.inference.bundle import Bundle
 
-# Heavy packages are imported by the commands that use them: help and mistakes answer at once.
+# Commands import heavy packages themselves, so that help and usage errors are printed at once.
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command. A user's mistake is a sentence on standard error and status 2."""
+    """Run one command. A `UserError` is printed to standard error, with exit status 2."""
     chosen = parser().parse_args(arguments)
     try:
         chosen.run(chosen)
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"nmtcore {chosen.command}: {error}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
-        # Nobody reads on. Python would complain once more when it closes the stream.
+        # The reader has closed the pipe. Without this, Python would print an error when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + 13)
     except KeyboardInterrupt:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the commands."""
+    """Build the parser of the command line."""
     top = argparse.ArgumentParser(prog="nmtcore", description="Use a trained model.")
     top.add_argument("--version", action="version", version=f"nmtcore {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -50,17 +50,19 @@ def _command(
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=help, description=help)
     command.set_defaults(run=run)
-    command.add_argument("model", metavar="MODEL", type=Path, help="the folder model/ of a run")
-    command.add_argument("--device", default="auto", help="cpu, cuda, cuda:1...; auto: a GPU where there is one")
+    command.add_argument("model", metavar="MODEL", type=Path, help="the model/ folder of a run")
+    command.add_argument(
+        "--device", default="auto", help="cpu, cuda, cuda:1...; auto (the default): a GPU if there is one"
+    )
     command.add_argument(
         "--models",
         type=_folder,
         action="append",
         default=[],
         metavar="FOLDER",
-        help="where parsers' models lie, each under its name (may be repeated); without it, `models` and downloads of "
-        "config/config.yaml in the working directory, if there is one. Some models are programs: name, and stand in, "
-        "folders that you trust",
+        help="a folder with the models of annotators, each under its name (may be repeated); default: the folders in "
+        "`models`, and the downloads, of config/config.yaml in the working directory, if it exists. Some models are "
+        "programs: name only folders that you trust, and run the command in one",
     )
     return command
 
@@ -69,31 +71,35 @@ def _add_translate(commands: argparse._SubParsersAction) -> None:
     command = _command(
         commands,
         "translate",
-        _translate,
-        help="Translate raw text, a sentence a line: nmtcore translate MODEL < in > out",
+        _run_translate,
+        help="Translate raw text, one sentence per line: nmtcore translate MODEL < in > out",
     )
-    command.add_argument("--beam", type=_positive, help="live hypotheses a sentence; 1 is greedy")
-    command.add_argument("--length-penalty", choices=["gnmt", "fairseq", "none"], help="what scores are divided by")
-    command.add_argument("--alpha", type=float, help="the exponent of the length penalty")
-    command.add_argument("--max-length", type=_positive, metavar="N", help="subwords of a translation at most")
-    command.add_argument("--batch", type=_positive, metavar="N", help="sentences searched at once")
+    command.add_argument("--beam", type=_positive, help="beam size; 1 is greedy search")
     command.add_argument(
-        "--n-best", type=_positive, metavar="N", help="write N lines a sentence: number ||| translation ||| score"
+        "--length-penalty", choices=["gnmt", "fairseq", "none"], help="the formula of the length penalty"
+    )
+    command.add_argument("--alpha", type=float, help="the exponent of the length penalty")
+    command.add_argument(
+        "--max-length", type=_positive, metavar="N", help="the largest number of subwords per translation"
+    )
+    command.add_argument("--batch", type=_positive, metavar="N", help="sentences per batch")
+    command.add_argument(
+        "--n-best", type=_positive, metavar="N", help="write N lines per sentence: number ||| translation ||| score"
     )
 
 
-def _translate(chosen: argparse.Namespace) -> None:
+def _run_translate(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
 
     bundle = load_bundle(chosen.model, _device(chosen.device))
-    settings = bundle.decoding(
+    settings = bundle.decoding_settings(
         beam=chosen.beam,
         length_penalty=chosen.length_penalty,
         alpha=chosen.alpha,
         max_length=chosen.max_length,
         batch_sentences=chosen.batch,
     )
-    found = bundle.translate_n_best(
+    translations = bundle.translate_n_best(
         sys.stdin.buffer,
         settings,
         n_best=chosen.n_best or 1,
@@ -101,8 +107,8 @@ def _translate(chosen: argparse.Namespace) -> None:
         model_folders=_model_folders(chosen, bundle),
     )
     output = sys.stdout.buffer
-    for number, texts in enumerate(found):
-        for text, score in texts:
+    for number, n_best in enumerate(translations):
+        for text, score in n_best:
             line = f"{number} ||| {text} ||| {score:.4f}\n" if chosen.n_best else f"{text}\n"
             output.write(line.encode("utf-8"))
         if sys.stdout.isatty():
@@ -113,31 +119,33 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
     command = _command(
         commands,
         "parse",
-        _parse,
-        help="Write the trees of raw text, a sentence a line, as CoNLL-U: nmtcore parse MODEL < in > out.conllu",
+        _run_parse,
+        help="Parse raw text, one sentence per line, to CoNLL-U: nmtcore parse MODEL < in > out.conllu",
     )
     command.add_argument(
         "--conllu",
         type=Path,
         metavar="FILE",
-        help="parse the words of this treebank, and tell how many heads are right",
+        help="parse the words of this treebank instead, and print the attachment score",
     )
-    trees = command.add_mutually_exclusive_group()
-    trees.add_argument(
+    decoding = command.add_mutually_exclusive_group()
+    decoding.add_argument(
         "--roots",
         choices=["one", "many"],
-        help="of a tree; as many as the trees of the model's data set have by default",
+        help="the number of roots per tree (default: the setting of the model's data set)",
     )
-    trees.add_argument("--argmax", action="store_true", help="each word's likeliest head by itself: perhaps no tree")
+    decoding.add_argument(
+        "--argmax", action="store_true", help="the likeliest head of each word by itself, which may not form a tree"
+    )
     command.add_argument(
         "--attention",
         type=_layer_and_head,
         metavar="LAYER.HEAD",
-        help="read trees off this head of the encoder (both from 0), whether or not it was trained to parse",
+        help="induce trees from this attention head of the encoder (both from 0), even if it was not trained to parse",
     )
 
 
-def _parse(chosen: argparse.Namespace) -> None:
+def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import attachment_line
     from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
     from nmtcore.inference.parse_files import TREE_METHODS
@@ -157,15 +165,17 @@ def _parse(chosen: argparse.Namespace) -> None:
     folders = _model_folders(chosen, bundle)
     if chosen.conllu is None:
         chunk = 1 if sys.stdin.isatty() else LINES_PER_CHUNK
-        _write(parse_text(bundle, sys.stdin.buffer, method=method, parser=parser, chunk=chunk, model_folders=folders))
+        _write_blocks(
+            parse_text(bundle, sys.stdin.buffer, method=method, parser=parser, chunk=chunk, model_folders=folders)
+        )
         return
-    found = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))
-    _write(sentence.block for sentence in found)
-    told = attachment_line(*zip(*((s.heads, s.gold, s.words, s.upos) for s in found), strict=True))
-    print(f"{chosen.conllu}: {told}", file=sys.stderr)
+    parses = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))
+    _write_blocks(sentence.block for sentence in parses)
+    scores = attachment_line(*zip(*((s.heads, s.gold, s.words, s.upos) for s in parses), strict=True))
+    print(f"{chosen.conllu}: {scores}", file=sys.stderr)
 
 
-def _write(blocks: Iterable[str]) -> None:
+def _write_blocks(blocks: Iterable[str]) -> None:
     for block in blocks:
         sys.stdout.buffer.write(block.encode("utf-8"))
         if sys.stdout.isatty():
@@ -176,16 +186,18 @@ def _add_attention(commands: argparse._SubParsersAction) -> None:
     command = _command(
         commands,
         "attention",
-        _attention,
-        help="Write what every head looks at as Parquet, a row a head: nmtcore attention MODEL -o maps.parquet < in",
+        _run_attention,
+        help="Write the attention weights of all heads as Parquet: nmtcore attention MODEL -o maps.parquet < in",
     )
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
     command.add_argument(
-        "--cross", action="store_true", help="also from each token of the best translation to the source"
+        "--cross",
+        action="store_true",
+        help="also translate, and write the attention of the best translation to the source",
     )
 
 
-def _attention(chosen: argparse.Namespace) -> None:
+def _run_attention(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path
     from nmtcore.inference.attention import load_observed_bundle, write_attention
 
@@ -204,20 +216,20 @@ def _device(name: str) -> str:
 def _model_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:
     if chosen.models or not bundle.run.inference_features["source"]:
         return chosen.models
-    from nmtcore.config.working import project_model_folders
+    from nmtcore.config.working_directory import project_model_folders
 
     return project_model_folders(chosen.model)
 
 
 def _folder(text: str) -> Path:
     if not text.strip():
-        raise argparse.ArgumentTypeError("an empty text is no folder (the working directory is '.')")
+        raise argparse.ArgumentTypeError("the name of a folder is empty (for the working directory, write '.')")
     return Path(text)
 
 
 def _layer_and_head(text: str) -> tuple[int, int]:
     if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"{text} is not LAYER.HEAD, as in 0.3; both count from 0")
+        raise argparse.ArgumentTypeError(f"{text} is not of the form LAYER.HEAD, for example 0.3 (both count from 0)")
     layer, head = text.split(".")
     return int(layer), int(head)
 
@@ -225,12 +237,12 @@ def _layer_and_head(text: str) -> tuple[int, int]:
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return number
 
 
 if __name__ == "__main__":
     if not sys.flags.safe_path:
-        # As in __main__.py.
+        # As in __main__.py, import nothing from the working directory.
         del sys.path[0]
     main()

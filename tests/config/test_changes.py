@@ -1,4 +1,4 @@
-"""What jobs depend on, and how a change of it is told."""
+"""The settings that jobs depend on, and the messages about their changes."""
 
 import logging
 import pickle
@@ -18,7 +18,7 @@ from nmtcore.config.depends import (
     training_settings,
 )
 from nmtcore.config.project import Project
-from nmtcore.config.recorded import differences, flat
+from nmtcore.config.recorded import differences, flatten_settings
 from nmtcore.config.training import ValidationSettings
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")
@@ -46,7 +46,7 @@ def weighted(weight):
 
 
 def changed(settings, before, after):
-    return differences(flat(settings(before)), flat(settings(after)))
+    return differences(flatten_settings(settings(before)), flatten_settings(settings(after)))
 
 
 @pytest.mark.parametrize(
@@ -79,26 +79,26 @@ def changed(settings, before, after):
         (with_validation(RUN, beam=3), True, False, False),
     ],
 )
-def test_what_training_inference_and_scoring_depend_on(after, training, inference, scoring):
+def test_settings_that_training_inference_and_scoring_depend_on(after, training, inference, scoring):
     assert RUN.training.validation.metric == "bleu"
     assert bool(changed(training_settings, RUN, after)) == training
     assert bool(changed(inference_settings, RUN, after)) == inference
     assert bool(changed(scoring_settings, RUN, after)) == scoring
 
 
-def test_training_depends_on_the_search_and_the_scores_that_validation_uses():
+def test_training_depends_on_the_search_and_scoring_of_validation():
     with_beam, with_perplexity = with_validation(RUN, beam=4), with_validation(RUN, metric="perplexity")
     assert changed(training_settings, with_beam, with_decoding(with_beam, alpha=0.9)) == ["decoding.alpha: 0.6 -> 0.9"]
     for other in (with_decoding(with_perplexity, max_length_extra=7), with_evaluation(with_perplexity, lowercase=True)):
         assert changed(training_settings, with_perplexity, other) == []
 
 
-def test_roots_matter_only_to_systems_that_parse():
+def test_only_systems_that_parse_depend_on_roots():
     plain = PROJECT.run("demo_en2de", "transformer_base", "demo", 1)
     assert changed(scoring_settings, plain, with_evaluation(plain, roots="many")) == []
 
 
-def test_gold_trees_depend_on_themselves_alone():
+def test_parsing_and_scoring_treebanks_depends_on_no_other_settings():
     run = PROJECT.run("multi30k_en2de", "depparse_l1", "small", 1)
     assert run.gold
     for other in (with_decoding(run, beam=7), with_evaluation(run, lowercase=True)):
@@ -108,7 +108,7 @@ def test_gold_trees_depend_on_themselves_alone():
     assert changed(gold_scoring_settings, run, many) == ['evaluation.roots: "one" -> "many"']
 
 
-def test_settings_stand_under_their_paths():
+def test_settings_are_recorded_by_path():
     values = {
         "training": {"schedule": {"peak": 1}, "betas": [0.9, 0.98]},
         "components": {"depparse": {"weight": 0.5, "head": None}, "pascal": {"heads": 1}},
@@ -118,7 +118,7 @@ def test_settings_stand_under_their_paths():
         "empty": [],
         "none": None,
     }
-    assert flat(values) == {
+    assert flatten_settings(values) == {
         "training.schedule.peak": 1,
         "training.betas": [0.9, 0.98],
         "components": "depparse, pascal",
@@ -141,16 +141,18 @@ def test_the_order_of_components_is_a_setting():
     values = {"components": {"pascal": {"heads": 1}, "label_head": {"layer": 1}}}
     swapped = {"components": dict(reversed(values["components"].items()))}
     assert values == swapped
-    assert differences(flat(values), flat(swapped)) == ['components: "pascal, label_head" -> "label_head, pascal"']
+    assert differences(flatten_settings(values), flatten_settings(swapped)) == [
+        'components: "pascal, label_head" -> "label_head, pascal"'
+    ]
     assert repr(Tracked(None, values)) != repr(Tracked(None, swapped))
 
 
-def test_long_values_are_cut():
+def test_long_values_are_shortened():
     (line,) = differences({"a": "x" * 1000}, {"a": "y"})
     assert len(line) < 150
 
 
-def test_a_tracked_value_is_known_by_its_settings_and_reaches_jobs_without_them():
+def test_a_tracked_value_is_compared_by_its_settings_and_pickled_without_them():
     run = Tracked({"all": object}, {"a": {"b": 1}})
     assert repr(run) == repr(Tracked({}, {"a": {"b": 1}}))
     assert repr(run) != repr(Tracked({}, {"a": {"b": 2}}))
@@ -167,14 +169,14 @@ OLD, NEW = (Tracked(None, training_settings(replace(RUN, components=weighted(wei
             for weight in (0.5, 0.7))  # fmt: skip
 
 
-def test_a_reason_names_the_changed_setting_alone():
+def test_a_reason_names_only_the_changed_setting():
     before = reason([OLD], [NEW])
     assert len(before) > 1000
-    told = "Params have changed since last execution:\n        components.depparse.weight: 0.5 -> 0.7"
-    assert explained_reason(before) == told
+    expected = "Params have changed since last execution:\n        components.depparse.weight: 0.5 -> 0.7"
+    assert explained_reason(before) == expected
 
 
-def test_what_else_changed_stays():
+def test_other_reasons_stay_unchanged():
     other = f"Missing output files: a; {reason([OLD, 1], [NEW, 2])}; Software environment definition has changed"
     assert explained_reason(other).splitlines() == [
         "Missing output files: a; Params have changed since last execution:",
@@ -186,59 +188,64 @@ def test_what_else_changed_stays():
     assert explained_reason("Missing output files: a") == "Missing output files: a"
 
 
-def test_what_an_older_version_recorded_is_cut():
+def test_records_of_older_versions_are_shortened():
     assert len(explained_reason(reason([{"run": "x" * 5000}], [NEW]))) < 300
 
 
-def test_values_that_look_like_the_ends_of_lists_are_read():
+def test_values_may_contain_the_separators_of_lists():
     strange = [Tracked(None, {"a": f"{n} now: settings: ; before: {{"}) for n in (1, 2)]
     assert explained_reason(reason(strange[:1], strange[1:])).count("\n") == 1
     assert '"1 now: settings: ; before: {" -> "2 now' in explained_reason(reason(strange[:1], strange[1:]))
 
 
-def test_another_parameter_may_hold_what_our_records_begin_with():
+def test_another_parameter_may_contain_our_mark():
     assert explained_reason(reason(["settings: a"], ["settings: b"])).endswith("'settings: a' -> 'settings: b'")
 
 
-def test_snakemakes_logger_tells_it(caplog):
-    logger = logging.getLogger("test_snakemakes_logger_tells_it")
+def test_snakemakes_logger_explains_reasons(caplog):
+    logger = logging.getLogger("test_snakemakes_logger_explains_reasons")
     explain_reasons(logger)
     logger.error("a job", extra={"reason": reason([OLD], [NEW])})
     assert caplog.records[0].reason.endswith("\n        components.depparse.weight: 0.5 -> 0.7")
 
 
-def told(before, after):
-    """The lines that tell what changed, where `before` was recorded by another process."""
+def changes_shown(before, after):
+    """The lines about changed settings if another process recorded `before`."""
     old, new = (Tracked(None, inference_settings(run)) for run in (before, after))
     Tracked.defaults.pop(old.record)
     return explained_reason(reason([old], [new])).splitlines()[1:]
 
 
-def test_a_setting_at_its_default_is_told_by_its_value():
+def test_a_changed_setting_is_shown_with_its_default():
     assert RUN.decoding.beam == 4
-    assert told(RUN, with_decoding(RUN, beam=7)) == ["        decoding.beam: 4 -> 7"]
-    assert told(with_decoding(RUN, beam=7), RUN) == ["        decoding.beam: 7 -> 4"]
-    assert told(RUN, with_decoding(RUN, max_length_ratio=None)) == ["        decoding.max_length_ratio: 2.0 -> nothing"]
-    bare, flat_out = with_decoding(RUN, max_length=None), with_decoding(RUN, max_length=None, beam=1)
-    assert told(bare, flat_out) == ["        decoding.beam: 4 -> 1"]  # before, all of decoding was at its defaults
+    assert changes_shown(RUN, with_decoding(RUN, beam=7)) == ["        decoding.beam: 4 -> 7"]
+    assert changes_shown(with_decoding(RUN, beam=7), RUN) == ["        decoding.beam: 7 -> 4"]
+    assert changes_shown(RUN, with_decoding(RUN, max_length_ratio=None)) == [
+        "        decoding.max_length_ratio: 2.0 -> nothing"
+    ]
+    default, greedy = with_decoding(RUN, max_length=None), with_decoding(RUN, max_length=None, beam=1)
+    # Before, all decoding settings were at their defaults.
+    assert changes_shown(default, greedy) == ["        decoding.beam: 4 -> 1"]
 
 
-def test_a_setting_within_settings_that_were_at_their_defaults_is_told_by_its_value():
+def test_a_changed_setting_in_a_section_at_its_defaults_is_shown_with_its_default():
     default = with_training(RUN, validation=ValidationSettings())
     old, new = (training_settings(run) for run in (default, with_validation(default, every=77)))
     assert not any(path.startswith("training.validation") for path in old)
     assert differences(dict(old), new) == ["training.validation.every: 1000 -> 77"]
 
 
-def test_defaults_of_what_was_not_there_are_not_told():
-    """Filters that came and went, though all that they can be told is at its default."""
+def test_defaults_of_missing_settings_are_not_shown():
+    """A filter with all settings at their defaults is added or removed."""
     length = {"name": "length", "most": Defaulted(250, 250), "least": Defaulted(1, 1)}
-    two, one = (flat({"filters": entries}) for entries in ([{"name": "empty"}, length], [{"name": "empty"}]))
-    assert differences(dict(one), two)[0] == 'filters: "empty" -> "empty, length"'
-    assert "filters.length.most: nothing -> 250" in differences(dict(one), two)
+    after, before = (
+        flatten_settings({"filters": entries}) for entries in ([{"name": "empty"}, length], [{"name": "empty"}])
+    )
+    assert differences(dict(before), after)[0] == 'filters: "empty" -> "empty, length"'
+    assert "filters.length.most: nothing -> 250" in differences(dict(before), after)
 
 
-def test_a_record_of_the_same_settings_that_an_older_version_wrote_is_called_so():
+def test_different_records_of_the_same_settings_are_explained():
     values = {"decoding": {"beam": Defaulted(4, 4), "alpha": Defaulted(0.9, 0.6)}}
     old, new = Tracked(None, {"decoding": {"beam": 4, "alpha": 0.9}}), Tracked(None, values)
     assert repr(old) != repr(new)

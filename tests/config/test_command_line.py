@@ -1,4 +1,4 @@
-"""Every key of config.yaml on the command line: read as Snakemake hands it over, in plans and in jobs."""
+"""Keys of config.yaml on the command line, as Snakemake passes them to planning and to jobs."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -24,30 +24,30 @@ EXAMPLES = {
     "gpus": ("2", 2),
     "threads": ("4", 4),
 }
-"""What a user types after `KEY=`, and what it means."""
+"""The text after `KEY=` on the command line, and its value."""
 
 
 @pytest.mark.parametrize("key", [field.name for field in dataclasses.fields(ProjectSettings)])
 def test_every_key_can_be_given_on_the_command_line(key):
-    typed, meant = EXAMPLES[key]
+    typed, value = EXAMPLES[key]
     config = parse_config([f"{key}={typed}"])
-    assert getattr(read_project_settings(config, where="config.yaml"), key) == meant
-    assert getattr(job_settings(SimpleNamespace(config=config)), key) == meant
+    assert getattr(read_project_settings(config, where="config.yaml"), key) == value
+    assert getattr(job_settings(SimpleNamespace(config=config)), key) == value
 
 
 @pytest.mark.parametrize("key", EXAMPLES)
-def test_the_command_line_means_what_the_file_means(key):
+def test_the_command_line_and_the_file_give_equal_settings(key):
     typed, _ = EXAMPLES[key]
     from_file = read_project_settings(yaml.safe_load(f"{key}: {typed}"), where="config.yaml")
     assert read_project_settings(parse_config([f"{key}={typed}"]), where="config.yaml") == from_file
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "value"),
     [("seeds=3", (3,)), ("datasets=demo_en2de", ("demo_en2de",)), ("models=/my/parsers", ("/my/parsers",))],
 )
-def test_a_value_that_stands_alone_is_a_list_of_one(typed, meant):
-    assert getattr(read_project_settings(parse_config([typed]), where="config.yaml"), typed.split("=")[0]) == meant
+def test_a_single_value_becomes_a_list(typed, value):
+    assert getattr(read_project_settings(parse_config([typed]), where="config.yaml"), typed.split("=")[0]) == value
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,6 @@ def test_a_value_that_stands_alone_is_a_list_of_one(typed, meant):
         ("pahts={results: a}", "config.yaml: unknown key 'pahts'. Did you mean paths"),
     ],
 )
-def test_what_does_not_fit_is_a_sentence(typed, sentence):
+def test_values_of_the_wrong_type_are_errors(typed, sentence):
     with pytest.raises(UserError, match=sentence):
         read_project_settings(parse_config([typed]), where="config.yaml")

@@ -1,4 +1,4 @@
-"""How a system is composed of what it extends: components by name, and the definition nearest to it wins."""
+"""Composition of systems: components are merged by name, and the definition nearest to the system wins."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from nmtcore.model.losses import TRANSLATION
 
 
 def levels(*entries: dict) -> list[Level]:
-    """A line of systems, the oldest first."""
+    """The levels of a lineage, the oldest first."""
     return [Level(name=f"s{i}", path=Path("f.yaml"), keys=keys) for i, keys in enumerate(entries)]
 
 
@@ -32,7 +32,7 @@ def fault(*entries: dict) -> str:
 
 @pytest.fixture
 def mine(root: Path, tmp_path: Path):
-    """mine(entries): a project with the user's own systems."""
+    """A function that loads a project with the user's own systems."""
 
     def load(entries: dict) -> Project:
         (tmp_path / "systems").mkdir()
@@ -42,7 +42,7 @@ def mine(root: Path, tmp_path: Path):
     return load
 
 
-def test_ancestors_components_come_first_in_their_order_and_are_merged():
+def test_ancestors_components_come_first_and_are_merged():
     composed = compose_system(
         levels(named(tree_distance={"maximum": 5}, pascal={"heads": 1}), named(label_head={}, pascal={"layers": [1]}))
     )
@@ -53,15 +53,15 @@ def test_ancestors_components_come_first_in_their_order_and_are_merged():
     ]
 
 
-def test_null_drops_a_component_and_a_descendant_may_add_it_afresh_at_the_end():
+def test_null_drops_a_component_and_a_descendant_may_append_it_again():
     line = levels(named(pascal={"heads": 3}, sisa={}), named(pascal=None), named(pascal={"heads": 1}))
     check_levels(line)
     assert compose_system(line[:2]).components == {"sisa": {}}
     assert list(compose_system(line).components.items()) == [("sisa", {}), ("pascal", {"heads": 1})]
 
 
-def test_at_each_level_its_own_values_come_before_those_of_its_nearest_data_set():
-    """Of three generations, on a data set `twin` that extends `demo`."""
+def test_per_dataset_overrides_the_values_of_its_own_level():
+    """Three generations of systems, on a data set `twin` that extends `demo`."""
     old, middle = {"demo": named(pascal={"heads": 2, "variance": 2.0})}, {"twin": named(pascal={"heads": 4})}
     line = levels(
         {**named(pascal={"heads": 1, "ignoring": 0.1, "variance": 1.0}), "per_dataset": old},
@@ -85,14 +85,14 @@ def test_at_each_level_its_own_values_come_before_those_of_its_nearest_data_set(
     ("section", "key", "values"),
     [("model", "dropout", (0.1, 0.2, 0.3)), ("training", "clip_norm", (1, 2, 3)), ("decoding", "beam", (1, 2, 3))],
 )
-def test_what_a_system_sets_wins_over_what_an_ancestor_sets_on_a_data_set(section, key, values):
+def test_a_system_overrides_an_ancestors_per_dataset(section, key, values):
     old, special, own = ({section: {key: value}} for value in values)
     line = levels({**old, "per_dataset": {"demo": special}}, own)
     assert getattr(compose_system(line[:1], ["demo"]), section) == special[section]
     assert getattr(compose_system(line, ["demo"]), section) == own[section]
 
 
-def test_the_description_is_a_systems_own_and_the_rest_is_inherited():
+def test_everything_but_the_description_is_inherited():
     line = levels({"description": "old", "start_from": "x", "segmentation": {"also": "constituency"}}, {})
     assert compose_system(line).description == ""
     assert (compose_system(line).start_from, compose_system(line).segmentation) == ("x", {"also": "constituency"})
@@ -107,28 +107,28 @@ def test_the_description_is_a_systems_own_and_the_rest_is_inherited():
         ([named(sisa=2)], "f.yaml: s0: components: sisa must be a mapping of its settings, not 2."),
         ([named(sisa=None)], "f.yaml: s0: components: sisa: null drops a component of a system that this one extends"),
         ([named(sisa={}), named(sisaa=None)], "f.yaml: s1: components: sisaa: null drops"),
-        ([named(sisa={}), named(sisaa=None)], "but none has it. Did you mean sisa?"),
+        ([named(sisa={}), named(sisaa=None)], "but none of them has it. Did you mean sisa?"),
         ([named(sisa={}), named(sisa=None), named(sisa=None)], "f.yaml: s2: components: sisa: null drops"),
         ([{"components": {"My Head": {"kind": "sisa"}}}], "a component cannot be called 'My Head'"),
-        ([named(translation={"kind": "sisa"})], "and is none of translation, attention_maps"),
+        ([named(translation={"kind": "sisa"})], "and avoid translation, attention_maps"),
         ([named(sisa={}), {"per_dataset": {"demo": named(siza={})}}], "unknown component 'siza'. Did you mean sisa?"),
-        ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "no data set drops one"),
+        ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "`per_dataset` cannot drop a component"),
         ([named(sisa={}), {**named(sisa=None), "per_dataset": {"demo": named(sisa={})}}], "unknown component 'sisa'"),
         ([{"per_dataset": {"demo": {"components": [{"name": "sisa"}]}}}], "Write {depparse: {layer: 1}} for ["),
         ([{"componets": {}}], "f.yaml: s0: unknown key 'componets'. Did you mean components?"),
     ],
 )
-def test_wrong_shapes_are_sentences(entries, sentence):
+def test_entries_of_the_wrong_shape_are_errors(entries, sentence):
     assert sentence in fault(*entries)
 
 
-def test_a_circle_is_told_as_it_goes():
+def test_a_circular_extends_is_an_error():
     entries = {name: (Path("f.yaml"), {"extends": parent}) for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))}
-    with pytest.raises(UserError, match=r"f\.yaml: a extends b extends c extends b: a circle"):
+    with pytest.raises(UserError, match=r"f\.yaml: a extends b extends c extends b: this is circular"):
         lineage("a", entries.__getitem__, lambda name, where: name)
 
 
-def test_a_second_component_of_a_kind_has_a_name_of_its_own(mine):
+def test_a_second_component_of_one_kind_needs_its_own_name(mine):
     project = mine(
         {
             "two": {"extends": "pascal", "components": {"upper": {"kind": "pascal", "heads": 2, "layers": [3]}}},
@@ -140,7 +140,7 @@ def test_a_second_component_of_a_kind_has_a_name_of_its_own(mine):
     two, lone = (project.run("demo_en2de", name, "smoke", 1).components for name in ("two", "lone"))
     assert [(name, c.heads, c.layers) for name, c in two.items()] == [("pascal", 7, (0,)), ("upper", 2, (3,))]
     assert list(lone) == ["upper", "sisa"]
-    with pytest.raises(UserError, match=r"bare on demo.*unknown component 'upper'\. .*its `kind`"):
+    with pytest.raises(UserError, match=r"bare on demo.*unknown component 'upper'\. .*needs the key `kind`"):
         project.run("demo_en2de", "bare", "smoke", 1)
     with pytest.raises(UserError, match=r"pascal and upper both claim encoder\.0\.head\.0"):
         project.run("demo_en2de", "clash", "smoke", 1)
@@ -150,8 +150,8 @@ def test_a_second_component_of_a_kind_has_a_name_of_its_own(mine):
         component_settings("upper", {"kind": "pascal"}, where="x")
 
 
-def test_a_users_pascal_has_her_heads_on_data_sets_that_pascal_has_an_entry_of(mine):
-    """And what the paper tuned for that data set beside."""
+def test_a_users_variant_of_pascal_keeps_its_heads_on_every_data_set(mine):
+    """It inherits the other values that the paper tuned for that data set."""
     project = mine({"four": {"extends": "pascal", "components": {"pascal": {"heads": 4, "layers": [1]}}}})
     for dataset, ignoring in (("nc11_de2en", 0.0), ("nc11_en2de", 0.4)):
         pascal = project.run(dataset, "four", "paper", 1).components["pascal"]
@@ -169,7 +169,7 @@ def test_the_order_of_components_survives_json(mine):
     assert list(back.components) == list(components)
 
 
-def test_weights_are_taken_over_from_the_same_components_alone(mine):
+def test_a_start_needs_the_same_components(mine):
     start = {"depparse": {"layer": 1}, "upper": {"kind": "diagonalparse", "layer": 2}}
     swapped = dict(reversed(start.items()))
     project = mine(
@@ -190,6 +190,6 @@ def test_weights_are_taken_over_from_the_same_components_alone(mine):
             project.run("demo_en2de", name, "smoke", 1)
 
 
-def test_no_component_is_called_like_a_loss_or_an_observer():
+def test_no_component_has_the_name_of_a_loss_or_an_observer():
     assert {TRANSLATION, AttentionMaps().name} == set(RESERVED_NAMES)
     assert not set(RESERVED_NAMES) & set(COMPONENTS)

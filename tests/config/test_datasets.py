@@ -21,11 +21,11 @@ PAPERS = {"pham2018", "bugliarello2020", "tran2018", "aycock2021"}
 KEPT = ("source", "target", "filters", "segmentation", "main_test", "recipe", "model", "training")
 SMALL = [name for name in DATASETS if name.startswith(("multi30k_", "news_")) and not name.endswith("_corenlp")]
 SPACY_PIPELINES = {"cs_ud", "en_ud", "en_ccg_pmb"}
-"""Those that stand beside the checkout and nowhere else."""
+"""Pipelines that are only available next to the checkout."""
 OTHER_PARSERS = {"name", "description", "annotators", "syntax", "segmentation_from"}
-"""What differs in the twins of small data sets; that they have the same kinds of `syntax` holds for all twins."""
+"""Fields in which the twins of small data sets differ; all twins have the same annotations in `syntax`."""
 OTHER_WORDS = ("rehearsal_cs2en", "rehearsal_cs2en_bpe")
-"""Their text is plain where CzEng gives words, and their trees have one root each, which Treex's have not."""
+"""Twins with plain text in place of CzEng's given words, and with one root per tree, unlike Treex's trees."""
 
 
 def dataset_files(dataset: DatasetSettings) -> Iterator[tuple[str, FileSettings]]:
@@ -49,7 +49,7 @@ def without_member(file: FileSettings) -> FileSettings:
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_every_data_set_has_a_recipe_a_licence_and_splits_of_pairs(name: str):
+def test_every_data_set_has_a_recipe_a_licence_and_a_citation(name: str):
     dataset = PROJECT.dataset(name)
     PROJECT.recipe(dataset.recipe, where=name)
     assert all([dataset.licence, dataset.citation, dataset.description])
@@ -59,13 +59,13 @@ def test_every_data_set_has_a_recipe_a_licence_and_splits_of_pairs(name: str):
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_every_model_of_a_parser_is_one_that_can_be_had(name: str):
+def test_every_parser_model_can_be_downloaded(name: str):
     for settings in PROJECT.dataset(name).annotators.values():
         for model in settings.models:
             assert model in PROJECT.model_files or name.startswith("rehearsal_"), model
 
 
-def test_every_shared_corpus_is_used_and_says_its_licence_and_citation():
+def test_every_shared_corpus_is_used_and_has_a_licence_and_a_citation():
     used = {part.corpus for name in DATASETS for parts in PROJECT.dataset(name).splits.values() for part in parts}
     assert set(PROJECT.corpus_files) <= used
     for path in PROJECT.corpus_files.values():
@@ -73,31 +73,31 @@ def test_every_shared_corpus_is_used_and_says_its_licence_and_citation():
         assert all(values[key] for key in ("licence", "citation")), path
 
 
-def test_a_file_name_means_the_same_file_everywhere():
+def test_all_data_sets_agree_on_each_file():
     meanings = defaultdict(set)
     for _, file in every_file():
         meanings[file.name].add(without_member(file))
     assert [name for name, files in meanings.items() if len(files) > 1] == []
 
 
-def test_files_come_over_https_and_from_hosts_only():
+def test_every_file_has_an_https_address_or_instructions():
     for owner, file in every_file():
         for address in [file.url, *(mirror.path for mirror in file.mirrors)]:
             assert address is None or "://" not in address or address.startswith("https://"), owner
-        assert file.url or file.manual, f"{owner}: {file.name} cannot be had outside"
+        assert file.url or file.manual, f"{owner}: {file.name} cannot be downloaded"
 
 
-def test_no_file_is_called_like_the_record_of_a_download():
+def test_no_file_has_the_name_of_a_download_record():
     assert [file.name for _, file in every_file() if file.name.endswith(".json")] == []
 
 
-def test_archives_say_which_member_is_meant():
+def test_exactly_the_archives_have_a_member():
     for owner, file in every_file():
         archive = file.name.endswith((".tgz", ".zip", ".tar", ".tar.gz"))
         assert archive == (file.member is not None), f"{owner}: {file.name}"
 
 
-def test_mirrors_have_the_files_that_are_pinned(shared: Path):
+def test_files_in_mirrors_have_the_pinned_checksums(shared: Path):
     checked = set()
     for owner, file in every_file():
         for mirror in file.mirrors:
@@ -111,7 +111,7 @@ def test_mirrors_have_the_files_that_are_pinned(shared: Path):
     assert len(checked) > 40
 
 
-def test_the_sums_of_the_jars_are_those_of_the_jars_at_hand(shared: Path):
+def test_local_jars_have_the_pinned_checksums(shared: Path):
     pinned = {Path(file.name).name: file for file in PROJECT.annotator_model("corenlp").files if file.sha256}
     for name, file in pinned.items():
         data = (shared / "corenlp" / name).read_bytes()
@@ -126,7 +126,7 @@ def test_every_data_set_of_a_paper_has_a_rehearsal():
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_the_rehearsal_of_a_small_data_set_has_other_parsers_and_nothing_else(name: str):
+def test_the_rehearsal_of_a_small_data_set_only_differs_in_its_parsers(name: str):
     original, twin = PROJECT.dataset(name), PROJECT.dataset(f"rehearsal_{name}")
     for field in fields(DatasetSettings):
         same = getattr(twin, field.name) == getattr(original, field.name)
@@ -136,7 +136,7 @@ def test_the_rehearsal_of_a_small_data_set_has_other_parsers_and_nothing_else(na
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_a_rehearsal_differs_in_its_text_and_parsers_alone(name: str):
+def test_a_rehearsal_only_differs_in_its_text_and_parsers(name: str):
     twin, original = PROJECT.dataset(name), PROJECT.dataset(name.removeprefix("rehearsal_"))
     for key in KEPT:
         assert getattr(twin, key) == getattr(original, key), key
@@ -148,8 +148,8 @@ def test_a_rehearsal_differs_in_its_text_and_parsers_alone(name: str):
     assert twin.treebanks == original.treebanks
     for split in original.splits:
         assert twin.sides(split) == original.sides(split), split
-    assert {side: list(kinds) for side, kinds in twin.syntax.items()} == {
-        side: list(kinds) for side, kinds in original.syntax.items()
+    assert {side: list(annotators) for side, annotators in twin.syntax.items()} == {
+        side: list(annotators) for side, annotators in original.syntax.items()
     }
     assert twin.published == PublishedSettings()
     if original.selection:
@@ -159,11 +159,11 @@ def test_a_rehearsal_differs_in_its_text_and_parsers_alone(name: str):
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_a_rehearsal_needs_only_what_is_at_hand(name: str, shared: Path):
+def test_a_rehearsal_only_needs_local_files_and_models(name: str, shared: Path):
     twin = PROJECT.dataset(name)
     for _, file in dataset_files(twin):
         assert not twin_uses(twin, file) or any((shared / "data" / m.path).is_file() for m in file.mirrors), file.name
-    used = {annotator for kinds in twin.syntax.values() for annotator in kinds.values()}
+    used = {annotator for annotators in twin.syntax.values() for annotator in annotators.values()}
     for annotator in used:
         for model in twin.annotators[annotator].models:
             assert (shared / "models" / model).exists() or (shared / model).exists(), model
@@ -174,7 +174,7 @@ def twin_uses(dataset: DatasetSettings, file: FileSettings) -> bool:
     return any(file in files for corpus in used for files in dataset.corpora[corpus].files.values())
 
 
-def test_development_and_test_sets_are_never_training_data_or_one_another():
+def test_no_part_of_a_corpus_is_in_two_splits():
     for name in DATASETS:
         dataset = PROJECT.dataset(name)
         seen: dict[tuple, str] = {}
@@ -182,12 +182,12 @@ def test_development_and_test_sets_are_never_training_data_or_one_another():
             for part in parts:
                 for role, files in sorted(dataset.corpora[part.corpus].files.items()):
                     for file in files:
-                        place = (role, file.name, file.member, part.first)
-                        assert place not in seen or seen[place] == split, f"{name}: {split} and {seen.get(place)}"
-                        seen[place] = split
+                        part_key = (role, file.name, file.member, part.first)
+                        assert seen.get(part_key, split) == split, f"{name}: {split} and {seen.get(part_key)}"
+                        seen[part_key] = split
 
 
-def test_the_data_sets_of_the_published_tables_exist_with_their_splits(shared: Path):
+def test_the_data_sets_and_splits_of_published_tables_exist(shared: Path):
     published = yaml.safe_load((shared / "design" / "published.yaml").read_text(encoding="utf-8"))
     for paper in PAPERS:
         for table in published[paper].values():
@@ -197,14 +197,14 @@ def test_the_data_sets_of_the_published_tables_exist_with_their_splits(shared: P
                     assert rest.split("/")[0] in PROJECT.dataset(dataset).splits, column
 
 
-def test_published_sizes_are_the_papers(shared: Path):
+def test_published_sizes_equal_the_papers(shared: Path):
     published = yaml.safe_load((shared / "design" / "published.yaml").read_text(encoding="utf-8"))
     tables = {"bugliarello2020": ("train", "filtered_train", "dev", "test"), "tran2018": None}
     for paper, table in ((paper, published[paper]["table_1"]) for paper in tables):
         for name, row in table["rows"].items():
             sizes = dict(zip(table["columns"], row, strict=True))
             expected = {s: sizes[s] for s in PROJECT.dataset(name).splits if sizes.get(s)}
-            # tran2018's table calls the only test of the Russian data test_wmt17.
+            # In tran2018's table, the only test set of the Russian data is called test_wmt17.
             if "test" not in expected and "test" in PROJECT.dataset(name).splits:
                 expected["test"] = sizes["test_wmt17"]
             assert PROJECT.dataset(name).published.pairs == expected, name

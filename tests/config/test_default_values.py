@@ -1,14 +1,13 @@
-"""No default changes unnoticed: no job would run again for it."""
+"""A changed default is always noticed, although it runs no job again."""
 
 import dataclasses
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nmtcore.config
+from settings_classes import settings_classes
+
 from nmtcore.config.defaults import default_of
 from nmtcore.config.typed import plain
 from nmtcore.config.yaml_files import read_yaml
@@ -21,51 +20,41 @@ NOT_RECORDED = {
     "PerDatasetSettings", "ProjectSettings", "PublishedSettings", "Range", "RecipeSettings", "ScaleSettings",
     "SystemEntries", "SystemEntry", "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip
-"""Classes that no record of a job holds: what jobs' settings are made from, and bases of other classes."""
+"""Classes that no job records: sources of the jobs' settings, and base classes."""
 
 ADVICE = (
-    "Jobs leave settings at their default out of what decides whether they run again. Raise the number of every stage "
-    "that this concerns in config/versions.py (for training also VERSION in training/fingerprint.py), then write the "
-    "new default into tests/config/defaults.yaml."
+    "No job runs again for a changed default. Raise the version of every stage that it affects in config/versions.py "
+    "(for training also VERSION in training/fingerprint.py), then write the new default to tests/config/defaults.yaml."
 )
 
 
-def settings_classes() -> dict[str, type]:
-    modules = map(importlib.import_module, (m.name for m in walked(nmtcore.config)))
-    return {name: cls for module in modules for name, cls in vars(module).items() if dataclasses.is_dataclass(cls)}
-
-
-def walked(package):
-    return pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-
-
 def changed_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[str, type]) -> list[str]:
-    """Name every default of the table that is another one now."""
-    found = []
+    """Describe every default in the table that has changed."""
+    changes = []
     for name, before in table.items():
         if name not in classes:
-            found.append(f"{name} is gone: give it its new name in tests/config/defaults.yaml, or take it out.")
+            changes.append(f"{name} is gone: rename or remove it in tests/config/defaults.yaml.")
             continue
-        now = {each.name: default_of(each) for each in dataclasses.fields(classes[name])}
+        now = {field.name: default_of(field) for field in dataclasses.fields(classes[name])}
         changed = [key for key in before if key in now and not agree(before[key], now[key])]
-        found += [f"{name}.{key}: {before[key]!r} -> {shown(now[key])}. {ADVICE}" for key in changed]
-    return found
+        changes += [f"{name}.{key}: {before[key]!r} -> {shown(now[key])}. {ADVICE}" for key in changed]
+    return changes
 
 
 def new_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[str, type]) -> list[str]:
-    """Name every default that the table does not have yet, so that it is watched from now on."""
+    """Describe every default that the table lacks."""
     return [
-        f"{name}.{each.name} is new: add its default to tests/config/defaults.yaml. If it changes what is computed "
-        "where nobody sets it, also raise the numbers of its stages in config/versions.py."
+        f"{name}.{field.name} is new: add its default to tests/config/defaults.yaml. If the default changes results, "
+        "also raise the versions of its stages in config/versions.py."
         for name, cls in classes.items()
         if name not in NOT_RECORDED
-        for each in dataclasses.fields(cls)
-        if default_of(each) is not MISSING and each.name not in table.get(name, {})
+        for field in dataclasses.fields(cls)
+        if default_of(field) is not MISSING and field.name not in table.get(name, {})
     ]
 
 
 def agree(before: Any, now: Any) -> bool:
-    """Whether a default is as it was, apart from what is new in settings that it consists of."""
+    """Whether a default is unchanged, ignoring new keys of nested settings."""
     if now is MISSING:
         return False
     now = plain(now)
@@ -78,12 +67,12 @@ def shown(default: Any) -> str:
     return "none" if default is MISSING else repr(plain(default))
 
 
-def test_no_default_changes_unless_its_stage_is_made_again():
+def test_no_default_differs_from_the_table():
     changed = changed_defaults(TABLE, settings_classes())
     assert not changed, "\n".join(changed)
 
 
-def test_every_default_is_watched():
+def test_every_default_is_in_the_table():
     missing = new_defaults(TABLE, settings_classes())
     assert not missing, "\n".join(missing)
     assert all(isinstance(key, str) for defaults in TABLE.values() for key in defaults)
@@ -103,7 +92,7 @@ class Outer:
     novel: int = 0
 
 
-def test_a_changed_default_is_named_and_so_is_a_new_setting():
+def test_changed_and_new_defaults_are_described():
     classes = {"Outer": Outer}
     before = {"Outer": {"beam": 4, "inner": {"rate": 0.5}, "dropped": 1}}
     assert changed_defaults(before, classes) == []

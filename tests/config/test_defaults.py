@@ -1,4 +1,4 @@
-"""Settings at their default decide nothing: one that is added repeats no job, one that is changed repeats its jobs."""
+"""Settings at their default are not recorded: a new setting runs no job again until its value is changed."""
 
 from dataclasses import dataclass, field, make_dataclass, replace
 
@@ -18,13 +18,13 @@ from nmtcore.config.depends import (
 )
 from nmtcore.config.filters import LengthSettings
 from nmtcore.config.project import Project
-from nmtcore.config.recorded import differences, flat
+from nmtcore.config.recorded import differences, flatten_settings
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.typed import plain
-from nmtcore.training.fingerprint import describe, fingerprint
+from nmtcore.training.fingerprint import describe_training, fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Outer:
 
 
 def grown(settings):
-    """The settings as they would be if their class had one setting more, whose default means "as before"."""
+    """The same settings with a class that has one additional setting, at its default."""
     cls = make_dataclass(
         "Grown", [("novel", int, field(default=0))], bases=(type(settings),), frozen=True, kw_only=True
     )
@@ -52,22 +52,22 @@ def grown(settings):
 
 
 def record(settings):
-    return flat(with_defaults(settings, plain(settings)))
+    return flatten_settings(with_defaults(settings, plain(settings)))
 
 
-def test_only_what_is_not_at_its_default_is_recorded():
+def test_only_settings_that_differ_from_their_default_are_recorded():
     assert record(Outer(size=1)) == {"size": 1}
     assert record(Outer(size=1, beam=4, betas=(0.9, 0.98), inner=Inner(rate=0.1, limit=3))) == {"size": 1}
     assert record(Outer(size=1, beam=5, betas=(0.9,))) == {"size": 1, "beam": 5, "betas": [0.9]}
 
 
-def test_settings_within_settings_are_compared_with_their_place_s_default():
-    """There the default rate is 0.1, while the class says 0.5."""
+def test_nested_settings_are_compared_with_the_default_of_their_field():
+    """The default rate is 0.1 in the field, but 0.5 in the class."""
     assert record(Outer(size=1, inner=Inner())) == {"size": 1, "inner.rate": 0.5}
     assert record(Outer(size=1, inner=Inner(rate=0.1, limit=None))) == {"size": 1, "inner.limit": None}
 
 
-def test_settings_at_their_defaults_are_not_the_same_as_none():
+def test_settings_at_their_defaults_differ_from_none():
     assert record(Outer(size=1, optional=Inner())) == {"size": 1, "optional": {}}
     assert record(Outer(size=1, optional=Inner(rate=0.1))) == {"size": 1, "optional.rate": 0.1}
     assert record(Outer(size=1, sides={"a": Inner()})) == {"size": 1, "sides.a": {}}
@@ -82,17 +82,17 @@ def test_settings_at_their_defaults_are_not_the_same_as_none():
         Outer(size=1, beam=9, inner=Inner()),
     ],
 )
-def test_a_setting_that_is_added_changes_nothing_and_one_that_is_changed_does(settings):
+def test_a_new_setting_is_recorded_once_its_value_is_changed(settings):
     assert record(grown(settings)) == record(settings)
     assert record(replace(grown(settings), novel=1)) != record(settings)
     if settings.optional:
         assert record(replace(settings, optional=grown(settings.optional))) == record(settings)
-    sides = {side: grown(each) for side, each in settings.sides.items()}
+    sides = {side: grown(inner) for side, inner in settings.sides.items()}
     assert record(replace(settings, sides=sides)) == record(settings)
 
 
 def with_part(run, part, change):
-    """The run with a part of its settings changed, which is named by its path."""
+    """The run with one part of its settings changed, given by its path."""
     if not part:
         return change(run)
     name, _, rest = part.partition(".")
@@ -102,9 +102,9 @@ def with_part(run, part, change):
 
 
 def records(run):
-    """What decides whether a run is trained again, goes on with its checkpoints, is translated or scored again."""
+    """The records that training, checkpoints, inference and scoring of a run depend on."""
     settings = (training_settings, inference_settings, scoring_settings, gold_scoring_settings)
-    return [*(repr(Tracked(None, each(run))) for each in settings), fingerprint(describe(run, data={}))]
+    return [*(repr(Tracked(None, each(run))) for each in settings), fingerprint(describe_training(run, data={}))]
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +133,12 @@ def run(project):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_setting_that_is_added_repeats_nothing(run, part):
+def test_a_new_setting_runs_no_job_again(run, part):
     assert records(with_part(run, part, grown)) == records(run)
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_setting_that_is_added_repeats_when_it_is_changed(run, part):
+def test_a_new_setting_runs_jobs_again_once_its_value_is_changed(run, part):
     more, less = (
         with_part(run, part, lambda settings, value=value: replace(grown(settings), novel=value)) for value in (1, 2)
     )
@@ -146,16 +146,16 @@ def test_a_setting_that_is_added_repeats_when_it_is_changed(run, part):
     assert records(more) != records(less)
 
 
-def test_a_setting_that_is_added_to_a_component_repeats_nothing(run):
-    """The name of its class, which a registry knows, decides."""
+def test_a_new_setting_of_a_component_runs_no_job_again(run):
+    """It is still recorded under the registered name of its class."""
     (name,) = run.components
 
     def of(settings):
         written = run_to_json(run)
         written["components"][name] |= plain(settings)
-        return flat(with_defaults(replace(run, components={name: settings}), written))
+        return flatten_settings(with_defaults(replace(run, components={name: settings}), written))
 
-    before, settings = flat(with_defaults(run, run_to_json(run))), grown(run.components[name])
+    before, settings = flatten_settings(with_defaults(run, run_to_json(run))), grown(run.components[name])
     assert before[f"components.{name}.kind"] == name
     assert of(settings) == before
     assert of(replace(settings, novel=1)) == before | {f"components.{name}.novel": 1}
@@ -163,7 +163,7 @@ def test_a_setting_that_is_added_to_a_component_repeats_nothing(run):
 
 def test_a_default_may_differ_by_class():
     def of(settings):
-        return flat(with_defaults(settings, ANNOTATORS.entry_of(settings)))
+        return flatten_settings(with_defaults(settings, ANNOTATORS.entry_of(settings)))
 
     assert of(EasyCcgSettings(max_words=70)) == {"tool": "easyccg"}
     assert of(ExistingSettings(max_words=70)) == {"tool": "existing", "max_words": 70}
@@ -176,10 +176,10 @@ def reading(corpus, **values):
         languages={"source": "en", "target": "de"}, treebank=False, parts=parts, corpora={"c": corpus}, words=words,
         **values,
     )  # fmt: skip
-    return flat(reading_settings(settings))
+    return flatten_settings(reading_settings(settings))
 
 
-def test_options_of_formats_have_defaults_too():
+def test_format_options_at_their_defaults_are_not_recorded():
     bare, explicit, swapped = (
         reading(CorpusSettings(format="demo", options={"split": "train", **more}))
         for more in ({}, {"swap": False, "seed": 1}, {"swap": True})
@@ -188,18 +188,18 @@ def test_options_of_formats_have_defaults_too():
     assert differences(bare, swapped) == ["corpora.c.options.swap: false -> true"]
 
 
-def test_filters_have_defaults_too():
+def test_filter_settings_at_their_defaults_are_not_recorded():
     def of(*filters):
-        return flat(filtering_settings(FilteringSettings(languages={}, filters=filters)))
+        return flatten_settings(filtering_settings(FilteringSettings(languages={}, filters=filters)))
 
     assert of(LengthSettings()) == of(LengthSettings(least=1, most=250))
     assert differences(of(LengthSettings()), of(LengthSettings(most=80))) == ["filters.length.most: 250 -> 80"]
     assert of() != of(LengthSettings())
 
 
-def test_licences_citations_and_approximate_sizes_decide_nothing(project):
+def test_no_job_depends_on_licences_citations_and_approximate_sizes(project):
     dataset = project.dataset("multi30k_en2de")
-    told = {
+    corpora = {
         name: replace(
             corpus,
             licence="another",
@@ -208,7 +208,7 @@ def test_licences_citations_and_approximate_sizes_decide_nothing(project):
         )
         for name, corpus in dataset.corpora.items()
     }
-    other = replace(dataset, corpora=told, licence="another", citation="another", description="another")
+    other = replace(dataset, corpora=corpora, licence="another", citation="another", description="another")
     assert other != dataset
     for split in dataset.splits:
         assert ReadingSettings.of(other, split) == ReadingSettings.of(dataset, split)

@@ -1,4 +1,4 @@
-"""What annotators give and what models read of it have different names."""
+"""Features: their names differ from those of annotations, and unknown ones are refused."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.errors import UserError
 
 
-def test_a_feature_is_never_called_like_a_kind_of_annotation():
+def test_no_feature_has_the_name_of_an_annotation():
     assert not set(FEATURES) & set(ANNOTATIONS)
     assert {feature.annotation for feature in FEATURES.values()} <= set(ANNOTATIONS)
     assert all(set(feature.labels) <= set(feature.columns) for feature in FEATURES.values())
@@ -23,7 +23,7 @@ def test_no_two_features_share_a_column():
 
 
 def test_a_run_with_an_unknown_feature_is_refused(root: Path):
-    """Such as one that an earlier version wrote: its model would go without its syntax."""
+    """An earlier version may have written it; its model would ignore the syntax."""
     values = run_to_json(Project.load(root / "config").run("demo_en2de", "pascal", "smoke", 1))
     assert run_from_json(values, where="run.json").features == {"source": {"trees": "existing"}}
     values["features"] = {"source": {"dependencies": "existing"}}

@@ -1,4 +1,4 @@
-"""What a scale decides for a system, and what it leaves to it."""
+"""Which settings of a system a scale overrides."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmtcore.config.layers import DECIDED_BY_SCALE, laid_over
+from nmtcore.config.layers import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.project import Project
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
@@ -47,7 +47,7 @@ SYSTEM = {
 
 @pytest.fixture
 def folder(tmp_path: Path, root: Path) -> Path:
-    """A configuration with the scale `mine` and the systems `whole` and, per data set, `special`."""
+    """A configuration with the scale `mine`, the system `whole`, and `special` with `per_dataset`."""
     for name in ("recipes/small", "scales/paper", "datasets/demo_en2de", "systems/pham2018"):
         path = tmp_path / f"{name}.yaml"
         path.parent.mkdir(exist_ok=True)
@@ -71,7 +71,7 @@ def write(folder: Path, name: str, values: dict) -> None:
 
 
 @pytest.mark.parametrize(("dataset", "system"), [("demo_en2de", "whole"), ("twin", "child"), ("twin", "special")])
-def test_the_scale_decides_size_and_length_and_the_system_the_rest(folder: Path, dataset, system):
+def test_a_scale_overrides_size_and_duration_but_nothing_else(folder: Path, dataset, system):
     run = Project.load(folder).run(dataset, system, "mine", 1)
     model, training = run.model, run.training
     assert (model.width, model.feed_forward, model.decoder_layers, model.dropout) == (128, 512, 2, 0.3)
@@ -84,8 +84,8 @@ def test_the_scale_decides_size_and_length_and_the_system_the_rest(folder: Path,
     assert (run.decoding.max_length, run.decoding.beam) == (50, 6)
 
 
-def test_a_scale_wins_over_recipe_and_data_set(folder: Path):
-    """The recipe has a dropout of 0.2 and a clip of 1, the data set a dropout of 0.7."""
+def test_a_scale_overrides_recipe_and_data_set(folder: Path):
+    """The recipe has a dropout of 0.2 and a clip norm of 1, the data set a dropout of 0.7."""
     project = Project.load(folder)
     for dataset in ("demo_en2de", "twin"):
         run = project.run(dataset, "plain", "mine", 1)
@@ -95,7 +95,7 @@ def test_a_scale_wins_over_recipe_and_data_set(folder: Path):
     assert project.run("twin", "plain", "paper", 1).model.dropout == 0.7
 
 
-def test_fine_tuning_has_the_same_rule(folder: Path):
+def test_fine_tuning_overrides_the_same_settings(folder: Path):
     project = Project.load(folder)
     training = project.run("demo_en2de", "onwards", "mine", 1).training
     assert (training.max_updates, training.schedule.peak, training.schedule.warmup) == (500, 3e-4, 400)
@@ -103,13 +103,13 @@ def test_fine_tuning_has_the_same_rule(folder: Path):
     assert project.run("demo_en2de", "plain", "mine", 1).training.label_smoothing == 0.1
     write(folder, "systems/other", {"further": {"extends": "plain", "start_from": "plain"}})
     assert Project.load(folder).run("demo_en2de", "further", "mine", 1).training.label_smoothing == 0.05
-    said = [str(one) for one in project.overridden("demo_en2de", "onwards", "mine")]
-    assert "onwards at scale mine: training.max_updates is 500 (the scale's), not 10000." in said
-    assert "onwards at scale mine: training.schedule.peak is 0.0003 (the scale's), not 0.0001." in said
+    messages = [str(setting) for setting in project.overridden("demo_en2de", "onwards", "mine")]
+    assert "onwards at scale mine: training.max_updates is 500 (the scale's), not 10000." in messages
+    assert "onwards at scale mine: training.schedule.peak is 0.0003 (the scale's), not 0.0001." in messages
 
 
-def test_what_is_overridden_is_told(folder: Path):
-    """Every setting whose value differs: not the warm-up (the same), nor what only one of them sets."""
+def test_overridden_settings_are_reported(folder: Path):
+    """Only settings with two different values are reported: not the warm-up, which is equal in both."""
     project = Project.load(folder)
     expected = """model.width is 128 (the scale's), not 256.
         model.feed_forward is 512 (the scale's), not 1024.
@@ -124,29 +124,29 @@ def test_what_is_overridden_is_told(folder: Path):
         training.keep is average (the scale's), not last.
         training.average is 3 (the scale's), not 7."""
     for dataset, system in (("demo_en2de", "whole"), ("twin", "child"), ("twin", "special")):
-        said = {str(one) for one in project.overridden(dataset, system, "mine")}
-        assert said == {f"{system} at scale mine: {line.strip()}" for line in expected.splitlines()}
+        messages = {str(setting) for setting in project.overridden(dataset, system, "mine")}
+        assert messages == {f"{system} at scale mine: {line.strip()}" for line in expected.splitlines()}
         assert project.overridden(dataset, system, "paper") == []
 
 
-def test_a_number_that_yaml_reads_as_a_text_is_a_number(folder: Path):
+def test_a_number_that_yaml_reads_as_a_string_is_compared_as_a_number(folder: Path):
     (folder / "systems" / "other.yaml").write_text(
         "same: {extends: transformer_base, training: {schedule: {peak: 3e-3}, max_updates: 2500}}\n"
         "other: {extends: transformer_base, training: {schedule: {peak: 2e-3}}}\n"
     )
     project = Project.load(folder)
     assert project.overridden("demo_en2de", "same", "mine") == []
-    (one,) = project.overridden("demo_en2de", "other", "mine")
-    assert (one.setting, one.value, one.instead_of) == ("training.schedule.peak", 3e-3, "2e-3")
+    (setting,) = project.overridden("demo_en2de", "other", "mine")
+    assert (setting.setting, setting.value, setting.system_value) == ("training.schedule.peak", 3e-3, "2e-3")
 
 
-def test_no_layer_is_changed():
+def test_merging_changes_no_layer():
     layers = [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
-    assert laid_over("training", *layers[:2], scale=layers[2], system=layers[3]) == {"schedule": {"peak": 3}}
+    assert merge_layers("training", *layers[:2], scale=layers[2], system=layers[3]) == {"schedule": {"peak": 3}}
     assert layers == [{"training": {"schedule": {"peak": value}}} for value in (1, 2, 3, 4)]
 
 
-def test_what_a_scale_decides_exists_and_is_documented(root: Path):
+def test_settings_decided_by_the_scale_exist_and_are_documented(root: Path):
     classes = {"model": TransformerSettings, "training": TrainingSettings, "decoding": DecodingSettings}
     assert set(DECIDED_BY_SCALE) == set(classes)
     rule = (root / "config" / "README.md").read_text().partition("Layers of a run")[2].partition("\n## ")[0]

@@ -1,4 +1,4 @@
-"""Files of the user's own: where a `path` leads, what stands beside it, and what is said when it is not there."""
+"""Files of the user's own: how each `path` is resolved, and the errors about invalid or missing files."""
 
 import os
 import re
@@ -41,11 +41,11 @@ def dataset(root, tmp_path, name="mine"):
     return Project([tmp_path / "config", root / "config"], {}).dataset(name)
 
 
-def paths(found, corpus="pairs"):
-    return {role: [file.path for file in files] for role, files in found.corpora[corpus].files.items()}
+def paths(settings, corpus="pairs"):
+    return {role: [file.path for file in files] for role, files in settings.corpora[corpus].files.items()}
 
 
-def test_a_relative_path_starts_at_the_configuration_s_folder(root, tmp_path, write):
+def test_a_relative_path_starts_at_the_configurations_folder(root, tmp_path, write):
     write("config/datasets/mine.yaml", mine({"source": {"path": "../my/a.en"}, "target": {"path": "b.de"}}))
     expected = {"source": [f"{tmp_path}/my/a.en"], "target": [f"{tmp_path}/config/b.de"]}
     assert paths(dataset(root, tmp_path)) == expected
@@ -59,7 +59,7 @@ def test_absolute_paths_home_folders_and_short_forms(root, tmp_path, write, monk
     assert paths(dataset(root, tmp_path)) == {"source": ["/home/me/a.en"], "target": target}
 
 
-def test_a_shared_corpus_and_a_data_set_that_is_extended_have_their_own_folder(root, tmp_path, write):
+def test_a_path_is_relative_to_the_configuration_that_defines_it(root, tmp_path, write):
     write("first/corpora/pairs.yaml", {"format": "plain", "files": {"source": "x", "target": "../y"}})
     write("second/datasets/parent.yaml", mine({"source": "s", "target": "t"}))
     write("first/datasets/child.yaml", {"extends": "parent", "description": "A child"})
@@ -71,7 +71,7 @@ def test_a_shared_corpus_and_a_data_set_that_is_extended_have_their_own_folder(r
 
 
 @pytest.mark.parametrize("other", [{"url": "https://x"}, {"manual": "Ask."}, {"mirrors": [{"path": "y"}]}])
-def test_a_path_goes_with_no_other_place(other, root, tmp_path, write):
+def test_a_path_excludes_addresses_and_mirrors(other, root, tmp_path, write):
     write("config/datasets/mine.yaml", mine({"source": {"path": "/a", **other}, "target": "/b"}))
     with pytest.raises(UserError, match=r"source\[0\]: /a is a `path`.*leave out url, mirrors and manual"):
         dataset(root, tmp_path)
@@ -80,26 +80,29 @@ def test_a_path_goes_with_no_other_place(other, root, tmp_path, write):
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ("https://example.org/a.en", r"mine\.yaml: 'https://example.org/a.en' is an address, no path: write \{name: "),
+        (
+            "https://example.org/a.en",
+            r"mine\.yaml: 'https://example.org/a.en' is an address, not a path: write \{name: ",
+        ),
         ("", r"mine\.yaml: a file's `path` is empty"),
         ({"path": 3}, "path: expected a text, found 3"),
         ({"paht": "a"}, "unknown key 'paht'. Did you mean path"),
         ({"name": "a"}, r"a has neither url nor mirrors nor manual \(a file of your own: `path`\)"),
     ],
 )
-def test_what_is_no_path_is_a_sentence(entry, sentence, root, tmp_path, write):
+def test_an_invalid_path_is_an_error(entry, sentence, root, tmp_path, write):
     write("config/datasets/mine.yaml", mine({"source": entry, "target": "/b"}))
     with pytest.raises(UserError, match=sentence):
         dataset(root, tmp_path)
 
 
-def test_a_model_is_no_file_of_a_path(root, tmp_path, write):
+def test_a_model_cannot_have_a_path(root, tmp_path, write):
     write("config/models/own.yaml", {"description": "x", "files": [{"path": "/a"}]})
     with pytest.raises(UserError, match=r"`path` is for corpora: put your own model into a folder that"):
         Project([tmp_path / "config", root / "config"], {}).annotator_model("own")
 
 
-def test_all_that_is_missing_is_said_at_once(root, tmp_path, write):
+def test_all_missing_files_are_named_at_once(root, tmp_path, write):
     (tmp_path / "folder").mkdir()
     (tmp_path / "there").write_text("x\n")
     files = {"source": ["../there", "gone.en"], "target": ["../folder", "../there"]}
@@ -118,19 +121,19 @@ def test_all_that_is_missing_is_said_at_once(root, tmp_path, write):
     ]
 
 
-def test_the_state_of_a_file_tells_that_it_was_replaced(root, tmp_path, write):
+def test_the_state_of_a_file_changes_when_it_is_replaced(root, tmp_path, write):
     path = tmp_path / "a"
     path.write_text("one\n")
     os.utime(path, ns=(0, 5_000_000_001))
     write("config/datasets/mine.yaml", mine({"source": "../a", "target": "../a"}))
-    found = dataset(root, tmp_path)
-    before = own_file_states(ReadingSettings.of(found, "train"))
+    settings = dataset(root, tmp_path)
+    before = own_file_states(ReadingSettings.of(settings, "train"))
     assert before == {str(path): "4 bytes, changed 1970-01-01 00:00:05.000000001 UTC"}
     os.utime(path, ns=(0, 5_000_000_000))  # older
-    assert own_file_states(ReadingSettings.of(found, "train")) != before
+    assert own_file_states(ReadingSettings.of(settings, "train")) != before
     path.write_text("more\n")
-    os.utime(path, ns=(0, 5_000_000_001))  # as old
-    assert own_file_states(ReadingSettings.of(found, "train")) != before
+    os.utime(path, ns=(0, 5_000_000_001))  # the same time
+    assert own_file_states(ReadingSettings.of(settings, "train")) != before
 
 
 def test_licence_and_citation_are_optional_everywhere(root, tmp_path, write):
@@ -148,7 +151,7 @@ def test_all_missing_keys_of_a_data_set_are_named_at_once(root, tmp_path, write)
         dataset(root, tmp_path)
 
 
-def test_yml_works_as_yaml_does(root, tmp_path, write):
+def test_yml_is_read_like_yaml(root, tmp_path, write):
     write("config/datasets/mine.yml", mine({"source": "/a", "target": "/b"}, splits=dict.fromkeys(
         ("train", "dev", "test"), "pairs") | {"gold_x": "bank"}))  # fmt: skip
     write("config/corpora/bank.yml", {"format": "conllu", "files": {"source": "/c"}})
@@ -169,11 +172,11 @@ def test_yml_works_as_yaml_does(root, tmp_path, write):
     assert Project.load(tmp_path / "config").settings.datasets == ("mine",)
 
 
-@pytest.mark.parametrize("kind", ["datasets", "corpora", "systems", "recipes", "scales", "models"])
-def test_yaml_and_yml_of_one_name_are_an_error(kind, root, tmp_path, write):
+@pytest.mark.parametrize("subfolder", ["datasets", "corpora", "systems", "recipes", "scales", "models"])
+def test_yaml_and_yml_of_one_name_are_an_error(subfolder, root, tmp_path, write):
     for ending in ("yaml", "yml"):
-        write(f"config/{kind}/twin.{ending}", {})
-    with pytest.raises(UserError, match=r"twin\.yaml and .*twin\.yml are both there: which is meant\?"):
+        write(f"config/{subfolder}/twin.{ending}", {})
+    with pytest.raises(UserError, match=r"twin\.yaml and .*twin\.yml have the same name: delete or rename"):
         read_all(Project([tmp_path / "config", root / "config"], {}))
 
 
@@ -182,21 +185,24 @@ def read_all(project: Project) -> list:
     return [getattr(project, name) for name in names]
 
 
-def test_two_files_of_settings_are_an_error(tmp_path, write):
+def test_config_yaml_and_config_yml_are_an_error(tmp_path, write):
     for ending in ("yaml", "yml"):
         write(f"config.{ending}", {})
-    with pytest.raises(UserError, match=r"config\.yaml and .*config\.yml are both there"):
+    with pytest.raises(UserError, match=r"config\.yaml and .*config\.yml have the same name"):
         Project.load(tmp_path)
 
 
-def test_the_example_of_the_readme_is_a_data_set(root, tmp_path, monkeypatch):
+def test_the_readmes_example_is_a_valid_data_set(root, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     (example,) = re.findall(r"^```yaml\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.M | re.DOTALL)
     path = tmp_path / "config/datasets/mine.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(example, encoding="utf-8")
-    found = dataset(root, tmp_path)
-    assert paths(found, "train") == {"source": [f"{tmp_path}/text/train.en"], "target": [f"{tmp_path}/text/train.de"]}
-    assert paths(found, "test")["target"] == ["/home/me/corpora/test.de.gz"]
+    settings = dataset(root, tmp_path)
+    assert paths(settings, "train") == {
+        "source": [f"{tmp_path}/text/train.en"],
+        "target": [f"{tmp_path}/text/train.de"],
+    }
+    assert paths(settings, "test")["target"] == ["/home/me/corpora/test.de.gz"]
     run = Project([tmp_path / "config", root / "config"], {}).run("mine", "transformer_base", "smoke", 1)
     assert run.tests == ("test", "dev")

@@ -1,10 +1,10 @@
-"""Files of a user's own beside the repository's: broken, twice there, in place of another, and too many at once."""
+"""A user's own configuration files next to the repository's: broken, duplicate, misnamed or hiding other files."""
 
 from pathlib import Path
 
 import pytest
 
-from nmtcore.config.hidden import hidden_files
+from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
@@ -34,7 +34,7 @@ def own(folder: Path, **settings) -> Project:
         ("My System: {}\n", "mine.yaml: 'My System' cannot be a system's name"),
     ],
 )
-def test_a_broken_file_of_systems_disturbs_those_alone_who_need_it(tmp_path, text, sentence):
+def test_a_broken_file_of_systems_only_affects_its_own_systems(tmp_path, text, sentence):
     write(tmp_path, "systems/mine", text)
     project = own(tmp_path, systems=["mine", "depparse_l0"])
     assert project.run("demo_en2de", "depparse_l0", "smoke", 1).system == "depparse_l0"
@@ -52,71 +52,71 @@ def test_a_system_that_extends_one_in_a_broken_file_names_that_file(tmp_path):
         own(tmp_path).run("demo_en2de", "mine", "smoke", 1)
 
 
-@pytest.mark.parametrize("kind", ["datasets", "corpora", "models", "recipes", "scales"])
-def test_a_broken_file_that_nobody_needs_disturbs_nobody(tmp_path, kind):
-    write(tmp_path, f"{kind}/broken", "a: [\n")
+@pytest.mark.parametrize("subfolder", ["datasets", "corpora", "models", "recipes", "scales"])
+def test_a_broken_file_does_not_affect_other_runs(tmp_path, subfolder):
+    write(tmp_path, f"{subfolder}/broken", "a: [\n")
     own(tmp_path, datasets=["demo_en2de"]).run("demo_en2de", "transformer_base", "smoke", 1)
 
 
-def test_a_system_that_stands_in_two_files_names_both(tmp_path):
+def test_a_system_in_two_files_is_an_error_that_names_both(tmp_path):
     path = write(tmp_path, "systems/mine", "pascal: {extends: transformer_base}\n")
-    with pytest.raises(UserError, match="the system 'pascal' stands in") as error:
+    with pytest.raises(UserError, match="the system 'pascal' is also defined in") as error:
         own(tmp_path)
     assert str(path) in str(error.value)
     assert str(CONFIG / "systems/bugliarello2020.yaml") in str(error.value)
 
 
-KINDS = ["datasets", "corpora", "models", "recipes", "scales", "systems"]
+SUBFOLDERS = ["datasets", "corpora", "models", "recipes", "scales", "systems"]
 
 
 @pytest.mark.parametrize("name", [".hidden", "._mine", ".#mine"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_is_hidden_behind_a_dot_is_passed_over(tmp_path, kind, name):
-    """Editors and systems leave such files; one that locks a file is a link to nowhere."""
+@pytest.mark.parametrize("subfolder", SUBFOLDERS)
+def test_hidden_files_are_ignored(tmp_path, subfolder, name):
+    """Editors and operating systems write such files; an editor's lock is a broken link."""
     for folder in (tmp_path, tmp_path / "second"):
-        (folder / kind).mkdir(parents=True)
-        (folder / kind / f"{name}.yaml").symlink_to("nobody@nowhere.1")
+        (folder / subfolder).mkdir(parents=True)
+        (folder / subfolder / f"{name}.yaml").symlink_to("nobody@nowhere.1")
     assert own(tmp_path).faults == []
     assert hidden_files([tmp_path, tmp_path / "second"]) == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_name_that_cannot_be_used_disturbs_nobody_and_is_told(tmp_path, kind):
-    path = write(tmp_path, f"{kind}/My-Own", "description: x\n")
+@pytest.mark.parametrize("subfolder", SUBFOLDERS)
+def test_a_misnamed_file_is_reported_and_does_not_affect_other_runs(tmp_path, subfolder):
+    path = write(tmp_path, f"{subfolder}/My-Own", "description: x\n")
     project = own(tmp_path, datasets=["demo_en2de"])
     assert project.run("demo_en2de", "transformer_base", "smoke", 1).dataset == "demo_en2de"
     (fault,) = project.faults
-    assert fault == f"{path}: a name has small letters, digits and single underscores, and begins with a letter."
+    assert fault == f"{path}: a name consists of small letters, digits and single underscores and begins with a letter."
 
 
 @pytest.mark.parametrize("name", ["My-Own", "smoke", "tables"])
-def test_a_data_set_whose_name_cannot_be_used_is_refused_by_that_name_alone(tmp_path, name):
+def test_a_data_set_with_an_invalid_name_is_only_an_error_when_used(tmp_path, name):
     path = write(tmp_path, f"datasets/{name}", "{extends: demo_en2de}\n")
     write(tmp_path, "datasets/mine", f"{{extends: {name}}}\n")
     project = own(tmp_path, datasets=["demo_*"])
     (fault,) = project.faults
     check_target(project, "results/smoke/demo_en2de/transformer_base.bleu")
     assert fault.startswith(f"{path}: ")
-    for ask in (lambda: own(tmp_path, datasets=[name]), lambda: project.dataset("mine")):
+    for use in (lambda: own(tmp_path, datasets=[name]), lambda: project.dataset("mine")):
         with pytest.raises(UserError) as error:
-            ask()
+            use()
         assert str(error.value).endswith(f"Not read: {fault}")
 
 
-def test_a_target_says_why_its_data_set_is_not_read(tmp_path):
+def test_a_target_of_a_misnamed_data_set_is_explained(tmp_path):
     write(tmp_path, "datasets/My-Own", "{extends: demo_en2de}\n")
-    with pytest.raises(UserError, match=r"My-Own/corpus: Not read: .*/My-Own.yaml: a name has small letters"):
+    with pytest.raises(UserError, match=r"My-Own/corpus: Not read: .*/My-Own.yaml: a name consists of small letters"):
         check_target(own(tmp_path), "results/My-Own/corpus")
 
 
-def test_a_scale_whose_name_cannot_be_used_is_refused_by_that_name(tmp_path):
+def test_a_scale_with_an_invalid_name_is_an_error_when_used(tmp_path):
     write(tmp_path, "scales/My-Own", "description: x\n")
-    with pytest.raises(UserError, match=r"Not read: .*My-Own.yaml: a name has"):
+    with pytest.raises(UserError, match=r"Not read: .*My-Own.yaml: a name consists of"):
         own(tmp_path, scale="My-Own")
 
 
 @pytest.mark.parametrize("name", ["datasets/multi30k_cs2en", "systems/pham2018", "scales/smoke"])
-def test_a_file_in_place_of_another_is_told(tmp_path, name):
+def test_a_file_that_hides_another_is_reported(tmp_path, name):
     write(tmp_path, "datasets/mine", "a: 1\n")
     assert hidden_files([tmp_path, CONFIG]) == []
     path = write(tmp_path, name, "a: 1\n")
@@ -124,17 +124,17 @@ def test_a_file_in_place_of_another_is_told(tmp_path, name):
 
 
 def test_two_files_of_one_folder_do_not_hide_each_other(tmp_path):
-    """They are an error where one of them is needed."""
+    """They are an error when one of them is used."""
     write(tmp_path, "corpora/mine", "a: 1\n").with_suffix(".yml").write_text("a: 1\n")
     assert hidden_files([tmp_path, CONFIG]) == []
 
 
-def test_the_repositorys_own_folder_hides_nothing(monkeypatch):
+def test_the_repositorys_own_folder_hides_no_files(monkeypatch):
     monkeypatch.chdir(CONFIG.parent)
     assert hidden_files([Path("config"), CONFIG]) == []
 
 
-def test_a_pattern_leaves_out_what_a_data_set_has_no_annotation_for(tmp_path):
+def test_a_pattern_leaves_out_systems_without_their_annotation(tmp_path):
     write(tmp_path, "datasets/bare", "{extends: demo_en2de, annotators: null, syntax: null}\n")
     project = own(tmp_path, datasets=["bare", "demo_en2de"], systems=["*"])
     runs, sentences = configured_runs(project)
@@ -149,7 +149,7 @@ def test_a_pattern_leaves_out_what_a_data_set_has_no_annotation_for(tmp_path):
     assert "more systems are left out." in many
 
 
-def test_a_system_that_is_named_in_full_must_fit(tmp_path):
+def test_a_system_named_in_full_needs_its_annotation(tmp_path):
     write(tmp_path, "datasets/bare", "{extends: demo_en2de, annotators: null, syntax: null}\n")
     with pytest.raises(MissingAnnotation, match="depparse_l0 on bare at scale smoke: needs dependencies on the source"):
         configured_runs(own(tmp_path, datasets=["bare"], systems=["*", "depparse_l0"]))

@@ -1,4 +1,4 @@
-"""The shipped configuration is valid as a whole, and mistakes in files name file, key and the nearest valid ones."""
+"""The shipped configuration is valid, and errors name the file, the key and the most similar valid keys."""
 
 import re
 from itertools import product
@@ -20,12 +20,12 @@ def project(root: Path) -> Project:
     return Project.load(root / "config")
 
 
-LACKING = re.compile(r"needs (\w+) on the (source|target) side, but the data set names no annotator for it")
+MISSING = re.compile(r"needs (\w+) on the (source|target) side, but the data set names no annotator for it")
 NO_TREEBANK = "needs a treebank on the source side, but the data set names none"
 
 
-def test_every_system_on_every_data_set_at_every_scale(project: Project):
-    """A run is valid, or a sentence says which annotation its data set lacks; a paper's works on data of that paper."""
+def test_every_system_runs_on_every_data_set_with_its_annotations(project: Project):
+    """Every run is valid or fails for a missing annotation; a paper's system runs on one of its data sets."""
     for system, (path, _) in project.system_entries.items():
         ready = [name for name in project.dataset_files if runs_at_every_scale(project, name, system)]
         assert ready, f"no data set has what {system} reads"
@@ -33,11 +33,11 @@ def test_every_system_on_every_data_set_at_every_scale(project: Project):
             assert path.stem in {project.dataset(name).recipe for name in ready}, system
 
 
-def lacking(error: UserError) -> tuple[str, str]:
-    """The kind of annotation and the side that the sentence names; any other sentence is a fault."""
-    found = LACKING.search(str(error))
-    assert found, error
-    return found.groups()
+def missing_annotation(error: UserError) -> tuple[str, str]:
+    """The annotation and the side in an error about a missing annotation; any other error is a failure."""
+    match = MISSING.search(str(error))
+    assert match, error
+    return match.groups()
 
 
 def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
@@ -48,12 +48,14 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
             if NO_TREEBANK in str(error):
                 assert not project.dataset(dataset).source_treebanks("treebank_")
                 return False
-            kind, side = lacking(error)
-            assert kind not in project.dataset(dataset).syntax.get(side, {})
+            annotation, side = missing_annotation(error)
+            assert annotation not in project.dataset(dataset).syntax.get(side, {})
             return False
         assert run_from_json(run_to_json(run), where="test") == run
         full = project.run(dataset, system, "paper", 1).model
-        assert (run.model.encoder_layers, run.model.heads) == (full.encoder_layers, full.heads), "every system exists"
+        assert (run.model.encoder_layers, run.model.heads) == (full.encoder_layers, full.heads), (
+            "the scale changes no layers that systems name"
+        )
         for settings in run.components.values():
             assert all(name in run.features[side] for side, names in settings.needs.items() for name in names)
     return True
@@ -71,14 +73,14 @@ TABLE_2 = {
 
 
 def published(project: Project, paper: str, prefix: str) -> list[str]:
-    """The systems of a paper whose names begin with `prefix`; a user may have others in files of her own."""
+    """The systems of a paper whose names begin with `prefix`; a user may have similar ones in other files."""
     return [
         name for name, (path, _) in project.system_entries.items() if path.stem == paper and name.startswith(prefix)
     ]
 
 
 @pytest.mark.parametrize("dataset", TABLE_2)
-def test_pascal_has_the_published_settings_on_every_data_set_and_its_twins(project: Project, dataset):
+def test_pascal_has_the_published_settings(project: Project, dataset):
     twins = [d for d in project.dataset_files if d.removeprefix("rehearsal_").removesuffix("_filtered") == dataset]
     assert len(twins) == (4 if dataset[:5] in ("nc11_", "wmt16") else 2)
     heads, ignoring, beta2 = TABLE_2[dataset]
@@ -96,13 +98,13 @@ def test_pascal_has_the_published_settings_on_every_data_set_and_its_twins(proje
         assert pascal.layers == layers
 
 
-def test_sisa_counts_layers_from_1(project: Project):
+def test_names_of_sisa_systems_count_layers_from_1(project: Project):
     for name in published(project, "bugliarello2020", "sisa"):
         (sisa,) = project.run("nc11_en2de", name, "paper", 1).components.values()
         assert (sisa.layer, sisa.head) == (int(name[-1]) - 1 if "layer" in name else 0, 0)
 
 
-def test_every_component_is_in_some_system(project: Project):
+def test_every_component_is_used_by_a_system(project: Project):
     used = {component for name in project.system_entries for component in project.system(name).components}
     assert used == set(COMPONENTS)
 
@@ -132,7 +134,7 @@ def test_published_splits_of_czeng(project: Project):
     assert project.run("cs2en", "depparse_l4", "paper", 1).segmentation.name == "words_50000"
 
 
-def test_components_read_back(project: Project):
+def test_components_survive_the_round_trip_through_entries(project: Project):
     for name in project.system_entries:
         for component, entry in project.system(name).components.items():
             settings = component_settings(component, entry, where="test")
@@ -183,7 +185,7 @@ def fault(folder: Path, dataset="demo_en2de", system="depparse_l1", scale="smoke
     return str(error.value)
 
 
-def test_unknown_keys_everywhere(folder: Path):
+def test_an_unknown_key_is_an_error_in_every_file(folder: Path):
     for name in ("recipes/small", "scales/smoke", "datasets/demo_en2de"):
         path = folder / f"{name}.yaml"
         before = path.read_text()
@@ -195,7 +197,7 @@ def test_unknown_keys_everywhere(folder: Path):
         path.write_text(before)
 
 
-def test_unknown_key_inside_a_section(folder: Path):
+def test_an_unknown_key_in_a_section_is_an_error(folder: Path):
     change(folder / "scales" / "smoke.yaml", training={"batch": {"siz": 4}})
     message = fault(folder)
     assert "training: batch" in message
@@ -207,30 +209,30 @@ def test_broken_yaml_names_its_line(folder: Path):
     assert "smoke.yaml, line 3" in fault(folder)
 
 
-def test_a_key_that_stands_twice(folder: Path):
+def test_a_duplicate_key_is_an_error(folder: Path):
     (folder / "scales" / "smoke.yaml").write_text("description: x\nmodel: {}\nmodel: {}\n")
     message = fault(folder)
     assert "line 3" in message
-    assert "'model' stands twice" in message
+    assert "duplicate key 'model'" in message
 
 
-def test_a_circle_of_extends(folder: Path):
+def test_a_circular_extends_is_an_error(folder: Path):
     (folder / "datasets" / "a.yaml").write_text("extends: b\n")
     (folder / "datasets" / "b.yaml").write_text("extends: a\n")
-    assert "circle" in fault(folder, dataset="a")
+    assert "a extends b extends a: this is circular" in fault(folder, dataset="a")
 
 
-def test_names_that_would_make_paths_ambiguous(folder: Path):
+def test_names_that_would_make_paths_ambiguous_are_errors(folder: Path):
     (folder / "datasets" / "smoke.yaml").write_text("extends: demo_en2de\n")
     assert "name of a scale" in fault(folder, dataset="smoke")
     (folder / "datasets" / "smoke.yaml").unlink()
     (folder / "systems" / "mine.yaml").write_text("corpus: {extends: transformer_base}\n")
     assert "cannot be a system's name" in fault(folder, system="corpus")
     (folder / "systems" / "mine.yaml").write_text("depparse_l1: {extends: transformer_base}\n")
-    assert "stands in" in fault(folder)
+    assert "is also defined in" in fault(folder)
 
 
-def test_a_system_of_ones_own_in_one_file(folder: Path):
+def test_a_users_own_system(folder: Path):
     (folder / "systems" / "mine.yaml").write_text(
         "both: {extends: transformer_base, components: {depparse: {layer: 1}, diagonalparse: {layer: 0}},\n"
         "  per_dataset: {demo_en2de: {components: {depparse: {weight: 0.5}}, training: {label_smoothing: 0.2}}}}\n"
@@ -252,7 +254,7 @@ def test_a_system_of_ones_own_in_one_file(folder: Path):
         ("{training: 5}", "training must be a mapping, not 5"),
     ],
 )
-def test_mistakes_in_what_a_system_says_of_a_data_set(folder: Path, special: str, sentence: str):
+def test_mistakes_in_per_dataset(folder: Path, special: str, sentence: str):
     (folder / "systems" / "mine.yaml").write_text(
         f"mine: {{extends: transformer_base, components: {{depparse: {{layer: 1}}}}, per_dataset: "
         f"{{demo_en2de: {special}}}}}\n"
@@ -263,7 +265,7 @@ def test_mistakes_in_what_a_system_says_of_a_data_set(folder: Path, special: str
     assert sentence in str(error.value)
 
 
-def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: Path):
+def test_per_dataset_also_holds_for_data_sets_that_extend_it(folder: Path):
     child(folder, "twin")
     (folder / "datasets" / "twin_of_twin.yaml").write_text("extends: twin\n")
     (folder / "datasets" / "lone.yaml").write_text((folder / "datasets" / "demo_en2de.yaml").read_text())
@@ -273,17 +275,21 @@ def test_a_data_set_takes_what_a_system_says_of_the_data_set_it_extends(folder: 
     )
     project = Project.load(folder)
 
-    def found(dataset, system):
+    def smoothing_and_dropout(dataset, system):
         run = project.run(dataset, system, "smoke", 1)
         return run.training.label_smoothing, run.model.attention_dropout
 
-    before = found("demo_en2de", "transformer_base")
-    assert found("lone", "other") == before
-    assert found("demo_en2de", "other") == found("twin_of_twin", "mine") == (0.2, before[1])
-    assert found("twin", "other") == found("twin_of_twin", "other") == (0.2, 0.4)
+    before = smoothing_and_dropout("demo_en2de", "transformer_base")
+    assert smoothing_and_dropout("lone", "other") == before
+    assert (
+        smoothing_and_dropout("demo_en2de", "other")
+        == smoothing_and_dropout("twin_of_twin", "mine")
+        == (0.2, before[1])
+    )
+    assert smoothing_and_dropout("twin", "other") == smoothing_and_dropout("twin_of_twin", "other") == (0.2, 0.4)
 
 
-def test_models_are_looked_for_in_the_users_folders_and_the_downloads(folder: Path):
+def test_models_are_searched_in_the_users_folders_and_the_downloads(folder: Path):
     paths = {"downloads": "kept", "manual": "by_hand"}
     settings = Project.load(folder, models=["mine", "/others"], paths=paths).settings
     assert settings.own_model_folders == (Path("mine"), Path("/others"), Path("by_hand/models"))
@@ -293,7 +299,7 @@ def test_models_are_looked_for_in_the_users_folders_and_the_downloads(folder: Pa
 @pytest.mark.parametrize(
     "settings", [{"models": [""]}, {"models": ["mine", " "]}, {"paths": {"downloads": ""}}, {"paths": {"results": ""}}]
 )
-def test_an_empty_text_is_no_folder(folder: Path, settings):
+def test_an_empty_string_is_not_a_folder(folder: Path, settings):
     with pytest.raises(UserError, match=r"an empty text is no folder \(the working directory is '\.'\)"):
         Project.load(folder, **settings)
 
@@ -304,7 +310,7 @@ def test_a_gpu_is_called_cuda(folder: Path, device):
         Project.load(folder, device=device)
 
 
-def test_clashes_are_planning_errors(folder: Path):
+def test_components_with_conflicting_claims_are_errors(folder: Path):
     (folder / "systems" / "mine.yaml").write_text(
         "clash:\n  extends: transformer_base\n"
         "  components: {depparse: {layer: 1}, diagonalparse: {layer: 1}}\n"
@@ -316,8 +322,8 @@ def test_clashes_are_planning_errors(folder: Path):
         "first: {extends: transformer_base, components: {sisa: {}, pascal: {heads: 1}}}\n"
         "free: {extends: transformer_base, components: {pascal: {heads: 7}, depparse: {layer: 0}}}\n"
     )
-    counted = "both claim encoder.1.head.7; only one can have it. Layers and heads count from 0."
-    assert counted in fault(folder, system="clash")
+    conflict = "both claim encoder.1.head.7; only one can have it. Layers and heads count from 0."
+    assert conflict in fault(folder, system="clash")
     assert "layer 6 is not in an encoder of 6 layers, which count from 0" in fault(folder, system="deep")
     assert "head 8 is not among 8 heads, which count from 0" in fault(folder, system="last")
     assert "pascal: 9 heads are more than the 8 of a layer" in fault(folder, system="wide")
@@ -327,7 +333,7 @@ def test_clashes_are_planning_errors(folder: Path):
     assert len(Project.load(folder).run("demo_en2de", "free", "smoke", 1).components) == 2
 
 
-def test_a_system_whose_data_set_has_no_trees(folder: Path):
+def test_a_system_that_reads_trees_needs_an_annotator(folder: Path):
     change(folder / "datasets" / "demo_en2de.yaml", syntax={})
     assert "names no annotator" in fault(folder)
     run = Project.load(folder).run("demo_en2de", "diagonalparse_l0", "smoke", 1)
@@ -346,14 +352,17 @@ def test_a_system_whose_data_set_has_no_trees(folder: Path):
         ({"annotators": {"existing": {"tool": "exist"}}}, "Did you mean existing?"),
         ({"recipe": "smal"}, "Did you mean small?"),
         ({"syntax": {"source": {"dependencies": "stanza"}}}, "no annotator 'stanza'"),
-        ({"syntax": {"sauce": {}}}, "neither source nor target"),
+        ({"syntax": {"sauce": {}}}, "syntax: 'sauce' is not valid. Did you mean source?"),
         ({"syntax": {"source": {"dependences": "existing"}}}, "Did you mean dependencies?"),
         ({"selection": {"parsed": {"target": ["ccg"]}}}, "syntax.target names no annotator for ccg"),
         ({"selection": {"copies": {"corpus": "dev"}}}, "'dev' is not a corpus of the training split"),
         ({"selection": {"copies": {"corpus": "train"}}}, "'train' does not have the format copied"),
         ({"corpora": {"train": {"format": "plane"}}}, "corpora.train: unknown format 'plane'. Did you mean plain?"),
         ({"segmentation_from": "demo_en2d"}, "Did you mean demo_en2de?"),
-        ({"annotators": {"selection": {"tool": "existing"}}, "syntax": {}}, "no annotator can be called 'selection'"),
+        (
+            {"annotators": {"selection": {"tool": "existing"}}, "syntax": {}},
+            "an annotator cannot be called 'selection'",
+        ),
         ({"words": {"kind": "moses", "truecaes": True}}, "Did you mean truecase?"),
         ({"segmentation": {"kind": "bpe", "size": 9, "also": "tags"}}, "segmentation: also: 'tags' is not valid"),
         ({"splits": {"train": {"corpus": "train", "sample": 0}, "dev": "dev", "test": "test"}}, "sample must be"),
@@ -374,7 +383,7 @@ files:
 """
 
 
-def test_a_corpus_that_data_sets_share_serves_both_directions(folder: Path):
+def test_a_shared_corpus_serves_both_directions(folder: Path):
     (folder / "corpora").mkdir(exist_ok=True)
     (folder / "corpora" / "pair_de_en.yaml").write_text(SHARED)
     for source, target in ("en", "de"), ("de", "en"):
@@ -399,7 +408,7 @@ def test_a_treebank_has_one_side_and_is_not_translated(folder: Path):
     assert data.tests == ("test", "dev")
 
 
-def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
+def test_annotations_of_treebanks_are_their_own(project: Project):
     data = project.dataset("multi30k_en2de")
     assert data.gold_annotator == "existing"
     for split in ("gold_pud_english", "treebank_ewt"):
@@ -413,8 +422,8 @@ def test_kinds_on_treebanks_are_those_that_came_along(project: Project):
     )
 
 
-def test_systems_that_are_trained_on_treebanks(project: Project):
-    """They start from the model that has the same weights, and read gold trees and what the others read."""
+def test_systems_trained_on_treebanks(project: Project):
+    """They start from a model with the same components, and also read gold trees."""
     for dataset, bank in (("cs2en", "pdt"), ("cs2en_bpe", "pdt"), ("de2cs", "ud_german"), ("multi30k_en2de", "ewt")):
         both, alone = (project.run(dataset, f"depparse_gold{end}", "paper", 1) for end in ("", "_only"))
         start = project.run(dataset, "depparse_l1", "paper", 1)
@@ -442,7 +451,7 @@ def test_systems_that_are_trained_on_treebanks(project: Project):
 
 
 @pytest.mark.parametrize("name", ["dropout", "embedding_dropout", "attention_dropout", "activation_dropout"])
-def test_a_system_may_start_from_one_with_another_dropout(folder: Path, name: str):
+def test_a_system_may_start_from_a_system_with_another_dropout(folder: Path, name: str):
     entry = {"extends": "depparse_l1", "start_from": "depparse_l1", "model": {name: 0.4}}
     (folder / "systems" / "mine.yaml").write_text(yaml.safe_dump({"mine": entry}))
     assert getattr(Project.load(folder).run("demo_en2de", "mine", "paper", 1).model, name) == 0.4
@@ -452,11 +461,11 @@ def test_a_system_may_start_from_one_with_another_dropout(folder: Path, name: st
     ("entry", "words"),
     [
         ({"extends": "depparse_l1", "start_from": "depparse_l2x"}, "Did you mean depparse_l2 "),
-        ({"extends": "depparse_l1", "start_from": "mine"}, "mine starts from mine: a circle"),
+        ({"extends": "depparse_l1", "start_from": "mine"}, "mine starts from mine: this is circular"),
         ({"extends": "depparse_l1", "start_from": "transformer_base"}, "transformer_base has other components"),
-        ({"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}}, "has other model"),
-        ({"extends": "transformer_base", "treebank": {}}, "none of its components learns to parse"),
-        ({"extends": "diagonalparse_l0", "treebank": {}}, "none of its components learns to parse"),
+        ({"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}}, "has another model"),
+        ({"extends": "transformer_base", "treebank": {}}, "no component of the system learns to parse"),
+        ({"extends": "diagonalparse_l0", "treebank": {}}, "no component of the system learns to parse"),
         ({"extends": "depparse_l1", "treebank": {"pair": True}}, "Did you mean pairs?"),
         ({"extends": "depparse_l1", "treebank": {"size": 0}}, "size must be at least 1"),
     ],
@@ -469,13 +478,13 @@ def test_mistakes_in_systems_that_start_from_others(folder: Path, entry, words):
     assert "mine" in str(error.value)
 
 
-def test_a_data_set_without_treebank_is_said(folder: Path):
+def test_training_on_treebanks_needs_a_treebank(folder: Path):
     child(folder, "bare", splits={"treebank_demo": None})
     with pytest.raises(UserError, match="needs a treebank on the source side, but the data set names none"):
         Project.load(folder).run("bare", "depparse_gold", "smoke", 1)
 
 
-def test_a_split_does_not_depend_on_others(folder: Path):
+def test_no_split_depends_on_another_split(folder: Path):
     gold = {"format": "conllu", "files": {"source": {"name": "x.conllu", "url": "https://example.org/x"}}}
     child(folder, "with_gold", corpora={"bank": gold}, splits={"gold_bank": "bank"})
     child(folder, "other", filters=["empty"], main_test="dev")
@@ -495,7 +504,7 @@ def test_a_child_can_drop_a_split(folder: Path):
     assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev", "treebank_demo"]
 
 
-def test_a_child_can_drop_annotators_and_kinds_of_syntax(folder: Path):
+def test_a_child_can_drop_annotators_and_annotations(folder: Path):
     own = {"format": "demo", "options": {"split": "train"}}
     child(folder, "parent", corpora={"own": own}, annotators={"other": {"tool": "existing"}})
     values = {"annotators": {"other": None}, "syntax": {"source": {"dependencies": None}, "target": None}}
@@ -512,7 +521,7 @@ def test_a_child_can_drop_annotators_and_kinds_of_syntax(folder: Path):
     assert "own" not in less.corpora
 
 
-def test_patterns_name_several_data_sets(folder: Path):
+def test_a_pattern_matches_several_data_sets(folder: Path):
     for name in ("demo_a", "other"):
         child(folder, name)
     project = Project.load(folder, datasets=["demo_*", "demo_en2de", "other"])
@@ -521,7 +530,7 @@ def test_patterns_name_several_data_sets(folder: Path):
         Project.load(folder, datasets=["rehaersal_*"])
 
 
-def test_config_yaml(folder: Path):
+def test_mistakes_in_config_yaml(folder: Path):
     (folder / "config.yaml").write_text("scal: smoke\n")
     assert "Did you mean scale?" in fault(folder)
     (folder / "config.yaml").write_text("scale: smal\n")
@@ -530,7 +539,7 @@ def test_config_yaml(folder: Path):
     assert "at least one" in fault(folder)
 
 
-def test_what_the_command_line_hands_over_as_texts(folder: Path):
+def test_strings_from_the_command_line_are_converted(folder: Path):
     project = Project([folder], {"seeds": ["1", "2"], "systems": ["depparse_l?", "transformer_base"], "datasets": []})
     assert project.settings.seeds == (1, 2)
     assert project.settings.systems[-1] == "transformer_base"
@@ -542,13 +551,13 @@ def test_what_the_command_line_hands_over_as_texts(folder: Path):
 
 
 @pytest.mark.parametrize("name", ["My System", "corpus", "a__b"])
-def test_a_name_that_no_system_can_have(folder: Path, name: str):
+def test_an_invalid_system_name_is_an_error(folder: Path, name: str):
     (folder / "systems" / "mine.yaml").write_text(f"{name}: {{extends: transformer_base}}\n")
-    with pytest.raises(UserError, match=rf"'{name}' cannot be a system's name: it has small letters"):
+    with pytest.raises(UserError, match=rf"'{name}' cannot be a system's name: use small letters"):
         Project.load(folder).run("demo_en2de", name, "smoke", 1)
 
 
-def test_one_parser_alone_puts_its_root_before_the_source(folder: Path):
+def test_only_one_component_can_put_its_root_before_the_source(folder: Path):
     two = "{depparse: {layer: 0}, lower: {kind: depparse, layer: 1}}"
     (folder / "systems" / "mine.yaml").write_text(f"two: {{extends: transformer_base, components: {two}}}\n")
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Settings by name: from an entry and back, and the module that implements them."""
+"""Registries: from an entry to settings and back, and the module that implements them."""
 
 from dataclasses import dataclass
 from typing import get_type_hints
@@ -25,10 +25,10 @@ class Pear:
     names: tuple[str, ...]
 
 
-FRUIT = Registry[Apple | Pear]({"apple": Apple, "pear": Pear}, what="fruit", package="collections", key="kind")
+FRUIT = Registry[Apple | Pear]({"apple": Apple, "pear": Pear}, noun="fruit", package="collections", key="kind")
 
 
-def test_an_entry_becomes_settings_and_settings_the_same_entry():
+def test_build_and_entry_of_are_inverses():
     entry = {"kind": "pear", "names": ["a", "b"]}
     settings = FRUIT.build(entry, where="f.yaml")
     assert settings == Pear(names=("a", "b"))
@@ -37,7 +37,7 @@ def test_an_entry_becomes_settings_and_settings_the_same_entry():
     assert FRUIT.entry_of(Apple()) == {"kind": "apple", "size": 1}
 
 
-def test_a_registry_lists_its_names_in_their_order():
+def test_a_registry_lists_its_names_in_order():
     assert list(FRUIT) == ["apple", "pear"]
     assert len(FRUIT) == 2
     assert FRUIT["apple"] is Apple
@@ -47,23 +47,23 @@ def test_a_registry_lists_its_names_in_their_order():
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ("pear", r"f.yaml: expected {kind: the name of a fruit, its settings}; found 'pear'."),
-        ({"names": []}, r"f.yaml: expected {kind: the name of a fruit, its settings}; found {'names': \[\]}."),
+        ("pear", r"f.yaml: expected {kind: name of a fruit, settings}, found 'pear'."),
+        ({"names": []}, r"f.yaml: expected {kind: name of a fruit, settings}, found {'names': \[\]}."),
         ({"kind": "paer"}, r"f.yaml: unknown fruit 'paer'. Did you mean pear?"),
         ({"kind": "apple", "sizes": 2}, r"f.yaml: apple: unknown key 'sizes'. Did you mean size?"),
         ({"kind": "apple", "size": "big"}, r"f.yaml: apple: size: expected a whole number, found 'big'."),
     ],
 )
-def test_a_mistake_is_a_sentence(entry, sentence):
+def test_invalid_entries_are_errors(entry, sentence):
     with pytest.raises(UserError, match=f"^{sentence.replace('?', '[?]')}"):
         FRUIT.build(entry, where="f.yaml")
 
 
-def test_the_module_of_a_name_lies_in_the_package():
-    assert Registry({"abc": Apple}, what="fruit", package="collections").module("abc").Mapping
+def test_a_module_is_imported_from_the_package():
+    assert Registry({"abc": Apple}, noun="fruit", package="collections").module("abc").Mapping
 
 
-def test_a_corpus_may_have_any_format_of_the_registry(monkeypatch):
+def test_a_corpus_may_have_any_registered_format(monkeypatch):
     with pytest.raises(ValueError, match=r"unknown format 'reversed'[.] Valid are: conllu, copied"):
         CorpusSettings(format="reversed")
     monkeypatch.setitem(FORMATS._classes, "reversed", PlainOptions)
@@ -71,7 +71,7 @@ def test_a_corpus_may_have_any_format_of_the_registry(monkeypatch):
     assert CorpusSettings(format="conllu", files={"source": ()}).sides == ("source",)
 
 
-def test_a_data_set_may_have_any_filter_of_the_registry():
+def test_a_data_set_may_have_any_registered_filter():
     @dataclass(frozen=True, kw_only=True)
     class NewSettings(FilterSettings):
         least: int = 3
@@ -81,12 +81,12 @@ def test_a_data_set_may_have_any_filter_of_the_registry():
 
 
 @pytest.mark.parametrize(
-    ("registry", "name", "offers"),
+    ("registry", "name", "required"),
     [
         *((ANNOTATORS, name, "open_annotator") for name in ANNOTATORS),
         *((FILTERS, name, "Filter") for name in FILTERS),
         *((FORMATS, name, "parse") for name in FORMATS),
     ],
 )
-def test_every_name_has_a_module_that_offers_what_it_must(registry, name, offers):
-    assert callable(getattr(registry.module(name), offers))
+def test_every_registered_module_has_the_required_function(registry, name, required):
+    assert callable(getattr(registry.module(name), required))

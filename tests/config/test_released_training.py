@@ -1,4 +1,4 @@
-"""Peak learning rate and Adam's beta2 of bugliarello2020's systems are those of its released training commands."""
+"""The systems of bugliarello2020 have the peak learning rate and beta2 of its released training commands."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +46,7 @@ def project(root: Path) -> Project:
 
 
 def row_of(project: Project, system: str) -> str:
-    """Whose commands a system has: its own, those of what it is a variant of, or the baseline's."""
+    """The row of a system: its own, that of the system it is a variant of, or the baseline's."""
     if system == "transformer_base_pascal_rate":
         return "pascal"
     own = project.system_entries[system][0].stem == "bugliarello2020"
@@ -59,8 +59,8 @@ def twins_of(project: Project, dataset: str) -> list[str]:
 
 
 @pytest.mark.parametrize("dataset", COLUMNS)
-def test_every_system_has_the_released_rate_on_every_data_set(project: Project, dataset):
-    """Of the papers' systems, at paper scale; filtered data sets and rehearsals have the same rates as the original."""
+def test_every_system_has_the_released_settings_on_every_data_set(project: Project, dataset):
+    """At paper scale; filtered data sets and rehearsals have the same rates as the original."""
     twins = twins_of(project, dataset)
     assert len(twins) == (4 if dataset[:5] in ("nc11_", "wmt16") else 2)
     needing_treebanks = {"depparse_gold", "depparse_gold_only"}
@@ -71,13 +71,12 @@ def test_every_system_has_the_released_rate_on_every_data_set(project: Project, 
     for system, row in rows.items():
         for twin in twins:
             training = project.run(twin, system, "paper", 1).training
-            found = training.schedule.peak, training.betas
             peak, beta2 = RELEASED[row][COLUMNS.index(dataset)]
-            assert found == (peak, (0.9, beta2)), (twin, system)
+            assert (training.schedule.peak, training.betas) == (peak, (0.9, beta2)), (twin, system)
             assert (training.schedule.kind, training.schedule.warmup) == ("inverse_sqrt", 8000)
 
 
-def test_the_like_for_like_twin_is_the_baseline_but_for_the_rate(project: Project):
+def test_transformer_base_pascal_rate_only_differs_from_the_baseline_in_training(project: Project):
     for dataset in COLUMNS:
         base, twin, pascal = (
             project.run(dataset, name, "paper", 1)
@@ -87,7 +86,7 @@ def test_the_like_for_like_twin_is_the_baseline_but_for_the_rate(project: Projec
         assert twin == replace(base, system=twin.system, training=pascal.training)
 
 
-def test_the_table_is_the_published_one(shared: Path):
+def test_the_table_equals_the_published_one(shared: Path):
     released = read_yaml(shared / "design" / "published.yaml")["bugliarello2020"]["released_training"]
     assert released["columns"] == COLUMNS
     assert {name: [tuple(cell) for cell in row] for name, row in released["rows"].items()} == RELEASED

@@ -1,4 +1,4 @@
-"""Systems with transforms of examples: what they need, and what does not go together."""
+"""Systems with transforms of examples: what they need, and combinations that are refused."""
 
 from pathlib import Path
 
@@ -21,14 +21,14 @@ TWICE = {
 
 @pytest.fixture
 def folder(tmp_path: Path, root: Path) -> Path:
-    """A configuration with a data set that has constituents, and larger merges than the smoke scale allows."""
+    """A configuration with a data set that has constituents and a larger segmentation than the scale allows."""
     for name in ("recipes/small", "scales/smoke", "datasets/demo_en2de", "systems/pham2018", "systems/bugliarello2020"):
         path = tmp_path / f"{name}.yaml"
         path.parent.mkdir(exist_ok=True)
         path.write_text((root / "config" / f"{name}.yaml").read_text())
     systems = yaml.safe_load((tmp_path / "systems/bugliarello2020.yaml").read_text())
     for entry in systems.values():
-        entry.pop("per_dataset", None)  # the data sets are not here
+        entry.pop("per_dataset", None)  # the configuration lacks these data sets
     (tmp_path / "systems/bugliarello2020.yaml").write_text(yaml.safe_dump(systems))
     bracketed = {
         "extends": "demo_en2de",
@@ -48,9 +48,9 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({**TWICE, "extends": "sisa"}, "the transform parsing_task does not go with sisa"),
-        ({**TWICE, "extends": "diagonalparse_l0"}, "the transform parsing_task does not go with diagonalparse"),
-        ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are learned from constituency too"),
+        ({**TWICE, "extends": "sisa"}, "the transform parsing_task cannot be combined with sisa"),
+        ({**TWICE, "extends": "diagonalparse_l0"}, "the transform parsing_task cannot be combined with diagonalparse"),
+        ({**TWICE, "segmentation": {}}, "parsing_task needs subwords that are also learned from constituency"),
         (
             {**TWICE, "segmentation": {"also": "tags"}},
             "mine.yaml: mine: segmentation: also: 'tags' is not valid",
@@ -58,7 +58,7 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
         ({**TWICE, "segmentation": {"sizes": 3}}, "Did you mean size?"),
         (
             {**TWICE, "transforms": {"parsing": {}}},
-            "unknown transform 'parsing'. Did you mean parsing_task? One with a",
+            "unknown transform 'parsing'. Did you mean parsing_task? An entry with another name needs the key `kind`",
         ),
         ({**TWICE, "transforms": {"A b.c": {"kind": "parsing_task"}}}, "a transform cannot be called 'A b.c'"),
         ({**TWICE, "transforms": {3: {"kind": "parsing_task"}}}, "a transform cannot be called '3'"),
@@ -80,7 +80,7 @@ def test_mistakes_in_systems_with_transforms(folder: Path, entry: dict, words: s
     assert "mine" in str(error.value)
 
 
-def test_a_segmentation_alone_needs_what_it_is_learned_from(folder: Path):
+def test_a_segmentation_needs_the_annotation_that_it_is_learned_from(folder: Path):
     (folder / "datasets/plain.yaml").write_text("extends: demo_en2de\nsyntax: {source: {constituency: null}}\n")
     alone = {"extends": "transformer_base", "segmentation": {"also": "constituency"}}
     assert run(folder, alone).segmentation.also == "constituency"
@@ -96,39 +96,39 @@ def test_a_segmentation_alone_needs_what_it_is_learned_from(folder: Path):
         ({"transforms": None}, "transforms must be a mapping of names to settings, not None."),
     ],
 )
-def test_a_stored_run_of_another_shape_is_a_sentence(folder: Path, change: dict, words: str):
+def test_a_stored_run_of_the_wrong_shape_is_an_error(folder: Path, change: dict, words: str):
     with pytest.raises(UserError) as error:
         run_from_json(run_to_json(run(folder, TWICE)) | change, where="run.json")
     assert str(error.value).startswith(f"run.json: {words}")
 
 
-def test_a_system_names_transforms_and_the_segmentation_that_they_need(folder: Path):
-    found = run(folder, {"extends": "currey_heafield", "segmentation": {"size": 500}})
-    assert found.segmentation.name == "bpe_joint_500_constituency"
+def test_a_system_with_a_transform_and_its_segmentation(folder: Path):
+    settings = run(folder, {"extends": "currey_heafield", "segmentation": {"size": 500}})
+    assert settings.segmentation.name == "bpe_joint_500_constituency"
     assert run(folder, TWICE).segmentation.name == "bpe_joint_2000_constituency", "cut down to the scale's size"
-    assert found.transforms == {"parsing_task": ParsingTaskSettings()}
-    assert (found.features, found.linearised_by) == ({}, "existing")
-    assert run_from_json(run_to_json(found), where="test") == found
+    assert settings.transforms == {"parsing_task": ParsingTaskSettings()}
+    assert (settings.features, settings.linearised_by) == ({}, "existing")
+    assert run_from_json(run_to_json(settings), where="test") == settings
     tokens = ["dev.source.parquet", "dev.target.parquet"]
-    assert found.feature_files("dev") == [*tokens, "dev.source.existing.brackets.parquet"]
-    assert found.feature_files("test") == ["test.source.parquet", "test.target.parquet"]
+    assert settings.feature_files("dev") == [*tokens, "dev.source.existing.brackets.parquet"]
+    assert settings.feature_files("test") == ["test.source.parquet", "test.target.parquet"]
 
 
-def test_null_drops_a_transform_of_the_system_that_is_extended(folder: Path):
+def test_null_drops_a_transform_of_the_extended_system(folder: Path):
     child = {"extends": "currey_heafield", "transforms": {"parsing_task": None}, "segmentation": {"also": None}}
-    found, plain = run(folder, child), run(folder, {"extends": "transformer_base"})
-    assert (found.transforms, found.linearised_by, found.segmentation) == ({}, None, plain.segmentation)
+    dropped, plain = run(folder, child), run(folder, {"extends": "transformer_base"})
+    assert (dropped.transforms, dropped.linearised_by, dropped.segmentation) == ({}, None, plain.segmentation)
 
 
 def test_a_transform_may_have_another_name(folder: Path):
-    found = run(folder, {**TWICE, "transforms": {"second": {"kind": "parsing_task"}}})
-    assert found.transforms == {"second": ParsingTaskSettings()}
-    assert run_from_json(run_to_json(found), where="test") == found
+    settings = run(folder, {**TWICE, "transforms": {"second": {"kind": "parsing_task"}}})
+    assert settings.transforms == {"second": ParsingTaskSettings()}
+    assert run_from_json(run_to_json(settings), where="test") == settings
 
 
-def test_training_without_transforms_depends_on_nothing_of_theirs(folder: Path):
-    """A key that is new to it would make everything again."""
+def test_training_without_transforms_records_no_settings_of_transforms(folder: Path):
+    """A new key would train every run again."""
     plain, twice = (training_settings(run(folder, entry)) for entry in ({"extends": "transformer_base"}, TWICE))
     assert not [key for key in plain if "transform" in key or "linearised" in key or "also" in key]
-    found = {key: twice[key] for key in ("transforms", "transforms.parsing_task.kind", "segmentation.also")}
-    assert list(found.values()) == ["parsing_task", "parsing_task", "constituency"]
+    recorded = {key: twice[key] for key in ("transforms", "transforms.parsing_task.kind", "segmentation.also")}
+    assert list(recorded.values()) == ["parsing_task", "parsing_task", "constituency"]

@@ -1,4 +1,4 @@
-"""YAML files: keys are texts, and stand there once."""
+"""YAML files: keys are strings and unique, and errors name the line."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
 
-def test_keys_are_texts_whatever_yaml_takes_them_for(tmp_path):
+def test_all_keys_are_strings(tmp_path):
     (tmp_path / "f.yaml").write_text(
         "on: keys\nyes: 1\n2: {no: off}\n~: x\nmore: &more {a: 1}\nlast: {<<: *more, b: 2}\n"
     )
@@ -24,14 +24,14 @@ def test_the_option_on_needs_no_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a: 1\na: 2\n", "line 2: not valid YAML (the key 'a' stands twice)"),
-        ("on: 1\n'on': 2\n", "line 2: not valid YAML (the key 'on' stands twice)"),
-        ("x: 1\n? [a, b]\n: 2\n", "line 2: not valid YAML (a key must be a text)"),
+        ("a: 1\na: 2\n", "line 2: not valid YAML (duplicate key 'a')"),
+        ("on: 1\n'on': 2\n", "line 2: not valid YAML (duplicate key 'on')"),
+        ("x: 1\n? [a, b]\n: 2\n", "line 2: not valid YAML (a key must be a string)"),
         ("x: [1\n", "not valid YAML"),
         ("- 1\n", "expected keys and values, found a list"),
     ],
 )
-def test_a_mistake_is_a_sentence_with_its_line(tmp_path, text, sentence):
+def test_an_error_names_the_line(tmp_path, text, sentence):
     (tmp_path / "f.yaml").write_text(text)
     with pytest.raises(UserError) as error:
         read_yaml(tmp_path / "f.yaml")
@@ -39,6 +39,6 @@ def test_a_mistake_is_a_sentence_with_its_line(tmp_path, text, sentence):
     assert str(tmp_path / "f.yaml") in str(error.value)
 
 
-def test_an_empty_file_holds_nothing(tmp_path):
+def test_an_empty_file_is_an_empty_mapping(tmp_path):
     (tmp_path / "f.yaml").write_text("# nothing\n")
     assert read_yaml(tmp_path / "f.yaml") == {}

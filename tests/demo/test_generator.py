@@ -1,4 +1,4 @@
-"""The demo corpus as a data set: its splits, its texts, and that everybody generates the same one."""
+"""The demo corpus as a data set: splits, texts, held-out combinations, and reproducibility."""
 
 import hashlib
 import json
@@ -22,30 +22,30 @@ def _texts(pairs: list[Pair]) -> list[tuple[str, str]]:
     return [(pair.source.text, pair.target.text) for pair in pairs]
 
 
-def test_the_splits_have_their_sizes_and_origins(splits):
+def test_splits_have_their_sizes_and_origins(splits):
     for split, size in SIZES.items():
         assert [pair.origin for pair in splits[split]] == [f"demo-{split}:{n}" for n in range(1, size + 1)]
 
 
-def test_no_pair_occurs_twice_in_a_split_or_in_two_splits(splits):
+def test_no_pair_occurs_twice(splits):
     everything = [text for pairs in splits.values() for text in _texts(pairs)]
     assert len(set(everything)) == sum(SIZES.values())
 
 
-def test_no_english_sentence_of_dev_and_test_occurs_in_training(splits):
+def test_no_english_sentence_of_dev_or_test_occurs_in_training(splits):
     trained = {pair.source.text for pair in splits["train"]}
     assert not [pair.source.text for split in ("dev", "test") for pair in splits[split] if pair.source.text in trained]
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_every_word_of_dev_and_test_occurs_in_training(splits, side):
-    known = {word for pair in splits["train"] for word in getattr(pair, side).words}
+    training_words = {word for pair in splits["train"] for word in getattr(pair, side).words}
     for split in ("dev", "test"):
-        assert {word for pair in splits[split] for word in getattr(pair, side).words} <= known
+        assert {word for pair in splits[split] for word in getattr(pair, side).words} <= training_words
 
 
-def test_dev_and_test_hold_unseen_combinations_of_verb_and_object(splits):
-    """Read from the trees, not from the abstract syntax: which object nouns a verb has."""
+def test_dev_and_test_have_verb_object_pairs_unseen_in_training(splits):
+    """The verbs and their objects are those of the trees, not of the abstract syntax."""
     seen = {pair for sentence in splits["train"] for pair in _objects(sentence)}
     for split in ("dev", "test"):
         fresh = [bool(set(_objects(sentence)) - seen) for sentence in splits[split]]
@@ -62,11 +62,11 @@ def _objects(pair: Pair) -> list[tuple[str, str]]:
 
 
 def test_about_one_combination_in_twenty_is_held_out():
-    found = {name for number in range(4000) for name in combinations(compose(f"share {number}"))}
-    assert 0.035 < sum(map(held_out, found)) / len(found) < 0.065
+    names = {name for number in range(4000) for name in combinations(compose(f"share {number}"))}
+    assert 0.035 < sum(map(held_out, names)) / len(names) < 0.065
 
 
-def test_the_lengths_are_those_of_real_sentences(splits):
+def test_sentences_are_as_long_as_real_ones(splits):
     lengths = [len(pair.source.words) for pair in splits["train"]]
     assert 10 < sum(lengths) / len(lengths) < 13
     assert min(lengths) >= 3
@@ -74,13 +74,13 @@ def test_the_lengths_are_those_of_real_sentences(splits):
     assert sum(length > 18 for length in lengths) / len(lengths) > 0.05
 
 
-def test_the_vocabulary_is_varied(splits):
-    for side, least in (("source", 1000), ("target", 1800)):
+def test_the_vocabulary_is_large(splits):
+    for side, minimum in (("source", 1000), ("target", 1800)):
         counts = Counter(word for pair in splits["train"] for word in getattr(pair, side).words)
-        assert len(counts) > least
+        assert len(counts) > minimum
 
 
-def test_two_runs_are_equal_and_a_longer_one_begins_with_the_shorter():
+def test_generation_is_deterministic_and_a_smaller_corpus_is_a_prefix_of_a_larger_one():
     short = list(generate(split="train", count=50, seed=3))
     assert short == list(generate(split="train", count=80, seed=3))[:50]
     assert short != list(generate(split="train", count=50, seed=4))
@@ -109,23 +109,23 @@ def test_swap_exchanges_the_sides():
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
-def test_the_text_is_the_words_with_punctuation_attached(splits, side):
+def test_the_text_is_the_words_joined_by_spaces_except_before_punctuation(splits, side):
     for pair in splits["train"]:
         half = getattr(pair, side)
-        apart = half.text.replace(",", " ,").replace("'s", " 's")
-        assert f"{apart[:-1]} {apart[-1]}".split() == list(half.words)
+        separated = half.text.replace(",", " ,").replace("'s", " 's")
+        assert f"{separated[:-1]} {separated[-1]}".split() == list(half.words)
         assert half.text[0].isupper()
         assert half.text[-1] in ".?"
         assert "  " not in half.text
 
 
-def test_one_english_tree_has_one_german_sentence(splits):
-    """No two pairs share an English tree, so that no tree has two translations."""
-    found = {
+def test_no_two_pairs_have_the_same_english_tree(splits):
+    """Otherwise one tree could have two translations."""
+    trees = {
         (pair.source.text, tuple(pair.source.annotation.head), tuple(pair.source.annotation.deprel))
         for pair in splits["train"]
     }
-    assert len(found) == SIZES["train"]
+    assert len(trees) == SIZES["train"]
 
 
 @pytest.mark.parametrize(("side", "language"), [("source", "en"), ("target", "de")])

@@ -1,4 +1,4 @@
-"""Constructions of the demo corpus one by one: the same English words, another tree, other German."""
+"""Single constructions of the demo corpus: the same English words with different trees and German translations."""
 
 from dataclasses import replace
 
@@ -164,7 +164,7 @@ def test_separable_verbs():
     assert texts(clause(HE, tries)) == ("He tries to call the woman.", "Er versucht, die Frau anzurufen.")
 
 
-def test_verbs_gather_at_the_end_of_a_subordinate_clause():
+def test_all_verbs_are_at_the_end_of_a_subordinate_clause():
     book = the("book")
 
     def after_dass(**more) -> str:
@@ -208,7 +208,7 @@ def test_before_is_a_conjunction_or_a_preposition():
     assert texts(clause(HE, does(SLEEP, adjuncts=(concert,))))[1] == "Er schläft vor dem Konzert."
 
 
-def test_questions_tell_who_from_whom():
+def test_questions_distinguish_who_from_whom():
     who = Interrogative(person=True)
     for sentence, expected in (
         (clause(who, does(SEE, ANNA)), ("Who sees Anna?", "Wer sieht Anna?")),
@@ -218,18 +218,18 @@ def test_questions_tell_who_from_whom():
         assert texts(Sentence(clauses=(sentence,), question=True)) == expected
 
 
-def test_a_relative_clause_moves_behind_the_verb_that_closes_the_bracket():
+def test_a_relative_clause_is_extraposed_after_the_final_verb():
     book = the("book")
     relative = Relative(noun=book.noun, number="sg")
-    told = replace(book, clause=clause(ANNA, does(verb("buy", "kaufen", frame="transitive"), relative, tense="past")))
-    english, german = both(clause(HE, does(READ, told, tense="perfect")))
+    bought = replace(book, clause=clause(ANNA, does(verb("buy", "kaufen", frame="transitive"), relative, tense="past")))
+    english, german = both(clause(HE, does(READ, bought, tense="perfect")))
     assert english.text == "He has read the book that Anna bought."
     assert german.text == "Er hat das Buch gelesen, das Anna kaufte."
     assert (governor(german, "kaufte"), governor(german, "Buch")) == ("Buch", "gelesen")
-    assert texts(clause(HE, does(READ, told)))[1] == "Er liest das Buch, das Anna kaufte."
+    assert texts(clause(HE, does(READ, bought)))[1] == "Er liest das Buch, das Anna kaufte."
 
 
-def test_raising_control_and_purpose_place_zu():
+def test_raising_control_and_purpose_clauses_have_zu():
     seem = verb("seem", "scheinen", frame="raising")
     reads = does(READ, the("book"))
     assert texts(clause(HE, does(seem, content=reads)))[1] == "Er scheint das Buch zu lesen."
@@ -248,7 +248,7 @@ def test_raising_control_and_purpose_place_zu():
     )
 
 
-def test_in_dem_stays_apart_where_a_clause_explains_it():
+def test_in_dem_is_not_contracted_before_a_noun_with_a_relative_clause():
     house = the("house")
     old = clause(Relative(noun=house.noun, number="sg"), Predicate(verb=None, complement=adjective("old")))
     for phrase, expected in (
@@ -259,7 +259,7 @@ def test_in_dem_stays_apart_where_a_clause_explains_it():
         assert texts(clause(HE, does(SLEEP, adjuncts=(place,))))[1] == expected
 
 
-def test_there_is():
+def test_existential_clauses():
     place = Prepositional(link=IN, nominal=the("garden"))
     dog = the("dog", determiner="a", adjectives=(adjective("old"),))
     assert texts(Sentence(clauses=(Existence(nominal=dog, place=place),))) == (
@@ -268,19 +268,19 @@ def test_there_is():
     )
 
 
-def test_two_predicates_share_their_subject_and_both_verbs_are_last():
+def test_coordinated_predicates_each_end_in_their_verb_in_a_subordinate_clause():
     two = Clause(subject=ANNA, predicates=(does(READ, the("book")), does(CALL, HE)))
     assert texts(two)[1] == "Anna liest das Buch und ruft ihn an."
     said = does(SAY, content=two, marker="that")
     assert texts(clause(HE, said))[1] == "Er sagt, dass Anna das Buch liest und ihn anruft."
 
 
-def test_a_relative_clause_leaves_its_prepositional_phrase_but_never_jumps_over_another():
+def test_a_relative_clause_is_extraposed_from_a_prepositional_phrase_but_not_across_another():
     woman = the("woman")
     sleeps = clause(Relative(noun=woman.noun, number="sg"), does(SLEEP))
-    look = verb("look", "kümmern", frame="prepositional")
-    about = Prepositional(link=look.link, nominal=replace(woman, clause=sleeps), slot="argument")
-    waiting = Predicate(verb=look, phrase=about, tense="perfect")
+    look_after = verb("look", "kümmern", frame="prepositional")
+    about = Prepositional(link=look_after.link, nominal=replace(woman, clause=sleeps), slot="argument")
+    waiting = Predicate(verb=look_after, phrase=about, tense="perfect")
     assert texts(clause(HE, waiting))[1] == "Er hat sich um die Frau gekümmert, die schläft."
     put = verb("put", "legen", frame="placed")
     book = the(

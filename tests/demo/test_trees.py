@@ -1,4 +1,4 @@
-"""The trees, tags and categories of the demo corpus: valid, and grammatical in both languages."""
+"""The trees, tags and categories of the demo corpus are valid, and the sentences are grammatical in both languages."""
 
 from itertools import islice
 
@@ -79,11 +79,11 @@ def german(pairs) -> list[Realisation]:
 
 def _children(side: Realisation) -> list[list[int]]:
     """Return the positions (from 0) of the children of every word."""
-    found: list[list[int]] = [[] for _ in side.words]
+    children: list[list[int]] = [[] for _ in side.words]
     for at, head in enumerate(side.annotation.head):
         if head:
-            found[head - 1].append(at)
-    return found
+            children[head - 1].append(at)
+    return children
 
 
 def _subtree(children: list[list[int]], top: int) -> set[int]:
@@ -107,7 +107,7 @@ def test_every_tree_is_valid_and_has_one_root(english, german):
         assert list(side.annotation.deprel).count("root") == 1, side.text
 
 
-def test_the_labels_are_those_of_the_inventories(english, german):
+def test_labels_and_tags_belong_to_their_inventories(english, german):
     for sides, tags in ((english, PENN), (german, STTS)):
         for side in sides:
             assert set(side.annotation.deprel) <= RELATIONS
@@ -115,7 +115,7 @@ def test_the_labels_are_those_of_the_inventories(english, german):
             assert set(side.annotation.xpos) <= tags, set(side.annotation.xpos) - tags
 
 
-def test_relations_go_with_parts_of_speech(english, german):
+def test_every_relation_has_one_of_its_parts_of_speech(english, german):
     for side in [*english, *german]:
         for relation, upos in zip(side.annotation.deprel, side.annotation.upos, strict=True):
             assert upos in POS_OF.get(relation, UPOS), (relation, upos, side.text)
@@ -129,7 +129,7 @@ def test_function_words_have_no_dependents(english, german):
                 assert all(_relation(side, child) == "fixed" for child in children), side.text
 
 
-def test_features_are_sorted_and_paired(english, german):
+def test_features_are_sorted_and_unique(english, german):
     for side in [*english, *german]:
         for at, text in enumerate(side.annotation.feats):
             names = [part.split("=")[0] for part in text.split("|")]
@@ -147,7 +147,7 @@ def test_english_is_projective(english):
         assert _is_projective(side), side.text
 
 
-def test_some_german_is_not_projective_and_then_a_clause_is_extraposed(german):
+def test_german_is_not_projective_only_if_a_clause_is_extraposed(german):
     crossing = [side for side in german if not _is_projective(side)]
     assert 0.01 < len(crossing) / len(german) < 0.15
     for side in crossing:
@@ -165,17 +165,17 @@ def _finite_of(side: Realisation, children: list[list[int]], head: int) -> list[
 
 
 def _subordinate_heads(side: Realisation, children: list[list[int]]) -> list[int]:
-    """Return the heads of the finite clauses that a conjunction, a relative or a question word subordinates."""
-    found = []
+    """Return the heads of the finite subordinate clauses."""
+    heads = []
     for at, relation in enumerate(side.annotation.deprel):
         if relation in ("advcl", "ccomp", "acl:relcl") and _finite_of(side, children, at):
-            found.append(at)
-            found += [
+            heads.append(at)
+            heads += [
                 child
                 for child in children[at]
                 if _relation(side, child) == "conj" and _finite_of(side, children, child)
             ]
-    return found
+    return heads
 
 
 def test_german_subordinate_clauses_end_in_their_finite_verb(german):
@@ -211,7 +211,7 @@ def test_german_main_clauses_have_their_finite_verb_second(german):
             assert finite == 0, side.text
 
 
-def test_infinitives_with_zu_follow_a_comma_or_stand_before_their_verb(german):
+def test_infinitives_with_zu_follow_a_comma_except_in_raising(german):
     for side in german:
         children = _children(side)
         for at, relation in enumerate(side.annotation.deprel):
@@ -223,7 +223,7 @@ def test_infinitives_with_zu_follow_a_comma_or_stand_before_their_verb(german):
                 assert raising or side.words[start] == "," or side.words[start - 1] == ",", side.text
 
 
-def test_a_comma_stands_before_every_german_subordinate_clause(german):
+def test_a_comma_precedes_every_german_subordinate_clause(german):
     for side in german:
         children = _children(side)
         for at, relation in enumerate(side.annotation.deprel):
@@ -274,7 +274,7 @@ def test_german_determiners_and_adjectives_agree_with_their_noun(german):
 
 
 ENDINGS = {
-    # After a determiner with an ending of its own an adjective ends in -e or -en (weak inflection).
+    # After a determiner with an ending, an adjective ends in -e or -en (weak inflection).
     ("Nom", "Sing", "Masc"): "e", ("Nom", "Sing", "Fem"): "e", ("Nom", "Sing", "Neut"): "e",
     ("Acc", "Sing", "Fem"): "e", ("Acc", "Sing", "Neut"): "e",
 }  # fmt: skip
@@ -286,7 +286,7 @@ STRONG = {
 
 
 def _shows_case(side: Realisation, at: int) -> bool:
-    """Whether a word before an adjective has the ending that the adjective else must have."""
+    """Return whether a word before an adjective shows the case, so that the adjective is weak."""
     if side.annotation.xpos[at] == "APPRART":
         return True
     if side.annotation.upos[at] != "DET":
@@ -297,8 +297,8 @@ def _shows_case(side: Realisation, at: int) -> bool:
     return side.words[at].lower() not in uninflected
 
 
-def test_german_adjectives_have_the_ending_that_their_determiner_asks_for(german):
-    """Duden's rule of thumb: one of the two shows case and gender, the determiner if it can."""
+def test_german_adjectives_have_weak_or_strong_endings_according_to_the_determiner(german):
+    """Duden's rule of thumb: either the determiner or, if it has no ending, the adjective shows case and gender."""
     shown = set()
     for side in german:
         for at, relation in enumerate(side.annotation.deprel):
@@ -331,8 +331,8 @@ def test_relative_pronouns_agree_with_their_antecedents(german):
     assert checked > SAMPLE / 20
 
 
-def test_separable_verbs_are_apart_in_main_clauses_only(german):
-    apart = 0
+def test_verbs_are_separated_from_their_particle_only_in_main_clauses(german):
+    separated = 0
     for side in german:
         for at, relation in enumerate(side.annotation.deprel):
             if relation == "compound:prt":
@@ -340,22 +340,22 @@ def test_separable_verbs_are_apart_in_main_clauses_only(german):
                 assert side.annotation.lemma[verb].startswith(side.words[at])
                 assert not side.words[verb].lower().startswith(side.words[at]), side.text
                 assert side.annotation.xpos[verb] == "VVFIN"
-                apart += 1
-    assert apart > SAMPLE / 50
+                separated += 1
+    assert separated > SAMPLE / 50
 
 
-def test_the_categories_combine_to_a_sentence(english):
+def test_ccg_categories_derive_a_sentence(english):
     for side in english:
         assert derives(list(side.annotation.ccg)), " ".join(
             f"{word}|{category}" for word, category in zip(side.words, side.annotation.ccg, strict=True)
         )
 
 
-def test_german_has_no_categories(german):
+def test_german_has_no_ccg_categories(german):
     assert all(side.annotation.ccg is None for side in german)
 
 
-def test_the_categories_cover_the_constructions(english):
+def test_ccg_categories_include_those_of_all_constructions(english):
     seen = {category for side in english for category in side.annotation.ccg}
     assert 90 < len(seen) < 500
     assert {
@@ -380,12 +380,12 @@ def test_the_categories_cover_the_constructions(english):
         ("NP S[dcl]\\NP conj", False),
     ],
 )
-def test_the_oracle_combines_what_combines(categories, combine):
+def test_the_oracle_derives_exactly_the_grammatical_sequences(categories, combine):
     assert derives(categories.split()) == combine
 
 
 @pytest.mark.parametrize("text", ["", "S\\NP/NP", "(S\\NP", "S)", "(NP)", "/NP"])
-def test_the_oracle_refuses_ill_formed_categories(text):
+def test_the_oracle_rejects_malformed_categories(text):
     with pytest.raises(ValueError):
         parse_category(text)
 
@@ -403,7 +403,7 @@ def test_the_oracle_agrees_with_the_parallel_meaning_bank(shared):
 
 
 def _spans(tree: Constituent) -> dict[tuple[int, int], list[str]]:
-    """Return the labels of the phrases by the words (from 0) that they begin before and end before."""
+    """Return the labels of the phrases by span: (first word, word after the last), from 0."""
     spans: dict[tuple[int, int], list[str]] = {}
 
     def walk(node: Constituent, start: int) -> int:
@@ -419,7 +419,7 @@ def _spans(tree: Constituent) -> dict[tuple[int, int], list[str]]:
     return spans
 
 
-def test_english_constituents_are_of_the_words_and_hold_whole_subtrees(english, german):
+def test_english_constituents_cover_the_words_and_contain_whole_subtrees(english, german):
     assert all(side.annotation.constituency is None for side in german)
     for side in english:
         tree = parse_constituents(side.annotation.constituency)
@@ -438,15 +438,15 @@ def test_english_constituents_are_of_the_words_and_hold_whole_subtrees(english, 
                 assert {"S", "SBAR"} & set(phrase), side.text
 
 
-def test_words_of_a_phrase_that_do_not_stand_together_are_refused():
+def test_a_tree_that_is_not_projective_has_no_constituents():
     words = [Word(form=form, lemma=form, upos="NOUN", xpos="NN") for form in "abcd"]
     for dependent, head in [(0, 2), (1, 3), (3, 2)]:
         words[dependent].head, words[dependent].deprel = words[head], "nmod"
-    with pytest.raises(ValueError, match="do not stand together"):
+    with pytest.raises(ValueError, match="the words below 'd' are not contiguous: the tree is not projective"):
         constituents(words)
 
 
-def test_phrases_of_one_head_lie_inside_one_another():
+def test_phrases_of_one_head_are_nested():
     the, dog, has, not_, seen, it, stop = (
         Word(form=form, lemma=form, upos=upos, xpos=tag)
         for form, upos, tag in [
@@ -457,5 +457,5 @@ def test_phrases_of_one_head_lie_inside_one_another():
     relations = [(the, dog, "det"), (dog, seen, "nsubj"), (has, seen, "aux"), (not_, seen, "advmod"), (it, seen, "obj")]
     for word, head, relation in [*relations, (stop, seen, "punct")]:
         word.head, word.deprel = head, relation
-    wanted = "(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ has) (VP (RB not) (VBN seen) (NP (PRP it)))) (. .)))"
-    assert constituents([the, dog, has, not_, seen, it, stop]) == wanted
+    expected = "(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ has) (VP (RB not) (VBN seen) (NP (PRP it)))) (. .)))"
+    assert constituents([the, dog, has, not_, seen, it, stop]) == expected

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
-from nmtcore.inference.beam import NEVER
+from nmtcore.inference.beam import NEVER_GENERATED
 from nmtcore.segmentation.vocabulary import BOS, EOS
 
 Next = Callable[[Sequence[int]], Tensor]
@@ -64,7 +64,7 @@ def penalty(settings: DecodingSettings, n: int) -> float:
 
 
 def words_of(vocabulary: int) -> list[int]:
-    return [token for token in range(vocabulary) if token not in NEVER and token != EOS]
+    return [token for token in range(vocabulary) if token not in NEVER_GENERATED and token != EOS]
 
 
 Found = list[tuple[float, tuple[int, ...]]]

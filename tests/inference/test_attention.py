@@ -60,9 +60,9 @@ def ids_of(vocabulary, tokens):
     return [vocabulary.entries.index(token) for token in tokens]
 
 
-@pytest.mark.parametrize("cells", [attention.CELLS, 1])
+@pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
 def test_every_map_is_the_models(folder, tmp_path, monkeypatch, cells):
-    monkeypatch.setattr(attention, "CELLS", cells)
+    monkeypatch.setattr(attention, "MAX_CELLS", cells)
     rows = written(tmp_path / "maps.parquet", folder, cross=True)
     bundle = load_bundle(folder)
     translations = list(bundle.translate(LINES))
@@ -115,8 +115,8 @@ def test_no_lines_give_an_empty_file_and_bad_ones_none(folder, tmp_path):
 
 
 def test_batches_hold_neighbours_within_bounds(monkeypatch):
-    monkeypatch.setattr(attention, "SENTENCES", 4)
-    monkeypatch.setattr(attention, "CELLS", 50)
+    monkeypatch.setattr(attention, "MAX_SENTENCES", 4)
+    monkeypatch.setattr(attention, "MAX_CELLS", 50)
     lengths = np.array([1, 2, 3, 1, 1, 9, 5, 5, 1, 4])
     batches = [rows.tolist() for rows in attention.bounded_batches(lengths)]
     assert batches == [[0, 1, 2, 3], [4], [5], [6, 7], [8, 9]]

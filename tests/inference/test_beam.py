@@ -110,7 +110,7 @@ def test_a_model_without_numbers_is_said(beam):
 
 
 def test_more_hypotheses_than_beams_are_refused():
-    with pytest.raises(UserError, match="5 hypotheses a sentence were asked for, but the beam is 4"):
+    with pytest.raises(UserError, match="5 hypotheses per sentence were requested, but the beam has 4"):
         search(TableModel(sentences=1, vocabulary=9, seed=3), [4], DecodingSettings(beam=4), n_best=5)
 
 

@@ -48,7 +48,7 @@ def test_a_model_without_the_labels_that_it_reads_is_not_whole(tmp_path):
     folder = write_bundle(tmp_path / "model", run)
     bundle = load_bundle(folder)
     save_bundle(folder, run=run, model=bundle.model, segmentation=tmp_path / "segmentation")
-    with pytest.raises(UserError, match=r"is no whole model: it lacks source\.labels\.json"):
+    with pytest.raises(UserError, match=r"is incomplete: source\.labels\.json is missing"):
         load_bundle(folder)
 
 
@@ -108,7 +108,7 @@ def test_a_model_is_replaced_whole(copy, bundle):
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json", "source.vocab", "codes", "bundle.json"])
 def test_a_missing_file_is_named(copy, name):
     (copy / name).unlink()
-    with pytest.raises(UserError, match=f"it lacks {name}"):
+    with pytest.raises(UserError, match=f"{name} is missing"):
         load_bundle(copy)
 
 
@@ -134,7 +134,7 @@ def test_files_of_different_models_are_not_mixed(copy):
         file.write("another\n")
     shutil.copyfile(copy / "source.vocab", copy / "target.vocab")
     listed_again(copy)
-    with pytest.raises(UserError, match=r"weights\.safetensors does not fit .*: target_embedding\.weight differs"):
+    with pytest.raises(UserError, match=r"weights\.safetensors does not match .*: target_embedding\.weight differs"):
         load_bundle(copy)
 
 
@@ -211,11 +211,11 @@ def test_what_is_no_text_is_said_with_its_line(bundle, line, fault):
 
 
 def test_settings_may_be_changed(bundle):
-    changed = bundle.decoding(beam=1, alpha=None)
+    changed = bundle.decoding_settings(beam=1, alpha=None)
     assert (changed.beam, changed.alpha) == (1, bundle.run.decoding.alpha)
     with pytest.raises(UserError, match="beam must be between 1 and 1000"):
-        bundle.decoding(beam=0)
-    short = bundle.decoding(max_length=1)
+        bundle.decoding_settings(beam=0)
+    short = bundle.decoding_settings(max_length=1)
     assert isinstance(short, DecodingSettings)
     assert all(len(text.split()) <= 1 for text in bundle.translate(LINES, short))
 
@@ -239,10 +239,10 @@ def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
 
     other = write_segmentation(tmp_path / "other")
     Vocabulary.of([*PIECES[1:], PIECES[0]]).save(other / "source.vocab")
-    with pytest.raises(UserError, match="trained with another source vocabulary than"):
+    with pytest.raises(UserError, match="trained with a source vocabulary different from"):
         load_initial_weights(model, folder, run=run, segmentation=other)
     wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
-    with pytest.raises(UserError, match="does not fit"):
+    with pytest.raises(UserError, match="does not match"):
         load_initial_weights(wider, folder, run=run, segmentation=tmp_path / "segmentation")
     (folder / "weights.safetensors").write_bytes(b"")
     with pytest.raises(UserError, match="damaged or was changed"):

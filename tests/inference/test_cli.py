@@ -49,11 +49,13 @@ def test_n_best_lines_are_numbered_and_scored(model):
     [
         (["--batch", "1"], b"the\n\xff\n", "standard input, line 2: byte 1 is not UTF-8"),
         ([], "the cat\n".encode("utf-16"), "standard input is UTF-16, not UTF-8: convert it (iconv -f UTF-16 -t UTF-8"),
-        (["--n-best", "9"], b"the\n", "widen it"),
+        (["--n-best", "9"], b"the\n", "use a wider beam"),
         (["--device", "abacus"], b"the\n", "'abacus' cannot be used"),
         (["--device", "gpu"], b"the\n", "'gpu' cannot be used: torch calls a GPU cuda. Try cuda, or cpu."),
         (["--device", "GPU:1"], b"the\n", "'GPU:1' cannot be used: torch calls a GPU cuda. Try cuda:1, or cpu."),
-        (["--beam", "0"], b"the\n", "0 is not at least 1"),
+        (["--beam", "0"], b"the\n", "0 is less than 1"),
+        (["--beam", "1000000"], b"the\n", "beam must be between 1 and 1000, not 1000000."),
+        (["--alpha", "inf"], b"the\n", "alpha must be between -10 and 10, not inf."),
     ],
 )
 def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, arguments, text, sentence):
@@ -71,7 +73,7 @@ def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, argu
     ("place", "sentence"),
     [
         ("2.0", "The encoder has no head 2.0: its layers are 0 to 1, the heads of each 0 to 1 (both count from 0)."),
-        ("one", "one is not LAYER.HEAD, as in 0.3; both count from 0"),
+        ("one", "one is not of the form LAYER.HEAD, for example 0.3 (both count from 0)"),
     ],
 )
 def test_layers_and_heads_count_from_0(model, capsys, place, sentence):
@@ -101,7 +103,7 @@ def test_no_model_is_said_in_one_line(tmp_path):
 def test_what_stands_where_a_file_is_wanted_stays(model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     _, errors = nmtcore("attention", model, "-o", tmp_path / "pipe", code=2)
-    assert errors == f"nmtcore attention: {tmp_path / 'pipe'} is no ordinary file: name a file to write.\n"
+    assert errors == f"nmtcore attention: {tmp_path / 'pipe'} is not a regular file: choose another output file.\n"
     assert (tmp_path / "pipe").is_fifo()
 
 

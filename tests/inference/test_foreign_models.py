@@ -204,4 +204,4 @@ def test_an_empty_folder_is_no_folder(tmp_path, mark, monkeypatch, capsys):
     model = bundle(tmp_path / "model", "udpipe", "x")
     with pytest.raises(SystemExit):
         main(["translate", str(model), "--models", ""])
-    assert "--models: an empty text is no folder" in capsys.readouterr().err
+    assert "--models: the name of a folder is empty" in capsys.readouterr().err

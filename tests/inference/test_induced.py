@@ -45,12 +45,12 @@ def test_is_the_best_tree_with_one_root(n):
 LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]
 
 
-@pytest.mark.parametrize("cells", [attention.CELLS, 1])
+@pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
 @pytest.mark.parametrize("components", [[], [DepParseSettings(layer=1)]], ids=["plain", "prefix"])
 @pytest.mark.parametrize("transforms", [{}, {"parsing_task": ParsingTaskSettings()}], ids=["plain", "wrapped"])
 def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch, components, transforms, cells):
     """Summed word by word in loops; tags around the text, `<ROOT>` and `</s>` take no part."""
-    monkeypatch.setattr(attention, "CELLS", cells)
+    monkeypatch.setattr(attention, "MAX_CELLS", cells)
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(*components, transforms=transforms)))
     write_attention(tmp_path / "maps.parquet", bundle, LINES)
     maps = {(row["id"], row["layer"], row["head"]): row for row in pq.read_table(tmp_path / "maps.parquet").to_pylist()}

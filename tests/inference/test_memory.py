@@ -18,8 +18,8 @@ from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.transformer import Transformer
 
 FULL = "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). "
-FEWER = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
-ON_CPU = "Take the CPU: --device cpu."
+FEWER = "Lower decoding.batch_sentences (nmtcore translate: --batch), or use the CPU (--device cpu)."
+ON_CPU = "Use the CPU: --device cpu."
 
 
 @pytest.fixture(scope="module")

@@ -197,7 +197,7 @@ def test_a_text_in_another_unicode_encoding_is_told_with_its_name(text, codec, n
 
 @pytest.mark.parametrize("lines", [[b"a\0b\n", b"c\n"], [b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], ["a", "\0a\0b\0c"]])
 def test_a_nul_in_a_text_of_one_encoding_is_told_with_its_line(lines):
-    with pytest.raises(LineError, match="holds a NUL character"):
+    with pytest.raises(LineError, match="contains a NUL character"):
         list(clean_lines(lines, where="here"))
 
 

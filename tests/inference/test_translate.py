@@ -85,7 +85,7 @@ def test_threads_change_nothing_and_are_given_back(beam):
         torch.set_num_threads(3)
         assert translate_examples(model, examples, settings) == alone
         assert torch.get_num_threads() == 3
-        with pytest.raises(UserError, match="widen it"):
+        with pytest.raises(UserError, match="use a wider beam"):
             translate_examples(model, examples, settings, n_best=9)
         assert torch.get_num_threads() == 3
     finally:

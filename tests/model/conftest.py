@@ -1,4 +1,4 @@
-"""Small models and random pairs with random trees."""
+"""Fixtures: small models, and random sentence pairs with random trees."""
 
 import dataclasses
 import typing
@@ -20,20 +20,22 @@ from nmtcore.features.ragged import Ragged
 from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 23
-DRAWN = {int: 1, float: 0.5, bool: True, str: "deprel"}
-"""Values for settings of components that have no default."""
-KNOWN = {
+VALUES = {int: 1, float: 0.5, bool: True, str: "deprel"}
+"""Values by type for component settings without a default."""
+MAIN_LABELS = {
     "deprel": ["<none>", "<unk>", "nsubj", "obj", "root", "punct"],
     "upos": ["<none>", "<unk>", "NOUN", "VERB"],
     "xpos": ["<none>", "<unk>", "NNFS1-----A----", "VB-S---3P-AA---", "Z:-------------"],
 }
-OTHERS = {name: ["<none>", "<unk>", "a", "b", "c"] for feature in FEATURES.values() for name in feature.labels}
-LABELS = {"source": KNOWN | {name: labels for name, labels in OTHERS.items() if name not in KNOWN}}
-"""Labels of every feature that has any."""
+LABEL_COLUMNS = [name for feature in FEATURES.values() for name in feature.labels]
+LABELS = {
+    "source": MAIN_LABELS | {n: ["<none>", "<unk>", "a", "b", "c"] for n in LABEL_COLUMNS if n not in MAIN_LABELS}
+}
+"""Label vocabularies of all columns of the feature files that have labels."""
 
 
 def _governors(random: np.random.Generator, words: int) -> list[int]:
-    """A random tree, often non-projective and with several roots; now and then no annotation at all."""
+    """Draw a random tree, often non-projective or with several roots; sometimes return no annotation."""
     if random.random() < 0.15:
         return [-2] * words
     order = random.permutation(words)
@@ -43,35 +45,36 @@ def _governors(random: np.random.Generator, words: int) -> list[int]:
     return governors
 
 
-def _syntax(random: np.random.Generator, pieces: list[np.ndarray]) -> dict[str, Ragged]:
-    """The columns of a feature file, which agree with one another."""
+def _feature_columns(random: np.random.Generator, subword_counts: list[np.ndarray]) -> dict[str, Ragged]:
+    """Draw the columns of a feature file, consistent with each other; `subword_counts` has the subwords per word."""
     columns: dict[str, list] = {name: [] for name in ("governor", "parent_position")}
     columns |= {name: [] for name in LABELS["source"]}
-    other = np.random.Generator(random.bit_generator.jumped())  # so that no kind that is added changes the sentences
-    for counts in pieces:
+    # Another generator, so that adding a column does not change the sentences.
+    other = np.random.Generator(random.bit_generator.jumped())
+    for counts in subword_counts:
         governors = _governors(random, len(counts))
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
         parents = [word if governor < 0 else governor for word, governor in enumerate(governors)]
         columns["governor"].append(governors)
         columns["parent_position"].append((first + (counts - 1) / 2)[parents])
-        known = governors[0] != -2
+        annotated = governors[0] != -2
         for name, labels in LABELS["source"].items():
-            drawn = random if name in KNOWN else other
-            columns[name].append(drawn.integers(1, len(labels), len(counts)) * known)
-    kinds = {"parent_position": np.float32}
-    return {name: Ragged.from_lists(lists, kinds.get(name, np.int32)) for name, lists in columns.items()}
+            generator = random if name in MAIN_LABELS else other
+            columns[name].append(generator.integers(1, len(labels), len(counts)) * annotated)
+    dtypes = {"parent_position": np.float32}
+    return {name: Ragged.from_lists(lists, dtypes.get(name, np.int32)) for name, lists in columns.items()}
 
 
 def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
     random = np.random.default_rng(seed)
 
     def side(with_trees: bool) -> SideExamples:
-        pieces = [random.integers(1, 4, random.integers(1, longest + 1)) for _ in range(count)]
-        words = [np.repeat(np.arange(len(p)), p) for p in pieces]
+        subword_counts = [random.integers(1, 4, random.integers(1, longest + 1)) for _ in range(count)]
+        words = [np.repeat(np.arange(len(counts)), counts) for counts in subword_counts]
         return SideExamples(
             ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
             word_of_subword=Ragged.from_lists(words, np.int32),
-            features=_syntax(random, pieces) if with_trees else {},
+            features=_feature_columns(random, subword_counts) if with_trees else {},
         )
 
     return Examples(id=np.arange(count), source=side(True), target=side(False))
@@ -86,7 +89,7 @@ def _make(
     model = build_tiny_model(
         run, vocabulary=VOCABULARY, seed=seed, labels=LABELS, extra_components=extra_components
     ).double()
-    # Biases and norms away from 0 and 1, so that leaving one out shows.
+    # Move biases and norms away from 0 and 1, so that tests notice if one is ignored.
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() == 1:
@@ -102,18 +105,18 @@ def _example(name: str) -> ComponentSettings:
 
 
 def _value(hint: Any) -> Any:
-    """Give a value of a type that settings have."""
+    """Return a value of a type that occurs in settings."""
     first = next(iter(typing.get_args(hint)), None)
     if typing.get_origin(hint) is typing.Literal:
         return first
     if typing.get_origin(hint) is tuple:
         return [_value(first)]
-    return DRAWN[hint if first is None else first]
+    return VALUES[hint if first is None else first]
 
 
 @pytest.fixture(scope="session")
 def example() -> Callable[[str], ComponentSettings]:
-    """example(name): settings of a registered component, its defaults where it has them."""
+    """example(name): settings of a registered component, with its defaults where possible."""
     return _example
 
 
@@ -124,32 +127,32 @@ def _one_thread():
 
 @pytest.fixture(scope="session")
 def draw() -> Callable[..., Examples]:
-    """draw(count, seed): random pairs."""
+    """draw(count, seed): random sentence pairs."""
     return _draw
 
 
 @pytest.fixture(scope="session")
 def redraw() -> Callable[..., Examples]:
-    """redraw(examples, seed): the same pairs, with another annotation of the first source sentence."""
+    """redraw(examples, seed): the same sentence pairs, with another annotation of the first source sentence."""
 
     def redrawn(examples: Examples, seed: int) -> Examples:
         side = examples.source
-        pieces = [
+        subword_counts = [
             np.bincount(words) for words in np.split(side.word_of_subword.values, side.word_of_subword.offsets[1:-1])
         ]
-        syntax = {}
-        for name, other in _syntax(np.random.default_rng(seed), pieces).items():
-            own = side.features[name]
-            first = own.offsets[1]
-            syntax[name] = Ragged(np.concatenate([other.values[:first], own.values[first:]]), own.offsets)
-        return dataclasses.replace(examples, source=dataclasses.replace(side, features=syntax))
+        features = {}
+        for name, new in _feature_columns(np.random.default_rng(seed), subword_counts).items():
+            old = side.features[name]
+            first_end = old.offsets[1]
+            features[name] = Ragged(np.concatenate([new.values[:first_end], old.values[first_end:]]), old.offsets)
+        return dataclasses.replace(examples, source=dataclasses.replace(side, features=features))
 
     return redrawn
 
 
 @pytest.fixture(scope="session")
 def labels() -> dict:
-    """The labels of what `draw` draws, as `build_components` takes them."""
+    """The label vocabularies of the examples of `draw`, for `build_components`."""
     return LABELS
 
 

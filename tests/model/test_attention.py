@@ -1,4 +1,4 @@
-"""One attention layer against double loops."""
+"""Tests of one attention layer against double loops."""
 
 import numpy as np
 import pytest
@@ -12,50 +12,54 @@ from nmtcore.model.components.base import AttentionHooks, Component, Context
 SETTINGS = TransformerSettings(width=12, heads=3, feed_forward=8, encoder_layers=1, decoder_layers=1)
 
 
-class Spelt(Component):
-    """Makes a layer spell its scores out, without changing them."""
+class NeedsScores(Component):
+    """Makes a layer use the explicit form, without changing its scores."""
 
     def attention_hooks(self, stack, layer):
         return AttentionHooks(scores=lambda scores, inputs: scores)
 
 
-def apply(layer, linear, x):
+def apply_linear(layer, linear, x):
     return x @ getattr(layer, linear).weight.detach().numpy().T + getattr(layer, linear).bias.detach().numpy()
 
 
-@pytest.mark.parametrize("components", [[], [Spelt(name="spelt")]], ids=["fused", "explicit"])
+@pytest.mark.parametrize("components", [[], [NeedsScores(name="needs_scores")]], ids=["fused", "explicit"])
 @pytest.mark.parametrize("causal", [False, True])
-def test_self_attention(components, causal):
+def test_self_attention_equals_double_loops(components, causal):
     torch.manual_seed(0)
     layer = SelfAttention(SETTINGS, "encoder", 0, components).double()
     assert layer.fusible == (not components)
     lengths, states = [5, 1, 3], torch.randn(3, 5, 12, dtype=torch.float64)
-    mask = torch.arange(5) < torch.tensor(lengths).unsqueeze(1)
-    found = layer(states, Context(mask_BS=mask), mask_B11K=None if causal else mask[:, None, None], causal=causal)
+    mask_BS = torch.arange(5) < torch.tensor(lengths).unsqueeze(1)
+    output = layer(
+        states, Context(mask_BS=mask_BS), mask_B11K=None if causal else mask_BS[:, None, None], causal=causal
+    )
     for i, length in enumerate(lengths):
-        packed = np.split(apply(layer, "queries_keys_values", states[i, :length].numpy()), 3, axis=1)
-        expected = apply(layer, "output", multi_head_attention(*packed, 3, causal=causal))
-        np.testing.assert_allclose(found[i, :length].detach().numpy(), expected, rtol=1e-10, atol=1e-12)
+        packed = np.split(apply_linear(layer, "queries_keys_values", states[i, :length].numpy()), 3, axis=1)
+        expected = apply_linear(layer, "output", multi_head_attention(*packed, 3, causal=causal))
+        np.testing.assert_allclose(output[i, :length].detach().numpy(), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("components", [[], [Spelt(name="spelt")]], ids=["fused", "explicit"])
-def test_cross_attention(components):
+@pytest.mark.parametrize("components", [[], [NeedsScores(name="needs_scores")]], ids=["fused", "explicit"])
+def test_cross_attention_equals_double_loops(components):
     torch.manual_seed(0)
     layer = CrossAttention(SETTINGS, "cross", 0, components).double()
     states, memory = torch.randn(2, 4, 12, dtype=torch.float64), torch.randn(2, 6, 12, dtype=torch.float64)
     lengths = [2, 6]
-    mask = torch.arange(6) < torch.tensor(lengths).unsqueeze(1)
-    found = layer(states, layer.project(memory), Context(mask_BS=mask), mask_B11K=mask[:, None, None])
+    mask_BS = torch.arange(6) < torch.tensor(lengths).unsqueeze(1)
+    output = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
     for i, length in enumerate(lengths):
-        keys, values = np.split(apply(layer, "keys_values", memory[i, :length].numpy()), 2, axis=1)
-        mixed = multi_head_attention(apply(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)
-        np.testing.assert_allclose(found[i].detach().numpy(), apply(layer, "output", mixed), rtol=1e-10, atol=1e-12)
+        keys, values = np.split(apply_linear(layer, "keys_values", memory[i, :length].numpy()), 2, axis=1)
+        mixed = multi_head_attention(apply_linear(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)
+        np.testing.assert_allclose(
+            output[i].detach().numpy(), apply_linear(layer, "output", mixed), rtol=1e-10, atol=1e-12
+        )
 
 
-def test_the_explicit_form_drops_weights_in_training_only():
+def test_the_explicit_form_applies_dropout_only_in_training():
     torch.manual_seed(0)
     settings = TransformerSettings(width=12, heads=3, attention_dropout=0.5)
-    layer = SelfAttention(settings, "encoder", 0, [Spelt(name="spelt")])
+    layer = SelfAttention(settings, "encoder", 0, [NeedsScores(name="needs_scores")])
     states, context = torch.randn(1, 4, 12), Context(mask_BS=torch.ones(1, 4, dtype=torch.bool))
     assert not torch.equal(layer(states, context, mask_B11K=None), layer(states, context, mask_B11K=None))
     layer.eval()

@@ -1,4 +1,4 @@
-"""The observer of all heads: it changes nothing, and sees what the explicit form of attention computes."""
+"""Tests of the attention maps: they equal the weights of the explicit form, and recording changes nothing."""
 
 import numpy as np
 import pytest
@@ -15,15 +15,15 @@ from nmtcore.model.components.base import AttentionHooks, Component
 
 
 class Weights(Component):
-    """Takes the weights that the values are mixed with."""
+    """Records the weights of the explicit form."""
 
     def __init__(self):
         super().__init__(name="weights")
-        self.seen = {}
+        self.recorded = {}
 
     def attention_hooks(self, stack, layer):
         def mixed(mixed_BHQE, weights_BHQK, inputs):
-            self.seen[stack, layer] = weights_BHQK
+            self.recorded[stack, layer] = weights_BHQK
             return mixed_BHQE
 
         return AttentionHooks(mixed=mixed)
@@ -49,40 +49,40 @@ def run(model, examples):
         return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded))
 
 
-def test_sees_the_weights_and_changes_nothing(make, draw, settings):
+def test_recorded_weights_are_those_of_the_explicit_form_and_logits_do_not_change(make, draw, settings):
     examples, maps, weights = draw(4, seed=3), AttentionMaps(), Weights()
     _, plain = run(make(*settings), examples)
-    context, watched = run(make(*settings, extra_components=(maps,)), examples)
-    torch.testing.assert_close(watched, plain, rtol=0, atol=1e-12)
+    context, observed = run(make(*settings, extra_components=(maps,)), examples)
+    torch.testing.assert_close(observed, plain, rtol=0, atol=1e-12)
     run(make(*settings, extra_components=(weights,)), examples)
-    seen = maps.maps(context)
-    assert set(seen) == {("encoder", 0), ("encoder", 1), ("encoder", 2), ("cross", 0), ("cross", 1)}
-    for place, weights_BHQK in seen.items():
-        torch.testing.assert_close(weights_BHQK, weights.seen[place], rtol=0, atol=1e-12)
+    recorded = maps.maps(context)
+    assert set(recorded) == {("encoder", 0), ("encoder", 1), ("encoder", 2), ("cross", 0), ("cross", 1)}
+    for layer, weights_BHQK in recorded.items():
+        torch.testing.assert_close(weights_BHQK, weights.recorded[layer], rtol=0, atol=1e-12)
 
 
-def test_plain_layers_stay_fused(make):
+def test_layers_without_other_components_stay_fusible(make):
     model = make(extra_components=(AttentionMaps(),))
     assert all(layer.attention.fusible for layer in model.encoder)
 
 
-def test_steps_of_a_search_are_not_looked_at(make, draw, monkeypatch):
+def test_steps_of_a_search_are_not_recorded(make, draw, monkeypatch):
     model = make(extra_components=(AttentionMaps(),))
     batch = make_batch(draw(3, seed=1), np.arange(3), model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
         state = model.start(encoded)
-        looked = []
-        monkeypatch.setattr(attention_maps, "head_scores", lambda *compared: looked.append(compared))
+        calls = []
+        monkeypatch.setattr(attention_maps, "head_scores", lambda *arguments: calls.append(arguments))
         model.step(batch.target_input_BT[:, 0], state)
-    assert not looked
+    assert not calls
     assert {stack for stack, _ in encoded.context.notes["attention_maps"]} == {"encoder"}
 
 
-def test_words_of_columns(make, draw):
+def test_words_of_columns_include_prefixes_and_end(make, draw):
     model, examples = make(DepParseSettings(layer=0), extra_components=(AttentionMaps(),)), draw(2, seed=1)
     context, _ = run(model, examples)
     words = model.components[1].words_BS(context)
     for row in range(2):
-        own = [NO_WORD, *examples.source.word_of_subword[row].tolist(), NO_WORD]
-        assert words[row, : len(own)].tolist() == own
+        expected = [NO_WORD, *examples.source.word_of_subword[row].tolist(), NO_WORD]
+        assert words[row, : len(expected)].tolist() == expected

@@ -1,4 +1,4 @@
-"""Batches against lists that are put together by hand."""
+"""Tests of batches against lists written out by hand."""
 
 from dataclasses import replace
 
@@ -21,22 +21,22 @@ def test_a_batch_is_its_rows_padded_on_the_right(make, draw, seed, rows, prefixe
     sources = [[4] * prefixed + examples.source.ids[r].tolist() + [3] for r in rows]
     targets = [examples.target.ids[r].tolist() for r in rows]
     assert len(batch) == len(rows)
-    _check(batch.source_BS, batch.source_mask_BS, sources)
-    _check(batch.target_input_BT, target_mask(batch), [[2, *t] for t in targets])
-    _check(batch.target_output_BT, target_mask(batch), [[*t, 3] for t in targets])
+    _check_ids_and_mask(batch.source_BS, batch.source_mask_BS, sources)
+    _check_ids_and_mask(batch.target_input_BT, target_mask(batch), [[2, *t] for t in targets])
+    _check_ids_and_mask(batch.target_output_BT, target_mask(batch), [[*t, 3] for t in targets])
     assert batch.tokens == batch.counts["translation"] == sum(len(t) + 1 for t in targets)
     real = batch.target_output_BT.flatten()[batch.target_positions_N]
     assert real.tolist() == [i for t in targets for i in [*t, 3]]
 
 
-def _check(ids, mask, expected):
+def _check_ids_and_mask(ids, mask, expected):
     width = max(map(len, expected))
     assert ids.dtype == torch.int64
     assert ids.tolist() == [row + [0] * (width - len(row)) for row in expected]
     assert mask.tolist() == [[True] * len(row) + [False] * (width - len(row)) for row in expected]
 
 
-def test_a_batch_is_for_the_parts_of_the_objective_that_are_named(make, draw):
+def test_a_batch_has_losses_and_counts_only_for_the_requested_terms(make, draw):
     model, examples = make(DepParseSettings(layer=0)), draw(6, seed=1)
     whole = model.loss(make_batch(examples, np.arange(6), model.components))
     assert model.parser_terms == {"depparse"}
@@ -48,7 +48,7 @@ def test_a_batch_is_for_the_parts_of_the_objective_that_are_named(make, draw):
         torch.testing.assert_close(part.sum, whole.parts[number].sum)
 
 
-def test_without_targets_only_the_components_have_losses(make, draw):
+def test_without_targets_there_is_no_translation_loss(make, draw):
     model, examples = make(DepParseSettings(layer=0)), draw(6, seed=1)
     whole = model.loss(make_batch(examples, np.arange(6), model.components))
     losses = model.loss(make_batch(replace(examples, target=None), np.arange(6), model.components))

@@ -1,4 +1,4 @@
-"""From settings to models, and their first values."""
+"""Tests of building a model from settings, and of its initial values."""
 
 import math
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from nmtcore.model.build import build_model, initialise_model
 
 
 def run(**changes):
-    """As much of a run as building a model reads."""
+    """Make the settings of a run that building a model needs."""
     model = TransformerSettings(width=64, feed_forward=128, heads=4, encoder_layers=2, decoder_layers=1)
     values = {
         "base": "transformer",
@@ -43,12 +43,12 @@ def test_the_same_seed_gives_the_same_parameters():
     assert any(not torch.equal(models[0][name], models[2][name]) for name in models[0])
 
 
-def test_an_unknown_base_is_a_sentence():
+def test_an_unknown_base_is_a_user_error():
     with pytest.raises(UserError, match="mine has the base 'recurrent'"):
         build_model(run(base="recurrent"), source_size=30, target_size=30)
 
 
-def test_xavier_looks_at_each_packed_layer_by_itself():
+def test_xavier_initialises_packed_layers_separately():
     model = build_model(run(), source_size=2000, target_size=2000)
     bound = math.sqrt(6 / (64 + 64))
     for weight in (model.encoder[0].attention.queries_keys_values.weight, model.decoder[0].cross.keys_values.weight):
@@ -59,7 +59,7 @@ def test_xavier_looks_at_each_packed_layer_by_itself():
     assert model.target_embedding.weight.std().item() == pytest.approx(64**-0.5, rel=0.02)
 
 
-def test_uniform_draws_everything_but_the_norms_from_one_range():
+def test_uniform_draws_all_parameters_but_norms_from_one_range():
     model = build_model(run(), source_size=2000, target_size=2000)
     initialise_model(model, "uniform", 0.04)
     for name, parameter in model.named_parameters():

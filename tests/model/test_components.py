@@ -1,4 +1,4 @@
-"""Every registered component, and every hook, in the tests that hold for all of them."""
+"""Tests that hold for every registered component, and tests of every hook."""
 
 import dataclasses
 import inspect
@@ -16,7 +16,7 @@ from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
 
 
 class Everything(Component):
-    """A made-up component that uses every hook; `strength` 0 changes nothing."""
+    """A test component that uses every hook; with `strength` 0 it changes nothing."""
 
     def __init__(self, strength):
         super().__init__(name="everything")
@@ -29,18 +29,18 @@ class Everything(Component):
         if layer != 1:
             return None
         if stack == "cross":
-            return AttentionHooks(queries_keys=self.other_queries)
+            return AttentionHooks(queries_keys=self.change_queries)
         return AttentionHooks(scores=self.add, mixed=self.mix, observe=self.see)
 
-    def other_queries(self, inputs):
+    def change_queries(self, inputs):
         changed = inputs.queries_BHQE.clone()
         changed[:, 0] += self.strength * self.queries(inputs.states_BQD)
         return changed, inputs.keys_BHKE
 
     def add(self, scores, inputs):
         queries, keys = scores.shape[-2:]
-        places = torch.arange(keys - queries, keys)
-        distances = (places.unsqueeze(1) - torch.arange(keys)).abs()
+        positions = torch.arange(keys - queries, keys)
+        distances = (positions.unsqueeze(1) - torch.arange(keys)).abs()
         return scores * (1 + self.strength * self.bias[distances]) + self.strength * self.bias[distances + 1]
 
     def mix(self, mixed, weights, inputs):
@@ -65,7 +65,7 @@ SYSTEMS = [*sorted(COMPONENTS), "everything", None]
 
 @pytest.fixture(params=SYSTEMS, ids=str)
 def system(request, make, example):
-    """A function that makes a model with one component (or none)."""
+    """A function that makes a model with one component or none."""
 
     def build(**settings):
         if request.param is None:
@@ -87,7 +87,7 @@ def test_every_registered_component_has_an_implementation(name, make, labels, ex
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
-def test_what_planning_knows_of_a_component_is_true(name, make, example):
+def test_settings_and_component_agree_on_whether_it_parses(name, make, example):
     model = make(example(name))
     assert model.parses == COMPONENTS[name].parses
 
@@ -103,7 +103,7 @@ def test_step_by_step_decoding_equals_full_decoding(system, draw, norm):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), full[:, t])
 
 
-def test_beams_continue_what_they_were_chosen_from_and_kept_sentences_go_on(system, draw):
+def test_reordered_beams_and_kept_sentences_continue_their_histories(system, draw):
     model, examples = system(), draw(3, seed=6)
     batch = make_batch(examples, np.arange(3), model.components)
     tokens = torch.randint(5, 23, (3, 2, 6), generator=torch.Generator().manual_seed(0))
@@ -115,7 +115,7 @@ def test_beams_continue_what_they_were_chosen_from_and_kept_sentences_go_on(syst
         state.reorder(torch.zeros(3, 2, dtype=torch.long))
         model.step(tokens[:, :, 1].flatten(), state)
         model.step(tokens[:, :, 2].flatten(), state)
-        # Sentence 0 swaps its beams, 1 doubles its second one, 2 stays; then sentence 1 finishes.
+        # Sentence 0 swaps its beams, 1 duplicates its second beam, 2 keeps both; then sentence 1 finishes.
         state.reorder(torch.tensor([[1, 0], [1, 1], [0, 1]]))
         state.keep(torch.tensor([0, 2]))
         assert (state.sentences, state.beams, state.length) == (2, 2, 3)
@@ -123,13 +123,13 @@ def test_beams_continue_what_they_were_chosen_from_and_kept_sentences_go_on(syst
         for row, sentence, origins in [(0, 0, [1, 0]), (1, 2, [0, 1])]:
             for beam, origin in enumerate(origins):
                 history = torch.cat([tokens[sentence, origin, :3], tokens[sentence, beam, 3:4]])
-                one = make_batch(examples, np.array([sentence]), model.components)
-                one.target_input_BT = history.unsqueeze(0)
-                torch.testing.assert_close(stepped[row, beam], forced_logits(model, one)[0, -1])
+                single = make_batch(examples, np.array([sentence]), model.components)
+                single.target_input_BT = history.unsqueeze(0)
+                torch.testing.assert_close(stepped[row, beam], forced_logits(model, single)[0, -1])
 
 
-def test_no_batch_changes_a_sentence(system, draw):
-    """Not the padding, not the order, not the number of its neighbours: outputs, losses and counts."""
+def test_outputs_losses_and_counts_of_a_sentence_do_not_depend_on_its_batch(system, draw):
+    """They do not depend on padding, order or batch size."""
     model, examples = system(), draw(6, seed=7)
     order = np.array([4, 0, 5, 2, 1, 3])
     with torch.no_grad():
@@ -146,13 +146,13 @@ def test_no_batch_changes_a_sentence(system, draw):
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
-def test_one_sentences_syntax_moves_its_own_outputs_and_losses_alone(name, make, example, draw, redraw):
+def test_the_syntax_of_a_sentence_affects_only_its_own_outputs_and_losses(name, make, example, draw, redraw):
     settings = example(name)
     model, examples = make(settings), draw(4, seed=9)
     both = (examples, redraw(examples, seed=1))
 
     def outputs(rows):
-        batches = [make_batch(some, rows, model.components) for some in both]
+        batches = [make_batch(annotated, rows, model.components) for annotated in both]
         return [forced_logits(model, b) for b in batches], [model.loss(b, label_smoothing=0.1).parts for b in batches]
 
     reads = bool(settings.needs.get("source")) and settings.needs_at_inference
@@ -173,7 +173,7 @@ def test_gradients_reach_all_parameters(system, draw):
     model.loss(make_batch(draw(6, seed=7), np.arange(6), model.components)).objective().backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
-        # A bias of keys adds the same to every score of a query; what it gets is rounding.
+        # The bias of keys adds a constant to the scores of a query, so its gradient is zero except for rounding.
         assert parameter.grad.abs().max() > 1e-12 or name.endswith(".keys.bias"), name
 
 
@@ -186,7 +186,7 @@ def test_saved_and_loaded_parameters_give_the_same_logits(system, draw, tmp_path
     assert torch.equal(forced_logits(model, batch), forced_logits(other, batch))
 
 
-def test_source_alone_is_enough_to_translate(system, draw):
+def test_a_source_without_target_can_be_encoded(system, draw):
     model, examples = system(), draw(3, seed=4)
     batch = make_batch(examples, np.arange(3), model.components)
     bare = make_batch(dataclasses.replace(examples, target=None), np.arange(3), model.components)
@@ -196,21 +196,21 @@ def test_source_alone_is_enough_to_translate(system, draw):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_a_component_without_strength_is_the_baseline(make, draw, norm):
+def test_a_component_of_strength_zero_equals_the_baseline(make, draw, norm):
     """The explicit form of attention equals the fused kernel: outputs and gradients."""
     model, plain = make(extra_components=(Everything(0.0),), norm=norm), make(norm=norm)
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
     batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
     losses = [m.loss(batch, label_smoothing=0.1) for m in (model, plain)]
     torch.testing.assert_close(losses[0].objective(), losses[1].objective())
-    for each in losses:
-        each.objective().backward()
+    for model_losses in losses:
+        model_losses.objective().backward()
     gradients = dict(model.named_parameters())
     for name, parameter in plain.named_parameters():
         torch.testing.assert_close(gradients[name].grad, parameter.grad)
 
 
-def test_half_precision_leaves_losses_in_single_precision(system, draw):
+def test_losses_are_in_single_precision_if_the_model_runs_in_half_precision(system, draw):
     model = system().float()
     batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
     exact = model.loss(batch, label_smoothing=0.1).objective()
@@ -225,7 +225,7 @@ def test_half_precision_leaves_losses_in_single_precision(system, draw):
     losses.objective().backward()
 
 
-def test_positions_can_be_replaced_on_one_side(make):
+def test_positions_can_be_replaced_in_one_stack(make):
     class Replaces(Component):
         def replaces_positions(self, stack):
             return stack == "encoder"
@@ -241,7 +241,7 @@ def test_only_overridden_hooks_are_called():
     assert [hook.__self__ for hook in hooks_of([plain, rich], "embed_source")] == [rich]
 
 
-def test_components_initialise_last(make):
+def test_components_initialise_their_parameters_after_the_model(make):
     class Zeroed(Component):
         def __init__(self):
             super().__init__(name="zeroed")
@@ -255,7 +255,7 @@ def test_components_initialise_last(make):
     assert not model.components[0].table.weight.any()
 
 
-def test_components_have_the_names_that_the_system_gives_them(make, draw):
+def test_components_have_their_names_from_the_system(make, draw):
     settings = COMPONENTS["diagonalparse"]
     named = {"upper": settings(layer=2), "diagonalparse": settings(layer=0)}
     model = make(extra_components=tuple(build_components(named, make().settings)))

@@ -1,4 +1,4 @@
-"""Devices on a machine without any: what torch says of GPUs is made up here."""
+"""Tests of devices on a machine without GPUs, with a patched torch."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ FULL = (
 
 @pytest.fixture
 def gpus(monkeypatch):
-    """Say how many GPUs are visible; the flag of cuDNN's attention is put back at the end."""
+    """gpus(count): pretend that so many GPUs are visible; restore the flag of cuDNN's attention after the test."""
     before = torch.backends.cuda.cudnn_sdp_enabled()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
@@ -27,7 +27,7 @@ def gpus(monkeypatch):
     torch.backends.cuda.enable_cudnn_sdp(before)
 
 
-def test_auto_is_a_gpu_where_there_is_one(gpus):
+def test_auto_is_a_gpu_if_one_is_visible(gpus):
     gpus(1)
     assert (choose_device("auto"), choose_device("cpu")) == ("cuda", "cpu")
     gpus(0)
@@ -35,7 +35,7 @@ def test_auto_is_a_gpu_where_there_is_one(gpus):
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:1", torch.device("cuda", 1)])
-def test_a_gpu_computes_without_cudnns_attention(gpus, name):
+def test_cudnn_attention_is_disabled_on_a_gpu(gpus, name):
     gpus(2)
     assert prepare_device(name) == torch.device(name)
     assert not torch.backends.cuda.cudnn_sdp_enabled()
@@ -43,14 +43,14 @@ def test_a_gpu_computes_without_cudnns_attention(gpus, name):
     assert torch.backends.cuda.mem_efficient_sdp_enabled()
 
 
-def test_a_cpu_leaves_the_flag_alone(gpus):
+def test_the_cudnn_flag_is_unchanged_on_a_cpu(gpus):
     gpus(2)
     assert prepare_device("cpu") == torch.device("cpu")
     assert torch.backends.cuda.cudnn_sdp_enabled()
 
 
 @pytest.mark.parametrize(
-    ("name", "visible", "chosen", "words"),
+    ("name", "visible", "limit", "message"),
     [
         ("cuda", 0, None, "'cuda' cannot be used (no GPUs are visible here); try cpu."),
         ("cuda:1", 1, "3", "'cuda:1' cannot be used (1 GPU is visible here with CUDA_VISIBLE_DEVICES=3); try cpu."),
@@ -58,17 +58,17 @@ def test_a_cpu_leaves_the_flag_alone(gpus):
         ("abacus", 2, None, "'abacus' cannot be used ("),
     ],
 )
-def test_a_device_that_is_not_there(gpus, monkeypatch, name, visible, chosen, words):
+def test_a_missing_device_is_a_user_error(gpus, monkeypatch, name, visible, limit, message):
     gpus(visible)
-    if chosen is not None:
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", chosen)
+    if limit is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", limit)
     with pytest.raises(UserError) as caught:
         prepare_device(name)
-    assert str(caught.value).startswith(f"The device {words}")
+    assert str(caught.value).startswith(f"The device {message}")
     assert torch.backends.cuda.cudnn_sdp_enabled()
 
 
-def test_more_processes_than_gpus(gpus, monkeypatch):
+def test_more_processes_than_gpus_are_a_user_error(gpus, monkeypatch):
     gpus(2)
     check_gpu_count(2)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
@@ -80,7 +80,7 @@ def test_more_processes_than_gpus(gpus, monkeypatch):
     )
 
 
-def test_a_full_memory_is_said_in_a_sentence():
+def test_a_full_gpu_is_a_user_error_with_advice():
     with pytest.raises(UserError) as caught, explain_out_of_memory("Buy another."):
         raise torch.OutOfMemoryError(FULL)
     assert str(caught.value) == (

@@ -1,4 +1,4 @@
-"""The head with known queries and keys, against the equations spelled out, and its settings."""
+"""Tests of the head with queries and keys from labels: its equation in loops, and its settings."""
 
 import math
 
@@ -18,23 +18,23 @@ from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.base import Context
 
-KINDS = ["upos", "xpos", "deprel"]
+LABEL_COLUMNS = ["upos", "xpos", "deprel"]
 
 
-def labels_by_hand(examples, kind, count, *, prefix=0):
-    """Word by word: the id of every token's label."""
-    found = []
+def labels_by_hand(examples, label_column, count, *, prefix=0):
+    """Return the label id of every token, sentence by sentence."""
+    ids = []
     for row in range(len(examples)):
-        of_words = examples.source.features[kind][row]
-        pieces = [int(of_words[word]) for word in examples.source.word_of_subword[row]]
-        found.append([count + 1] * prefix + pieces + [count])
-    return found
+        word_labels = examples.source.features[label_column][row]
+        subword_labels = [int(word_labels[word]) for word in examples.source.word_of_subword[row]]
+        ids.append([count + 1] * prefix + subword_labels + [count])
+    return ids
 
 
 def attention_by_hand(model, head, states_SD, labels, claimed, pair=lambda i, j: 0):
-    """Multi-head attention of one sentence as double loops; the claimed head compares labels.
+    """Compute multi-head attention of one sentence in double loops; the claimed head compares labels.
 
-    `pair(i, j)` is a vector that the key of j gets when i looks at it.
+    `pair(i, j)` is a vector that is added to key j for query i.
     """
     attention = model.encoder[0].attention
     width, heads = model.settings.width, model.settings.heads
@@ -45,8 +45,8 @@ def attention_by_hand(model, head, states_SD, labels, claimed, pair=lambda i, j:
     bq, bk = head.queries.bias.detach().numpy(), head.keys.bias.detach().numpy()
     mixed = np.zeros((len(states_SD), width))
     for h in range(heads):
-        own = slice(h * size, (h + 1) * size)
-        query, key, value = (part[:, own] for part in np.split(projected, 3, axis=1))
+        columns = slice(h * size, (h + 1) * size)
+        query, key, value = (part[:, columns] for part in np.split(projected, 3, axis=1))
         for i in range(len(states_SD)):
             scores = []
             for j in range(len(states_SD)):
@@ -56,12 +56,12 @@ def attention_by_hand(model, head, states_SD, labels, claimed, pair=lambda i, j:
                     k = wk @ (table[labels[j]] * math.sqrt(width)) + bk
                 scores.append(q @ (k + pair(i, j)) / math.sqrt(size))
             weights = np.exp(np.array(scores) - max(scores))
-            mixed[i, own] = sum(w * v for w, v in zip(weights / weights.sum(), value, strict=True))
+            mixed[i, columns] = sum(w * v for w, v in zip(weights / weights.sum(), value, strict=True))
     return mixed @ attention.output.weight.detach().numpy().T + attention.output.bias.detach().numpy()
 
 
 def layer_0(model, batch, seed=0):
-    """Run the first attention layer on random states: (states, output)."""
+    """Run the first attention layer on random states; return states and output."""
     generator = torch.Generator().manual_seed(seed)
     states = torch.randn(*batch.source_BS.shape, model.settings.width, dtype=torch.float64, generator=generator)
     context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
@@ -69,21 +69,21 @@ def layer_0(model, batch, seed=0):
         return states, model.encoder[0].attention(states, context, mask_B11K=batch.source_mask_BS[:, None, None, :])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("label_column", LABEL_COLUMNS)
 @pytest.mark.parametrize(("head", "prefix"), [(-1, 0), (1, 0), (-1, 1)])
-def test_equals_the_equation(make, draw, labels, kind, head, prefix):
-    settings = [LabelHeadSettings(labels=kind, head=head), *[DepParseSettings(layer=1)] * prefix]
+def test_output_equals_the_equation(make, draw, labels, label_column, head, prefix):
+    settings = [LabelHeadSettings(labels=label_column, head=head), *[DepParseSettings(layer=1)] * prefix]
     model, examples = make(*settings, seed=3), draw(8, seed=11)
     batch = make_batch(examples, np.arange(8), model.components)
     states, output = layer_0(model, batch)
-    by_hand = labels_by_hand(examples, kind, len(labels["source"][kind]), prefix=prefix)
+    by_hand = labels_by_hand(examples, label_column, len(labels["source"][label_column]), prefix=prefix)
     for row, ids in enumerate(by_hand):
-        wanted = attention_by_hand(model, model.components[0], states[row, : len(ids)].numpy(), ids, head % 4)
-        np.testing.assert_allclose(output[row, : len(ids)], wanted, atol=1e-12)
+        expected = attention_by_hand(model, model.components[0], states[row, : len(ids)].numpy(), ids, head % 4)
+        np.testing.assert_allclose(output[row, : len(ids)], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_relative_positions_apply_to_this_head_too(make, draw, labels, order):
+def test_relative_positions_apply_to_the_label_head(make, draw, labels, order):
     settings = [RelativePositionsSettings(maximum=2), LabelHeadSettings(labels="deprel")][::order]
     model, examples = make(*settings, seed=3), draw(8, seed=11)
     relative, head = model.components[::order]
@@ -91,7 +91,7 @@ def test_relative_positions_apply_to_this_head_too(make, draw, labels, order):
     batch = make_batch(examples, np.arange(8), model.components)
     states, output = layer_0(model, batch)
     for row, ids in enumerate(labels_by_hand(examples, "deprel", len(labels["source"]["deprel"]))):
-        wanted = attention_by_hand(
+        expected = attention_by_hand(
             model,
             head,
             states[row, : len(ids)].numpy(),
@@ -99,10 +99,10 @@ def test_relative_positions_apply_to_this_head_too(make, draw, labels, order):
             claimed=3,
             pair=lambda i, j: table[j - i + 2 if abs(j - i) <= 2 else 5],
         )
-        np.testing.assert_allclose(output[row, : len(ids)], wanted, atol=1e-12)
+        np.testing.assert_allclose(output[row, : len(ids)], expected, atol=1e-12)
 
 
-def test_other_layers_and_heads_are_the_baselines(make, draw):
+def test_other_layers_equal_the_baseline(make, draw):
     model, plain = make(LabelHeadSettings(labels="upos", layer=1)), make()
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
     examples = draw(4, seed=2)
@@ -110,8 +110,7 @@ def test_other_layers_and_heads_are_the_baselines(make, draw):
     assert torch.equal(layer_0(model, batch)[1], layer_0(plain, batch)[1])
 
 
-def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, labels):
-    """All words of an unannotated sentence are alike, and none is like `</s>`; an unknown label is another one."""
+def test_words_without_annotation_unknown_labels_and_the_end_have_different_ids(make, draw, labels):
     model, examples = make(LabelHeadSettings(labels="deprel")), draw(3, seed=4)
     column = examples.source.features["deprel"]
     column.values[:] = 2
@@ -123,7 +122,7 @@ def test_a_sentence_that_nothing_is_known_of_has_its_own_label(make, draw, label
         assert ids[row].tolist()[: lengths[row] + 1] == [label] * lengths[row] + [end]
 
 
-def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
+def test_gradients_are_finite_without_annotation(make, draw):
     model, examples = make(LabelHeadSettings(labels="upos")).train(), draw(3, seed=4)
     for column in examples.source.features.values():
         column.values[:] = 0
@@ -132,52 +131,51 @@ def test_null_annotation_is_no_error_and_no_number_is_lost(make, draw):
 
 
 @pytest.mark.parametrize(
-    ("own", "column"), [(["<none>", "<unk>", "NNFS1-----A----"], "xpos"), (["<none>", "<unk>"], "upos")]
+    ("xpos", "column"), [(["<none>", "<unk>", "NNFS1-----A----"], "xpos"), (["<none>", "<unk>"], "upos")]
 )
-def test_pos_is_the_languages_own_tag_where_there_is_one(labels, own, column):
-    changed = {"source": {**labels["source"], "xpos": own}}
+def test_pos_is_the_language_specific_tag_if_there_is_one(labels, xpos, column):
+    changed = {"source": {**labels["source"], "xpos": xpos}}
     (component,) = build_components(by_name(LabelHeadSettings(labels="pos")), TransformerSettings(), changed)
     assert component.label_column == column
     assert component.embedding.num_embeddings == len(changed["source"][column]) + 2
 
 
-@pytest.mark.parametrize("given", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])
-def test_no_vocabulary_is_a_sentence(given):
+@pytest.mark.parametrize("vocabularies", [None, {}, {"target": {"deprel": ["<none>", "<unk>", "x"]}}, {"source": {}}])
+def test_a_missing_vocabulary_is_a_user_error(vocabularies):
     with pytest.raises(UserError, match=r"label_head reads the deprel .* is missing\. Name an annotator"):
-        build_components(by_name(LabelHeadSettings(labels="deprel")), TransformerSettings(), given)
+        build_components(by_name(LabelHeadSettings(labels="deprel")), TransformerSettings(), vocabularies)
 
 
-def test_an_empty_vocabulary_is_a_sentence():
+def test_an_empty_vocabulary_is_a_user_error():
     with pytest.raises(UserError, match=r"label_head reads the upos .* is empty"):
         build_components(by_name(LabelHeadSettings()), TransformerSettings(), {"source": {"upos": ["<none>", "<unk>"]}})
 
 
-def test_examples_without_the_labels(make, draw):
+def test_examples_without_the_labels_are_refused(make, draw):
     model, examples = make(LabelHeadSettings(labels="upos")), draw(2, seed=1)
     del examples.source.features["upos"]
     with pytest.raises(ValueError, match="reads the upos of the source's words, but the examples have none"):
         make_batch(examples, np.arange(2), model.components)
 
 
-def test_two_heads_compare_two_kinds(make, draw):
+def test_two_heads_can_read_different_labels(make, draw):
     model = make(LabelHeadSettings(labels="upos"), LabelHeadSettings(labels="deprel", head=0))
     batch = make_batch(draw(4, seed=1), np.arange(4), model.components)
     assert not torch.equal(batch.extra["label_head.labels"], batch.extra["label_head_2.labels"])
     assert model.encoder[0].attention.fusible
 
 
-def test_pieces_have_their_words_label(make):
-    """One word in three pieces: they and `</s>` are all there is."""
+def test_subwords_have_the_label_of_their_word(make):
     examples = examples_of(side([[5, 6, 7]], [[0, 0, 0]], {"upos": [[3]]}))
     model = make(LabelHeadSettings(labels="upos"))
     batch = make_batch(examples, np.arange(1), model.components)
     assert batch.extra["label_head.labels"].tolist() == [[3, 3, 3, 4]]
 
 
-def test_settings():
+def test_needs_claims_and_errors_of_the_settings():
     model = TransformerSettings()
     assert LabelHeadSettings(labels="deprel").needs == {"source": ("trees",)}
-    assert {kind: LabelHeadSettings(labels=kind).needs["source"] for kind in ("pos", "upos", "xpos")} == dict.fromkeys(
+    assert {tags: LabelHeadSettings(labels=tags).needs["source"] for tags in ("pos", "upos", "xpos")} == dict.fromkeys(
         ("pos", "upos", "xpos"), ("pos_tags",)
     )
     assert LabelHeadSettings().claims(model) == ("encoder.0.head.7",)

@@ -1,4 +1,4 @@
-"""Label smoothing against distributions that are written out."""
+"""Tests of label smoothing against distributions written out entry by entry."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ OVER = ["all", "others", "others_but_padding"]
     seed=st.integers(0, 99),
 )
 @settings(max_examples=25, deadline=None)
-def test_the_loss_and_its_gradient_are_those_of_the_written_out_distribution(over, tokens, entries, smoothing, seed):
+def test_loss_and_gradient_equal_those_of_the_written_out_distribution(over, tokens, entries, smoothing, seed):
     torch.manual_seed(seed)
     logits = (3 * torch.randn(tokens, entries, dtype=torch.float64)).requires_grad_()
     targets = torch.randint(1, entries, (tokens,))
@@ -37,7 +37,7 @@ def test_the_loss_and_its_gradient_are_those_of_the_written_out_distribution(ove
     torch.testing.assert_close(logits.grad, other.grad)
 
 
-def test_all_entries_is_the_smoothing_of_pytorch():
+def test_smoothing_over_all_entries_equals_pytorchs():
     logits, targets = torch.randn(9, 30, dtype=torch.float64), torch.randint(1, 30, (9,))
     total, _ = smoothed_cross_entropy(logits, targets, smoothing=0.1, over="all")
     expected = torch.nn.functional.cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum")
@@ -45,7 +45,7 @@ def test_all_entries_is_the_smoothing_of_pytorch():
 
 
 @pytest.mark.parametrize("over", OVER)
-def test_half_precision_is_summed_in_single(over):
+def test_half_precision_is_summed_in_single_precision(over):
     logits, targets = torch.randn(50, 40).bfloat16().requires_grad_(), torch.randint(1, 40, (50,))
     total, nll = smoothed_cross_entropy(logits, targets, smoothing=0.1, over=over)
     exact, _ = smoothed_cross_entropy(logits.detach().float(), targets, smoothing=0.1, over=over)
@@ -55,7 +55,7 @@ def test_half_precision_is_summed_in_single(over):
     assert logits.grad.dtype == torch.bfloat16
 
 
-def test_a_second_gradient_is_refused_and_not_wrong():
+def test_a_second_backward_pass_is_an_error():
     logits = torch.randn(3, 8, requires_grad=True)
     total, _ = smoothed_cross_entropy(logits, torch.tensor([1, 2, 3]), smoothing=0.1, over="all")
     total.backward(retain_graph=True)
@@ -63,7 +63,7 @@ def test_a_second_gradient_is_refused_and_not_wrong():
         total.backward()
 
 
-def test_logits_far_apart_stay_finite():
+def test_extreme_logits_give_finite_losses_and_gradients():
     logits = torch.tensor([[1e4, -1e4, 0.0, 0.0, 0.0]], requires_grad=True)
     total, nll = smoothed_cross_entropy(logits, torch.tensor([1]), smoothing=0.1, over="others")
     total.backward()

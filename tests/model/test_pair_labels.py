@@ -1,4 +1,4 @@
-"""Attention with labelled pairs against double loops, and what its settings mean."""
+"""Tests of attention with labelled pairs against double loops, and of its settings."""
 
 import math
 
@@ -36,7 +36,7 @@ SYSTEMS = {
 
 
 class LabelledOracle(TransformerOracle):
-    """The oracle with a vector for each pair, one sentence at a time."""
+    """The oracle with a vector for each pair of tokens of one sentence."""
 
     def __init__(self, model, settings, words, governors) -> None:
         super().__init__(model)
@@ -56,7 +56,7 @@ class LabelledOracle(TransformerOracle):
         return stack == "encoder" and settings.replaces_positions
 
     def label(self, settings, i, j):
-        """The number of a pair's label; None: no vector."""
+        """Return the label of a pair; None if it has no vector."""
         if isinstance(settings, RelativePositionsSettings):
             if abs(j - i) > settings.maximum:
                 if settings.far == "label":
@@ -75,7 +75,7 @@ class LabelledOracle(TransformerOracle):
         return names.index(traversal) if traversal in names else count - 1
 
     def vectors(self, part, stack, layer, i, j):
-        """The sum of the vectors of a pair."""
+        """Sum the vectors of a pair."""
         total = np.zeros(self.settings.width // self.settings.heads)
         for n, settings in enumerate(self.components):
             table = self.values.get(f"components.{n}.{part}.{stack}.{layer}.weight")
@@ -91,11 +91,11 @@ class LabelledOracle(TransformerOracle):
             columns = slice(head * width, (head + 1) * width)
             queries, keys, values = (part[:, columns] for part in packed)
             for i in range(len(x)):
-                seen = range(i + 1 if causal else len(x))
-                keys_i = [keys[j] + self.vectors("keys", stack, layer, i, j) for j in seen]
+                visible = range(i + 1 if causal else len(x))
+                keys_i = [keys[j] + self.vectors("keys", stack, layer, i, j) for j in visible]
                 scores = np.array([queries[i] @ key / math.sqrt(width) for key in keys_i])
                 self.scores[name, head, i] = scores
-                for j, weight in zip(seen, softmax(scores), strict=True):
+                for j, weight in zip(visible, softmax(scores), strict=True):
                     mixed[i, columns] += weight * (values[j] + self.vectors("values", stack, layer, i, j))
         return self.linear(f"{name}.output", mixed)
 
@@ -107,29 +107,29 @@ def oracle_of(model, settings, examples, row, prefix=0):
 
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_logits_are_those_of_loops(name, norm, make, draw):
-    """With gradients (spelled out) and without (the fused kernel), and step by step."""
+def test_logits_equal_those_of_the_oracle(name, norm, make, draw):
+    """With gradients (explicit form), without gradients (fused kernel), and step by step."""
     model, examples = make(*SYSTEMS[name], norm=norm), draw(4, seed=8, longest=5)
     assert any(-2 in governors for governors in examples.source.features["governor"])
     batch = make_batch(examples, np.arange(4), model.components)
-    found = forced_logits(model, batch)
+    logits_BTV = forced_logits(model, batch)
     with torch.no_grad():
-        torch.testing.assert_close(forced_logits(model, batch), found)
+        torch.testing.assert_close(forced_logits(model, batch), logits_BTV)
         state = model.start(model.encode(batch))
-        for t in range(found.size(1)):
-            torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), found[:, t])
+        for t in range(logits_BTV.size(1)):
+            torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), logits_BTV[:, t])
     for row in range(4):
         target = batch.target_input_BT[row][target_mask(batch)[row]].tolist()
         source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
         expected = oracle_of(model, SYSTEMS[name], examples, row).logits(source, target)
-        np.testing.assert_allclose(found[row, : len(target)].detach().numpy(), expected, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(logits_BTV[row, : len(target)].detach().numpy(), expected, rtol=1e-9, atol=1e-10)
 
 
-class Without(Component):
-    """Leaves sinusoids out."""
+class NoSinusoids(Component):
+    """Removes the sinusoids of some stacks."""
 
     def __init__(self, *stacks) -> None:
-        super().__init__(name="without")
+        super().__init__(name="no_sinusoids")
         self.stacks = stacks
 
     def replaces_positions(self, stack):
@@ -149,11 +149,11 @@ REPLACED = {
 
 
 def check_equal(model, plain, batch):
-    """Outputs, losses and gradients."""
+    """Compare outputs, losses and gradients of two models with the same parameters."""
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
     torch.testing.assert_close(forced_logits(model, batch), forced_logits(plain, batch))
-    for each in (model, plain):
-        each.loss(batch, label_smoothing=0.1).objective().backward()
+    for compared in (model, plain):
+        compared.loss(batch, label_smoothing=0.1).objective().backward()
     gradients = dict(model.named_parameters())
     for name, parameter in plain.named_parameters():
         torch.testing.assert_close(gradients[name].grad, parameter.grad)
@@ -161,18 +161,18 @@ def check_equal(model, plain, batch):
 
 @pytest.mark.parametrize("name", REPLACED)
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_tables_of_zeros_are_the_baseline_without_positions_on_those_sides(name, norm, make, draw):
+def test_tables_of_zeros_equal_the_baseline_without_the_replaced_sinusoids(name, norm, make, draw):
     model = make(*SYSTEMS[name], norm=norm)
     with torch.no_grad():
         for table in model.components.parameters():
             table.zero_()
     batch = make_batch(draw(5, seed=3), np.arange(5), model.components)
-    check_equal(model, make(extra_components=(Without(*REPLACED[name]),), norm=norm), batch)
+    check_equal(model, make(extra_components=(NoSinusoids(*REPLACED[name]),), norm=norm), batch)
     assert any(table.grad.any() for table in model.components.parameters())
 
 
 @pytest.mark.parametrize("on", ["keys", "keys_values"])
-def test_sentences_without_annotation_are_plain_text(on, make, draw):
+def test_sentences_without_annotation_equal_the_baseline(on, make, draw):
     examples = draw(5, seed=3)
     examples.source.features["governor"].values[:] = -2
     model = make(TreeTraversalSettings(on=on, replaces_positions=False))
@@ -182,8 +182,8 @@ def test_sentences_without_annotation_are_plain_text(on, make, draw):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_fused_kernel_with_a_bias_is_the_explicit_form(causal, make):
-    """Also for gradients, which the kernel computes on a GPU."""
+def test_fused_kernel_and_explicit_form_with_a_bias_are_equal(causal, make):
+    """Outputs and gradients; the kernel computes gradients of a bias on a GPU only."""
     model = make(RelativePositionsSettings(maximum=2))
     attention = model.encoder[0].attention
     assert attention.fusible
@@ -193,7 +193,7 @@ def test_the_fused_kernel_with_a_bias_is_the_explicit_form(causal, make):
     for form in (attention._fused, attention._explicit):
         parts = torch.randn(4, 2, 4, 5, 5, generator=random.manual_seed(1), dtype=torch.float64).requires_grad_()
         queries, keys, values, bias = parts.unbind(0)
-        inputs = type("Some", (), {"queries_BHQE": queries, "keys_BHKE": keys})()
+        inputs = type("Inputs", (), {"queries_BHQE": queries, "keys_BHKE": keys})()
         mixed = form(inputs, values, bias, mask_B11K, causal=causal)
         mixed.square().sum().backward()
         results.append((mixed, parts.grad))
@@ -212,7 +212,7 @@ def test_a_bias_is_added_before_other_components_change_the_scores(make, draw):
         if not parts:
             with torch.no_grad():
                 for stack in (model.encoder, model.decoder):
-                    for layer in stack:  # twice the queries: twice what keys and labels contribute
+                    for layer in stack:  # doubling the queries doubles the contributions of keys and labels
                         packed = layer.attention.queries_keys_values
                         packed.weight[:16] *= 2
                         packed.bias[:16] *= 2
@@ -227,17 +227,17 @@ def test_a_parser_head_is_trained_on_scores_with_labels(make, draw):
     batch = make_batch(examples, np.arange(3), model.components)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):
-            noted = model.encode(batch).context.notes["depparse"]
+            scores_BSS = model.encode(batch).context.notes["depparse"]
         for row in range(3):
             oracle = oracle_of(model, settings, examples, row, prefix=1)
             source = batch.source_BS[row][batch.source_mask_BS[row]].tolist()
             oracle.encode(source)
             for i in range(len(source)):
                 expected = oracle.scores["encoder.1.attention", 3, i]
-                np.testing.assert_allclose(noted[row, i, : len(source)].detach().numpy(), expected, rtol=1e-9)
+                np.testing.assert_allclose(scores_BSS[row, i, : len(source)].detach().numpy(), expected, rtol=1e-9)
 
 
-def test_gradients_of_picking_and_pooling():
+def test_gradients_of_selecting_and_summing_by_label():
     labels = torch.tensor([[[[0, 2, 2], [1, 0, 2]]]])
     by_label = torch.randn(2, 3, 2, 4, dtype=torch.float64, requires_grad=True)
     by_pair = torch.randn(2, 3, 2, 3, dtype=torch.float64, requires_grad=True)
@@ -246,7 +246,7 @@ def test_gradients_of_picking_and_pooling():
 
 
 def test_sums_over_many_keys_are_exact_in_half_precision():
-    # One by one, bf16 stops at 256; so would a GPU (a CPU adds in fp32 by itself).
+    # In bf16, adding ones stops at 256, as a GPU would do (a CPU adds in fp32).
     device = "cuda" if torch.cuda.is_available() else "cpu"
     values = torch.ones(1, 1, 1, 1000, dtype=torch.bfloat16, device=device)
     labels = torch.zeros(1, 1, 1, 1000, dtype=torch.long, device=device)
@@ -254,7 +254,7 @@ def test_sums_over_many_keys_are_exact_in_half_precision():
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_fused_kernel_in_half_precision(name, make, draw):
+def test_half_precision_is_close_to_single_precision(name, make, draw):
     model = make(*SYSTEMS[name]).float()
     batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
     with torch.no_grad():
@@ -263,7 +263,7 @@ def test_the_fused_kernel_in_half_precision(name, make, draw):
             torch.testing.assert_close(forced_logits(model, batch).float(), exact, rtol=0.1, atol=0.2)
 
 
-def test_how_many_vectors_relative_positions_have(make):
+def test_shapes_of_the_tables_of_relative_positions(make):
     for far, count in [("label", 42), ("clip", 41)]:
         model = make(RelativePositionsSettings(far=far))
         shapes = {name: tuple(value.shape) for name, value in model.named_parameters() if "components" in name}
@@ -272,7 +272,7 @@ def test_how_many_vectors_relative_positions_have(make):
 
 
 @pytest.mark.parametrize(
-    ("kind", "entry", "words"),
+    ("component_name", "entry", "message"),
     [
         ("relative_positions", {"maximum": 0}, "maximum must be at least 1"),
         ("tree_distance", {}, "the key 'maximum' is missing"),
@@ -281,13 +281,13 @@ def test_how_many_vectors_relative_positions_have(make):
         ("relative_positions", {"far": "labels"}, "Did you mean label?"),
     ],
 )
-def test_mistakes_in_settings(kind, entry, words):
+def test_invalid_settings_are_user_errors(component_name, entry, message):
     with pytest.raises(UserError) as error:
-        component_settings(kind, entry, where="test")
-    assert words in str(error.value)
+        component_settings(component_name, entry, where="test")
+    assert message in str(error.value)
 
 
-def test_targets_of_other_lengths_can_be_scored_with_one_encoding(make, draw):
+def test_targets_of_different_lengths_can_be_scored_with_one_encoding(make, draw):
     model = make(RelativePositionsSettings(maximum=3))
     batch = make_batch(draw(3, seed=4), np.arange(3), model.components)
     tokens = batch.target_input_BT

@@ -1,4 +1,4 @@
-"""The two supervised heads against double loops."""
+"""Tests of the heads of `depparse` and `diagonalparse` against double loops."""
 
 import dataclasses
 
@@ -12,24 +12,24 @@ from nmtcore.config.components.parser_head import DepParseSettings, DiagonalPars
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 
-KINDS = {"depparse": DepParseSettings, "diagonalparse": DiagonalParseSettings}
+HEADS = {"depparse": DepParseSettings, "diagonalparse": DiagonalParseSettings}
 
 
 def expected_columns(name, words, governors):
-    """Per source column, `</s>` and prefix included."""
+    """Return the target of each source column, including `</s>` and prefix."""
     if name == "depparse":
         return [None, *governor_columns(words, governors), None]
     return [*previous_columns(words), None]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize("tree", TREES)
-def test_targets_of_single_trees(make, name, tree):
+def test_targets_equal_those_of_the_oracle(make, name, tree):
     words, governors = TREES[tree]
-    batch = make_batch(pairs((words, governors)), np.array([0]), make(KINDS[name](layer=1)).components)
-    found = [None if t == NO_COLUMN else t for t in batch.extra[f"{name}.targets"][0].tolist()]
-    assert found == expected_columns(name, words, governors)
-    assert batch.counts[name] == sum(t is not None for t in found)
+    batch = make_batch(pairs((words, governors)), np.array([0]), make(HEADS[name](layer=1)).components)
+    targets = [None if t == NO_COLUMN else t for t in batch.extra[f"{name}.targets"][0].tolist()]
+    assert targets == expected_columns(name, words, governors)
+    assert batch.counts[name] == sum(t is not None for t in targets)
 
 
 def test_targets_written_out_by_hand(make):
@@ -43,10 +43,10 @@ def test_targets_written_out_by_hand(make):
     assert batch.extra["diagonalparse.targets"].tolist() == [[0, 0, 1, 1, NO_COLUMN]]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize(("norm", "layer", "head"), [("pre", 0, -1), ("post", 2, 1), ("pre", 2, 3)])
-def test_targets_loss_and_parses_are_those_of_loops(make, draw, name, norm, layer, head):
-    model, examples = make(KINDS[name](layer=layer, head=head), norm=norm), draw(8, seed=layer, longest=5)
+def test_loss_and_parses_equal_those_of_the_oracle(make, draw, name, norm, layer, head):
+    model, examples = make(HEADS[name](layer=layer, head=head), norm=norm), draw(8, seed=layer, longest=5)
     batch = make_batch(examples, np.arange(8), model.components)
     encoded, oracle, total, count = model.encode(batch), TransformerOracle(model), 0.0, 0
     parses = model.parse_scores(encoded)
@@ -67,10 +67,10 @@ def test_targets_loss_and_parses_are_those_of_loops(make, draw, name, norm, laye
     assert part.sum.item() == pytest.approx(total)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_with_weight_zero_it_is_the_baseline_on_the_same_source(make, draw, name, norm):
-    model, plain = make(KINDS[name](layer=1, weight=0.0), norm=norm), make(norm=norm)
+def test_weight_zero_equals_the_baseline_on_the_same_source(make, draw, name, norm):
+    model, plain = make(HEADS[name](layer=1, weight=0.0), norm=norm), make(norm=norm)
     plain.load_state_dict(model.state_dict())
     batch = make_batch(draw(6, seed=2), np.arange(6), model.components)
     objectives = [m.loss(batch, label_smoothing=0.1).objective() for m in (model, plain)]
@@ -81,10 +81,9 @@ def test_with_weight_zero_it_is_the_baseline_on_the_same_source(make, draw, name
         torch.testing.assert_close(ours.grad, theirs.grad)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_translation_does_not_see_the_supervision(make, draw, name):
-    """The head has no parameters, its layer stays fused, and its logits are those without it."""
-    model, plain = make(KINDS[name](layer=1)), make()
+@pytest.mark.parametrize("name", HEADS)
+def test_supervision_adds_no_parameters_and_does_not_change_the_encoder(make, draw, name):
+    model, plain = make(HEADS[name](layer=1)), make()
     assert model.state_dict().keys() == plain.state_dict().keys()
     assert all(layer.attention.fusible for layer in model.encoder)
     plain.load_state_dict(model.state_dict())
@@ -92,12 +91,12 @@ def test_translation_does_not_see_the_supervision(make, draw, name):
     assert torch.equal(model.encode(batch).memory_BSD, plain.encode(batch).memory_BSD)
 
 
-def test_the_weight_multiplies_the_mean(make, draw):
-    model, heavy = make(DepParseSettings(layer=1)), make(DepParseSettings(layer=1, weight=2.5))
-    batch = make_batch(draw(4, seed=2), np.arange(4), model.components)
-    one, other = model.loss(batch), heavy.loss(batch)
-    mean = one.parts[1].sum / one.parts[1].count
-    torch.testing.assert_close(other.objective(), one.objective() + 1.5 * mean)
+def test_the_weight_multiplies_the_mean_loss(make, draw):
+    light, heavy = make(DepParseSettings(layer=1)), make(DepParseSettings(layer=1, weight=2.5))
+    batch = make_batch(draw(4, seed=2), np.arange(4), light.components)
+    light_losses, heavy_losses = light.loss(batch), heavy.loss(batch)
+    mean = light_losses.parts[1].sum / light_losses.parts[1].count
+    torch.testing.assert_close(heavy_losses.objective(), light_losses.objective() + 1.5 * mean)
 
 
 def test_the_loss_trains_the_head_to_parse(make, draw):
@@ -114,9 +113,9 @@ def test_the_loss_trains_the_head_to_parse(make, draw):
     assert model.parse_scores(model.encode(batch))[0].argmax(1).tolist() == governors
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_sentence_without_words_has_a_loss_of_zero_and_finite_gradients(make, name):
-    model = make(KINDS[name](layer=0))
+@pytest.mark.parametrize("name", HEADS)
+def test_a_sentence_without_words_has_loss_zero_and_finite_gradients(make, name):
+    model = make(HEADS[name](layer=0))
     batch = make_batch(pairs(([], [])), np.array([0]), model.components)
     losses = model.loss(batch)
     assert losses.parts[1].sum.item() == 0
@@ -126,24 +125,26 @@ def test_a_sentence_without_words_has_a_loss_of_zero_and_finite_gradients(make, 
     assert model.parse_scores(model.encode(batch))[0].shape == (0, int(name == "depparse"))
 
 
-def test_parsing_needs_no_trees_but_training_does(make, draw):
+def test_trees_are_needed_for_training_but_not_for_parsing(make, draw):
     model, examples = make(DepParseSettings(layer=1)), draw(3, seed=1)
     bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
     batch = make_batch(bare, np.arange(3), model.components)
     with_trees = make_batch(examples, np.arange(3), model.components)
-    for one, other in zip(*(model.parse_scores(model.encode(b)) for b in (batch, with_trees)), strict=True):
-        np.testing.assert_array_equal(one, other)
+    for scores, scores_with_trees in zip(
+        *(model.parse_scores(model.encode(b)) for b in (batch, with_trees)), strict=True
+    ):
+        np.testing.assert_array_equal(scores, scores_with_trees)
     with pytest.raises(ValueError, match="trained on dependency trees"):
         model.loss(batch)
 
 
-def test_a_system_without_a_parser_says_so(make, draw):
+def test_parsing_without_a_parser_is_an_error(make, draw):
     model = make()
     with pytest.raises(ValueError, match="no component that parses"):
         model.parse_scores(model.encode(make_batch(draw(1, seed=1), np.array([0]))))
 
 
-def test_where_other_components_change_the_scores_the_changed_ones_are_supervised(make, draw):
+def test_scores_are_supervised_after_other_components_changed_them(make, draw):
     from nmtcore.model.components.base import AttentionHooks, Component
 
     class Shifts(Component):

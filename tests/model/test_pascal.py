@@ -1,4 +1,4 @@
-"""Parent-scaled heads against double loops, and what their settings mean."""
+"""Tests of parent-scaled heads against double loops, and of their settings."""
 
 import dataclasses
 import math
@@ -18,17 +18,19 @@ DRAWS = PascalSettings(heads=2, ignoring=0.5)
 
 
 def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=False):
-    """What each real token's row of scores is multiplied by, in loops: prefix, subwords, `</s>`."""
+    """Compute in loops the factors of all scores between real tokens: prefix, subwords, `</s>`."""
     length = offset + len(words) + 1
     weights = np.ones((length, length))
     if all(governor == -2 for governor in governors):
         return weights
     for t in range(length):
-        own = t < offset or t == length - 1
-        if not own and governors[words[t - offset]] == -2:
+        outside = t < offset or t == length - 1
+        if not outside and governors[words[t - offset]] == -2:
             continue
-        place = [t] if own else [offset + c for c in columns_of_word(parent_of(words[t - offset], governors), words)]
-        center = sum(place) / len(place)
+        columns = [t]
+        if not outside:
+            columns = [offset + c for c in columns_of_word(parent_of(words[t - offset], governors), words)]
+        center = sum(columns) / len(columns)
         for j in range(length):
             bell = math.exp(-((j - center) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
             weights[t, j] = float(abs(j - center) < 1) if parent_only else bell
@@ -36,7 +38,7 @@ def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=Fa
 
 
 class ScaledOracle(TransformerOracle):
-    """The oracle with the scores of some heads multiplied, for one sentence."""
+    """The oracle with scaled scores in some heads, for one sentence."""
 
     def __init__(self, model, settings, weights):
         super().__init__(model)
@@ -60,8 +62,8 @@ class ScaledOracle(TransformerOracle):
 
 
 def weights_of(model, batch):
-    """The weights of a batch, (B, S, S)."""
-    (pascal,) = (part for part in model.components if part.name == "pascal")
+    """Return the factors of a batch: (B, S, S)."""
+    (pascal,) = (component for component in model.components if component.name == "pascal")
     return pascal.weights(batch.extra["pascal.parent_positions"], torch.float64)[:, 0]
 
 
@@ -69,14 +71,14 @@ def trees_of(examples, i):
     return examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
 
 
-def test_a_row_written_out_by_hand(make):
-    # Words 3 and 4 hang from word 5, whose pieces are at 6 and 7.
+def test_weights_written_out_by_hand(make):
+    # The governor of words 3 and 4 is word 5, whose subwords are in columns 6 and 7.
     examples = pairs(([0, 1, 2, 2, 3, 4, 5, 5], [-1, 0, 0, 5, 5, 0]))
     model = make(PascalSettings(heads=1))
     weights = weights_of(model, make_batch(examples, np.array([0]), model.components))[0]
     assert [f"{w:.4f}" for w in weights[4, 4:]] == ["0.0175", "0.1295", "0.3521", "0.3521", "0.1295"]
     torch.testing.assert_close(weights[4], weights[5])
-    # A root is its own governor, and `</s>` stands for itself.
+    # Roots and `</s>` are their own governors.
     assert weights[0, 0] == weights[8, 8] == pytest.approx(0.39894, abs=1e-5)
     assert weights[6].tolist() == weights[7].tolist() == weights[1].tolist() == weights[0].tolist()
 
@@ -84,16 +86,16 @@ def test_a_row_written_out_by_hand(make):
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2),)])
 @pytest.mark.parametrize("settings", [{}, {"variance": 9.0}, {"variance": 0.3}, {"parent_only": True}], ids=str)
-def test_weights_of_single_trees(make, tree, prefix, settings):
+def test_weights_equal_those_of_loops(make, tree, prefix, settings):
     words, governors = TREES[tree]
-    # Beside a longer sentence, so that there is padding.
+    # In a batch with a longer sentence, so that there is padding.
     examples = pairs((words, governors), ([0, 1, 2, 3, 4, 5, 6], [-1, 0, 1, 2, 3, 4, 5]))
     model = make(*prefix, PascalSettings(heads=1, **settings))
-    found = weights_of(model, make_batch(examples, np.array([0, 1]), model.components))[0].numpy()
+    weights = weights_of(model, make_batch(examples, np.array([0, 1]), model.components))[0].numpy()
     expected = expected_weights(words, governors, offset=len(prefix), **settings)
     length = len(expected)
-    np.testing.assert_allclose(found[:length, :length], expected, rtol=1e-12, atol=0)
-    assert (found[length:] == 1).all()
+    np.testing.assert_allclose(weights[:length, :length], expected, rtol=1e-12, atol=0)
+    assert (weights[length:] == 1).all()
 
 
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2, weight=0.0),)])
@@ -106,7 +108,7 @@ def test_weights_of_single_trees(make, tree, prefix, settings):
         ("pre", PascalSettings(heads=4)),
     ],
 )
-def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
+def test_logits_equal_those_of_the_oracle(make, draw, norm, settings, prefix):
     prefix = prefix if settings.heads < 4 else ()
     model, examples = make(settings, *prefix, norm=norm), draw(6, seed=5)
     batch = make_batch(examples, np.arange(6), model.components)
@@ -121,7 +123,7 @@ def test_logits_are_those_of_loops(make, draw, norm, settings, prefix):
 
 
 def results(model, batch, *, training):
-    """Logits, and the gradients of the objective."""
+    """Return logits and the gradients of the objective."""
     model.train(training)
     logits = forced_logits(model, batch)
     model.loss(batch, label_smoothing=0.1).objective().backward()
@@ -131,7 +133,7 @@ def results(model, batch, *, training):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize("heads", [1, 3, 4])
 @pytest.mark.parametrize("neutral", ["every parent ignored", "no annotation"])
-def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
+def test_without_parents_it_equals_the_baseline(make, draw, norm, heads, neutral):
     ignored = neutral == "every parent ignored"
     model = make(PascalSettings(heads=heads, layers=(0, 1), ignoring=1.0 if ignored else 0.0), norm=norm)
     plain = make(norm=norm)
@@ -144,7 +146,7 @@ def test_without_parents_it_is_the_baseline(make, draw, norm, heads, neutral):
         torch.testing.assert_close(ours, theirs)
 
 
-def test_it_has_no_parameters_and_lets_other_layers_run_the_fused_kernel(make):
+def test_it_has_no_parameters_and_other_layers_stay_fusible(make):
     model = make(PascalSettings(heads=2, layers=(1,)))
     assert model.state_dict().keys() == make().state_dict().keys()
     assert [layer.attention.fusible for layer in model.encoder] == [True, False, True]
@@ -152,12 +154,11 @@ def test_it_has_no_parameters_and_lets_other_layers_run_the_fused_kernel(make):
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4])
-def test_a_new_parent_moves_its_own_sentence_alone(make, heads):
-    """Also where not all heads are scaled."""
+def test_a_new_parent_changes_only_its_own_sentence(make, heads):
     trees = [([0, 1, 1, 2], [-1, 0, 1]), ([0, 0, 1, 2, 3], [1, -1, 1, 2]), ([0, 1], [1, -1])]
     moved = [trees[0], (trees[1][0], [2, -1, 1, 2]), trees[2]]
     model = make(PascalSettings(heads=heads))
-    batches = [make_batch(pairs(*each), np.arange(3), model.components) for each in (trees, moved)]
+    batches = [make_batch(pairs(*sentences), np.arange(3), model.components) for sentences in (trees, moved)]
     before, after = (model.encode(batch).memory_BSD for batch in batches)
     assert torch.equal(before[[0, 2]], after[[0, 2]])
     assert not torch.allclose(before[1], after[1], atol=1e-4)
@@ -167,7 +168,7 @@ def rows_of_ones(weights, parents):
     return (weights == 1).all(-1)[parents.unsqueeze(1).expand(weights.shape[:-1]) >= 0]
 
 
-def test_ignored_rows_are_ones_and_all_others_as_they_were(make, draw):
+def test_ignored_rows_are_ones_and_other_rows_are_unchanged(make, draw):
     model = make(DRAWS).train()
     batch = make_batch(draw(40, seed=3), np.arange(40), model.components)
     (pascal,), parents = model.components, batch.extra["pascal.parent_positions"]
@@ -177,12 +178,12 @@ def test_ignored_rows_are_ones_and_all_others_as_they_were(make, draw):
     ones = (drawn == 1).all(-1, keepdim=True)
     assert torch.equal(drawn.masked_fill(ones, 0), whole.masked_fill(ones, 0))
     assert not rows_of_ones(whole, parents).any()
-    # 5 standard deviations of a fair coin.
+    # Within 5 standard deviations of a fair coin.
     tossed = rows_of_ones(drawn, parents).double()
     assert abs(tossed.mean() - 0.5) < 5 * 0.5 / len(tossed) ** 0.5
 
 
-def test_heads_draw_together_or_each_by_itself(make, draw):
+def test_ignoring_is_drawn_for_all_heads_or_per_head(make, draw):
     batch = make_batch(draw(20, seed=3), np.arange(20), make(DRAWS).components)
     shapes = {}
     for per_head in (False, True):
@@ -194,17 +195,17 @@ def test_heads_draw_together_or_each_by_itself(make, draw):
     assert shapes == {False: 1, True: 2}
 
 
-def test_draws_follow_the_seed_and_all_layers_share_them(make, draw):
+def test_ignoring_depends_on_the_seed_and_is_shared_by_all_layers(make, draw):
     model = make(dataclasses.replace(DRAWS, layers=(0, 2))).train()
     batch = make_batch(draw(6, seed=3), np.arange(6), model.components)
-    found = []
+    encodings = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
-        found.append(model.encode(batch))
-    first, again, other = found
+        encodings.append(model.encode(batch))
+    first, again, other = encodings
     assert torch.equal(first.memory_BSD, again.memory_BSD)
     assert not torch.equal(first.memory_BSD, other.memory_BSD)
-    # One draw a pass: a second one would have moved the generator on.
+    # Only one draw per pass: a second draw would have advanced the generator.
     torch.manual_seed(1)
     torch.rand(6, 1, batch.source_BS.size(1), 1)
     after = torch.rand(1)
@@ -222,7 +223,7 @@ def test_nothing_is_drawn_without_ignoring_or_in_evaluation(make, draw, ignoring
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_far_positions_are_told_apart_in_half_precision(make):
+def test_distant_positions_are_distinct_in_half_precision(make):
     words = list(range(400))
     model = make(PascalSettings(heads=1))
     batch = make_batch(pairs((words, [-1, *words[:-1]])), np.array([0]), model.components)
@@ -241,7 +242,7 @@ def test_examples_without_trees_are_refused(make, draw):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"heads": 0}, "heads must be between 1 and 1024"),
         ({"layers": ()}, "layers must be a list"),
@@ -251,6 +252,6 @@ def test_examples_without_trees_are_refused(make, draw):
         ({"ignoring": 1.5}, "ignoring must be between 0 and 1"),
     ],
 )
-def test_settings_that_cannot_be(settings, words):
-    with pytest.raises(ValueError, match=words):
+def test_invalid_settings_are_errors(settings, message):
+    with pytest.raises(ValueError, match=message):
         PascalSettings(**{"heads": 2, **settings})

@@ -1,7 +1,7 @@
-"""A language whose translation cannot be had without the tree: word i becomes the translation of its governor.
+"""Tests with a language that cannot be translated without trees: each word becomes the translation of its governor.
 
-The trees are random, so no text tells them: who reads the right trees learns to translate, and who reads others, or
-none, must guess. That holds of every component through which a tree can say which word is whose governor.
+The trees are random, so they cannot be predicted from the text. A component that reads the correct trees learns to
+translate; with other trees, or without trees, a model can only guess.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def random_tree(random, words):
 
 
 def language(count, seed, *, read):
-    """Pairs in the planted language; what is read of their trees is `gold`, or those of nobody (`random`)."""
+    """Make sentence pairs in the planted language, annotated with their own trees (`gold`) or others (`random`)."""
     random, other = np.random.default_rng(seed), np.random.default_rng(seed + 1000)
     sources, targets, governors = [], [], []
     for _ in range(count):
@@ -49,12 +49,12 @@ def language(count, seed, *, read):
 
 
 def accuracy(model, examples):
-    """The share of target words that are the likeliest after those before them."""
+    """Return the share of target words that the model ranks first, given the words before them."""
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
-        found = forced_logits(model.eval(), batch).argmax(-1)
+        predicted_BT = forced_logits(model.eval(), batch).argmax(-1)
     words = target_mask(batch) & (batch.target_output_BT >= FIRST)
-    return float((found == batch.target_output_BT)[words].float().mean())
+    return float((predicted_BT == batch.target_output_BT)[words].float().mean())
 
 
 def train(make, components, *, read, updates=250):

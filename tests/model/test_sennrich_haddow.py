@@ -1,4 +1,4 @@
-"""Dependency labels within the source's embeddings, against the definition spelled out."""
+"""Tests of dependency labels in the source embeddings, against their definition in loops."""
 
 import numpy as np
 import pytest
@@ -15,38 +15,36 @@ from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 
 
-class Inputs:
-    """Records what the first layer of an encoder gets."""
+class FirstLayerInput:
+    """Records the input of the encoder's first layer."""
 
     def __init__(self, model):
         model.encoder[0].register_forward_pre_hook(lambda layer, inputs: setattr(self, "states", inputs[0].detach()))
 
 
 @pytest.mark.parametrize(("width", "prefix"), [(10, 0), (3, 0), (10, 1)])
-def test_equals_the_definition(make, draw, labels, width, prefix):
-    model, examples = (
-        make(SennrichHaddowSettings(width=width), *[DepParseSettings(layer=1)] * prefix, seed=2),
-        draw(6, seed=8),
-    )
-    batch, inputs = make_batch(examples, np.arange(6), model.components), Inputs(model)
+def test_embeddings_equal_the_definition(make, draw, labels, width, prefix):
+    model = make(SennrichHaddowSettings(width=width), *[DepParseSettings(layer=1)] * prefix, seed=2)
+    examples = draw(6, seed=8)
+    batch, inputs = make_batch(examples, np.arange(6), model.components), FirstLayerInput(model)
     with torch.no_grad():
         model.encode(batch)
-    tokens, own = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
-    count, table = len(labels["source"]["deprel"]), sinusoid_table(inputs.states.size(1), 16)
+    token_table, label_table = model.source_embedding.weight.detach(), model.components[0].embedding.weight.detach()
+    count, positions = len(labels["source"]["deprel"]), sinusoid_table(inputs.states.size(1), 16)
     for row in range(6):
         words = examples.source.word_of_subword[row]
-        of_words = examples.source.features["deprel"][row]
-        ids = [count + 1] * prefix + [int(of_words[w]) for w in words] + [count]
-        for place, label in enumerate(ids):
+        word_labels = examples.source.features["deprel"][row]
+        ids = [count + 1] * prefix + [int(word_labels[w]) for w in words] + [count]
+        for column, label in enumerate(ids):
             for i in range(16):
-                scaled = tokens[batch.source_BS[row, place], i] * 4
-                wanted = scaled if i < 16 - width else own[label, i - (16 - width)]
-                assert abs(inputs.states[row, place, i] - wanted - table[place, i]) < 1e-12
+                scaled = token_table[batch.source_BS[row, column], i] * 4
+                expected = scaled if i < 16 - width else label_table[label, i - (16 - width)]
+                assert abs(inputs.states[row, column, i] - expected - positions[column, i]) < 1e-12
 
 
-def test_only_the_last_dimensions_hear_of_a_label(make, draw):
+def test_labels_affect_only_the_last_dimensions(make, draw):
     model, examples = make(SennrichHaddowSettings()), draw(3, seed=5)
-    inputs = Inputs(model)
+    inputs = FirstLayerInput(model)
     with torch.no_grad():
         model.encode(make_batch(examples, np.arange(3), model.components))
         before = inputs.states
@@ -56,12 +54,12 @@ def test_only_the_last_dimensions_hear_of_a_label(make, draw):
     assert not torch.equal(inputs.states[..., 6:], before[..., 6:])
 
 
-def test_no_vocabulary_is_a_sentence():
+def test_a_missing_vocabulary_is_a_user_error():
     with pytest.raises(UserError, match=r"sennrich_haddow reads the deprel .* is missing"):
         build_components(by_name(SennrichHaddowSettings()), TransformerSettings(), None)
 
 
-def test_settings():
+def test_needs_claims_and_errors_of_the_settings():
     assert SennrichHaddowSettings().needs == {"source": ("trees",)}
     with pytest.raises(UserError, match="width 10 leaves nothing of a token's embedding of width 8"):
         check_composition(by_name(SennrichHaddowSettings()), TransformerSettings(width=8, heads=2), where="x")

@@ -1,4 +1,4 @@
-"""The biaffine head against double loops: what it attends to, what it is trained to, what it parses."""
+"""Tests of the biaffine head against double loops: attention, training targets, parses."""
 
 import dataclasses
 import math
@@ -18,7 +18,7 @@ from nmtcore.syntax.trees import NO_COLUMN
 
 
 class BiaffineOracle(TransformerOracle):
-    """The oracle with a head of SISA: `[q; 1] U [k; 1]` with a full matrix U, pair by pair."""
+    """The oracle with a SISA head: `[q; 1] U [k; 1]` with a full matrix U, pair by pair."""
 
     def __init__(self, model, settings):
         super().__init__(model)
@@ -36,21 +36,21 @@ class BiaffineOracle(TransformerOracle):
         for head in range(self.settings.heads):
             c = slice(head * width, (head + 1) * width)
             for i in range(len(x)):
-                own = head == self.sisa.head % self.settings.heads
+                claimed = head == self.sisa.head % self.settings.heads
                 plain = np.array([queries[i, c] @ keys[j, c] / math.sqrt(width) for j in range(len(x))])
-                mixed[i, c] = softmax(self.scores[i] if own else plain) @ values[:, c]
+                mixed[i, c] = softmax(self.scores[i] if claimed else plain) @ values[:, c]
         return self.linear(f"{name}.output", mixed)
 
     def biaffine(self, x):
         def leaky(rows):
             return np.where(rows > 0, rows, self.sisa.slope * rows)
 
-        queries, keys = (leaky(self.linear(f"{self.prefix}.{which}", x)) for which in ("queries", "keys"))
-        weight, bias = (self.values[f"{self.prefix}.biaffine.{which}"] for which in ("weight", "bias"))
+        queries, keys = (leaky(self.linear(f"{self.prefix}.{projection}", x)) for projection in ("queries", "keys"))
+        weight, bias = (self.values[f"{self.prefix}.biaffine.{parameter}"] for parameter in ("weight", "bias"))
         width = len(bias)
         operator = np.zeros((width + 1, width + 1))
         operator[:width, :width], operator[width, :width] = weight.T, bias
-        # Any bias of the queries, and any constant: no softmax may see it.
+        # An arbitrary bias of the queries and constant, which cancel in the softmax.
         operator[:, width] = np.linspace(-3, 2, width + 1)
         scores = np.zeros((len(x), len(x)))
         for i in range(len(x)):
@@ -60,7 +60,7 @@ class BiaffineOracle(TransformerOracle):
 
 
 def expected_columns(words, governors, offset=0):
-    """Per source column: the first piece of the governor, for every piece of a word."""
+    """Return the target of each source column: for all subwords of a word the governor's first subword."""
     targets = [
         None if governors[word] == -2 else offset + columns_of_word(parent_of(word, governors), words)[0]
         for word in words
@@ -70,15 +70,15 @@ def expected_columns(words, governors, offset=0):
 
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("prefix", [(), (DepParseSettings(layer=2),)])
-def test_targets_of_single_trees(make, tree, prefix):
+def test_targets_equal_those_of_loops(make, tree, prefix):
     batch = make_batch(pairs(TREES[tree]), np.array([0]), make(*prefix, SisaSettings()).components)
-    found = [None if t == NO_COLUMN else t for t in batch.extra["sisa.targets"][0].tolist()]
-    assert found == expected_columns(*TREES[tree], offset=len(prefix))
-    assert batch.counts["sisa"] == sum(t is not None for t in found)
+    actual = [None if t == NO_COLUMN else t for t in batch.extra["sisa.targets"][0].tolist()]
+    assert actual == expected_columns(*TREES[tree], offset=len(prefix))
+    assert batch.counts["sisa"] == sum(t is not None for t in actual)
 
 
 def test_targets_written_out_by_hand(make):
-    # der Hund@@ e bellt </s>: both pieces of "Hunde" point to "bellt", which is the root and points to itself.
+    # der Hund@@ e bellt </s>: both subwords of "Hunde" point to "bellt", which is the root and points to itself.
     batch = make_batch(pairs(([0, 1, 1, 2], [1, 2, -1])), np.array([0]), make(SisaSettings()).components)
     assert batch.extra["sisa.targets"].tolist() == [[1, 3, 3, 3, NO_COLUMN]]
 
@@ -100,7 +100,7 @@ def test_without_governors_nothing_is_supervised(make):
         ("pre", SisaSettings(layer=1, head=-1, slope=0.4)),
     ],
 )
-def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, prefix):
+def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, norm, settings, prefix):
     model, examples = make(settings, *prefix, norm=norm), draw(8, seed=settings.layer, longest=5)
     batch, offset = make_batch(examples, np.arange(8), model.components), len(prefix)
     encoded, oracle, total, count = model.encode(batch), BiaffineOracle(model, settings), 0.0, 0
@@ -112,7 +112,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
         source = batch.source_BS[i][batch.source_mask_BS[i]].tolist()
         target = batch.target_input_BT[i][target_mask(batch)[i]].tolist()
         np.testing.assert_allclose(logits[i, : len(target)], oracle.logits(source, target), rtol=1e-8, atol=1e-8)
-        # Neither `</s>` nor `<ROOT>` may be anybody's governor.
+        # Neither `</s>` nor `<ROOT>` can be a governor.
         scores = oracle.scores[offset:, offset : offset + len(words)]
         targets = expected_columns(words, governors)
         total += pointing_loss(scores, targets, candidates=len(words))
@@ -128,7 +128,7 @@ def test_logits_loss_and_parses_are_those_of_loops(make, draw, norm, settings, p
     assert part.sum.item() == pytest.approx(total)
 
 
-def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
+def test_all_layers_stay_fusible_and_only_the_parser_adds_parameters(make):
     model = make(SisaSettings())
     assert all(layer.attention.fusible for layer in model.encoder)
     new = {name: tuple(p.shape) for name, p in model.named_parameters() if name.startswith("components")}
@@ -137,17 +137,17 @@ def test_the_fused_kernel_stays_and_the_parser_is_all_that_is_new(make):
     assert len(dict(model.named_parameters())) == len(dict(make().named_parameters())) + 6
 
 
-def test_trees_are_trained_on_and_not_translated_with(make, draw):
+def test_trees_are_needed_for_training_but_not_for_translation(make, draw):
     model, examples = make(SisaSettings()), draw(3, seed=1)
     bare = dataclasses.replace(examples, source=dataclasses.replace(examples.source, features={}))
-    batches = [make_batch(each, np.arange(3), model.components) for each in (examples, bare)]
-    one, other = (model.encode(batch).memory_BSD for batch in batches)
-    assert torch.equal(one, other)
+    batches = [make_batch(data, np.arange(3), model.components) for data in (examples, bare)]
+    with_trees, without = (model.encode(batch).memory_BSD for batch in batches)
+    assert torch.equal(with_trees, without)
     with pytest.raises(ValueError, match="trained on dependency trees"):
         model.loss(batches[1])
 
 
-def test_a_sentence_without_annotation_trains_as_plain_text(make):
+def test_a_sentence_without_annotation_has_no_parser_loss(make):
     null = ([0, 1, 1, 2], [-2, -2, -2])
     model = make(SisaSettings())
     part = model.loss(make_batch(pairs(null), np.array([0]), model.components)).parts[1]
@@ -177,8 +177,8 @@ def test_the_loss_trains_the_head_to_parse(make, draw):
     assert parse.many_roots.tolist() == governors
 
 
-def test_the_head_starts_at_the_scores_of_a_plain_one(make, draw):
-    """In the parser's loss: neither flat nor one-hot, which would cost several nats a word."""
+def test_initial_scores_are_as_large_as_those_of_a_plain_head(make, draw):
+    """The parser's first loss is near that of a uniform distribution, not that of a one-hot head."""
     model = make(SisaSettings(), width=256, heads=4, encoder_layers=1)
     batch = make_batch(draw(40, seed=3, longest=30), np.arange(40), model.components)
     with torch.no_grad():

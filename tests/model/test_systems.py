@@ -1,4 +1,4 @@
-"""Every system that the configuration names, and every pair of components that can stand together."""
+"""Tests of every configured system, and of every pair of components that can be combined."""
 
 from itertools import combinations
 from pathlib import Path
@@ -18,21 +18,21 @@ from nmtcore.model.batch import make_batch
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")
 SIZES = {"width": 32, "heads": 8, "encoder_layers": 6, "decoder_layers": 2}
-"""Of models with any two components; systems have the heads and encoder layers that they are configured with."""
+"""Sizes of the models; configured systems keep their numbers of heads and encoder layers."""
 
 
 def run_of(system):
-    """The run of a system on the first data set that has what it reads."""
+    """Return the run of a system on the first data set with the annotation that it needs."""
     for dataset in sorted(PROJECT.dataset_files):
         try:
             return PROJECT.run(dataset, system, "paper", 1)
         except MissingAnnotation:
             continue
-    raise AssertionError(f"no data set has what {system} reads")
+    raise AssertionError(f"no data set has the annotation that {system} needs")
 
 
 def check(model, draw):
-    """A batch of one equals a batch of many, decoding with cached keys equals decoding without, and it can learn."""
+    """Check that outputs do not depend on batch size or caching, and that all gradients are finite."""
     examples = draw(5, seed=3)
     rows = np.array([3, 0, 4, 2])
     batch = make_batch(examples, rows, model.components)
@@ -42,8 +42,8 @@ def check(model, draw):
         for t in range(full.size(1)):
             torch.testing.assert_close(model.step(batch.target_input_BT[:, t], state), full[:, t])
         for i, row in enumerate(rows):
-            one = make_batch(examples, np.array([row]), model.components)
-            logits = forced_logits(model, one)[0]
+            single = make_batch(examples, np.array([row]), model.components)
+            logits = forced_logits(model, single)[0]
             torch.testing.assert_close(full[i, : len(logits)], logits)
     losses = model.train().loss(batch, label_smoothing=0.1)
     losses.objective().backward()
@@ -60,7 +60,8 @@ def test_every_configured_system(system, make, draw):
     check(make(*run.components.values(), **{**SIZES, **sizes}, norm=run.model.norm), draw)
 
 
-def composition(first, second, example):
+def compatible_components(first, second, example):
+    """Return the settings of two components in this order, or None if both claim the same part of the model."""
     components = (example(first), example(second))
     try:
         check_composition(by_name(*components), TransformerSettings(**SIZES), where="test")
@@ -74,7 +75,7 @@ def composition(first, second, example):
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(sorted(COMPONENTS), 2)))
 def test_every_pair_of_components(first, second, example, make, draw):
-    for one, other in ((first, second), (second, first)):
-        components = composition(one, other, example)
+    for order in ((first, second), (second, first)):
+        components = compatible_components(*order, example)
         if components is not None:
             check(make(*components, **SIZES), draw)

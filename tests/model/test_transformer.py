@@ -1,4 +1,4 @@
-"""The plain transformer against plain loops, and what no batch may change."""
+"""Tests of the transformer without components, against plain loops."""
 
 import copy
 
@@ -16,7 +16,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "none"])
 @pytest.mark.parametrize("joint", [True, False])
-def test_logits_are_those_of_plain_loops(make, draw, norm, positions, joint):
+def test_logits_equal_those_of_the_oracle(make, draw, norm, positions, joint):
     model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
     batch = make_batch(examples, np.arange(3))
     logits = forced_logits(model, batch).detach().numpy()
@@ -42,7 +42,7 @@ def test_joint_vocabularies_of_two_sizes_are_refused(make):
         Transformer(make().settings, source_size=20, target_size=30, joint=True)
 
 
-def test_positions_grow_with_the_sentence(make):
+def test_the_sinusoid_table_grows_with_the_sentence(make):
     model = make()
     short = model.source_positions(torch.zeros(1, 4, 16, dtype=torch.float64))
     long = model.source_positions(torch.zeros(1, 1000, 16, dtype=torch.float64))
@@ -52,13 +52,13 @@ def test_positions_grow_with_the_sentence(make):
     assert not [name for name in model.state_dict() if "positions" in name]
 
 
-def test_a_model_without_components_runs_only_fused_layers(make):
+def test_all_layers_of_a_model_without_components_are_fusible(make):
     model = make()
     layers = [layer.attention for layer in (*model.encoder, *model.decoder)] + [layer.cross for layer in model.decoder]
     assert all(layer.fusible for layer in layers)
 
 
-def test_dropout_acts_in_training_only(make, draw):
+def test_dropout_is_applied_only_in_training(make, draw):
     batch = make_batch(draw(4, seed=3), np.arange(4))
     for name in ("dropout", "attention_dropout", "activation_dropout"):
         model = make(**{"dropout": 0.0, name: 0.5})

@@ -1,4 +1,4 @@
-"""Components that no setting turns into the baseline, and why; of all others their own tests show which one does."""
+"""Tests of components that equal the baseline at no setting; all others have a neutral setting in their own tests."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from factories import forced_logits
 from nmtcore.model.batch import make_batch
 
 WITHOUT_NEUTRAL = {
-    "depparse": "`<ROOT>` stands before the source, also with weight 0",
+    "depparse": "`<ROOT>` is added to the source, even with weight 0",
     "label_head": "the head's queries and keys are replaced: with all parameters 0 it attends to all tokens alike",
-    "sennrich_haddow": "the last dimensions are overwritten: with all parameters 0 they lose what the token had there",
+    "sennrich_haddow": "the last dimensions are overwritten: with all parameters 0 that part of the embedding is lost",
     "sisa": "the head's scores are replaced: with all parameters 0 it attends to all tokens alike",
 }
 
@@ -22,7 +22,7 @@ def logits(model, examples):
 
 
 @pytest.mark.parametrize("name", sorted(WITHOUT_NEUTRAL))
-def test_without_strength_it_is_not_the_baseline(name, example, make, draw):
+def test_parameters_of_zero_do_not_equal_the_baseline(name, example, make, draw):
     model, plain, examples = make(example(name)), make(), draw(3, seed=1)
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
     with torch.no_grad():

@@ -1,3 +1,5 @@
+"""The table of annotations and label vocabularies."""
+
 from pair_files import write_corpus
 
 from nmtcore.annotation.labels import label_vocabularies
@@ -16,7 +18,7 @@ SENTENCES = [
 ]
 
 
-def test_the_reports_of_the_stages_make_the_table(tmp_path):
+def test_reports_and_vocabularies_become_a_table_and_a_json(tmp_path):
     folder = tmp_path / "results/tr2en/annotation/parser"
     corpus = write_corpus(tmp_path / "corpus.parquet", [["a", "b"]] * 4)
     shard = tmp_path / "shard"
@@ -36,8 +38,8 @@ def test_the_reports_of_the_stages_make_the_table(tmp_path):
     )
     assert table.read_text(encoding="utf-8") == text
     lines = text.splitlines()
-    why = "more than 1 words (1), invalid analysis (1)"
-    row = f"| tr2en | train | target | parser | 4 | 50.00 | {why} | 2 | 50.00 | 0.00 | 1.5 | 2 | 2 | 2 |  | 2 |"
+    reasons = "more than 1 words (1), invalid analysis (1)"
+    row = f"| tr2en | train | target | parser | 4 | 50.00 | {reasons} | 2 | 50.00 | 0.00 | 1.5 | 2 | 2 | 2 |  | 2 |"
     assert row in lines
     for row in ("deprel | 2 | ", "upos | 2 | ", "dg_a | 2 | ", "dg_b | 3 | ", "ccg | 2 | 507"):
         assert f"| tr2en | target | parser | {row} |" in lines

@@ -1,3 +1,5 @@
+"""The table of the data sets' sizes after each stage."""
+
 from pair_files import write_corpus
 
 from nmtcore.files import read_json, write_json, write_text
@@ -17,7 +19,7 @@ FILTERED = {
 SELECTED = {"pairs": 1000, "kept": 3, "dropped": {"no ccg on the target side": 997}}
 
 
-def results(tmp_path):
+def write_results(tmp_path):
     folder = tmp_path / "results/tr2en"
     dev = {"pairs": 7, "kept": 7, "dropped": {}}
     reports = {
@@ -37,8 +39,8 @@ def results(tmp_path):
     return [folder / name for name in reports], features
 
 
-def table_of(tmp_path):
-    reports, features = results(tmp_path)
+def make_table(tmp_path):
+    reports, features = write_results(tmp_path)
     json, table = tmp_path / "data.json", tmp_path / "data.md"
     text = write_data_table(
         reports,
@@ -52,8 +54,8 @@ def table_of(tmp_path):
     return text.splitlines(), read_json(json)
 
 
-def test_pairs_after_each_stage(tmp_path):
-    lines, json = table_of(tmp_path)
+def test_the_table_has_the_pairs_after_each_stage(tmp_path):
+    lines, json = make_table(tmp_path)
     dropped = "not UTF-8 (1); length (90), duplicates (9); no ccg on the target side (997)"
     assert f"| tr2en | train | {dropped} | 1,100 | 1,099 | 1,000 | 3 | 3 | 206,625 |" in lines
     assert "| tr2en | dev |  | 7 | 7 | 7 |  |  |  |" in lines
@@ -62,20 +64,20 @@ def test_pairs_after_each_stage(tmp_path):
     assert (train["raw"], train["selected"], train["features"], train["published"]) == (RAW, SELECTED, 3, 206625)
 
 
-def test_warnings_of_reading(tmp_path):
-    lines, _ = table_of(tmp_path)
+def test_warnings_from_reading_are_listed_once(tmp_path):
+    lines, _ = make_table(tmp_path)
     assert lines[lines.index("## Warnings") + 2] == "- tr2en, train: The text looks unsegmented."
     assert sum("unsegmented" in line for line in lines) == 1
 
 
-def test_filters_by_corpus(tmp_path):
-    lines, _ = table_of(tmp_path)
+def test_dropped_pairs_are_counted_per_filter_and_corpus(tmp_path):
+    lines, _ = make_table(tmp_path)
     assert "| tr2en | train | europarl | length (90), duplicates (5) | 1,000 | 905 |" in lines
     assert "| tr2en | train | news | duplicates (4) | 99 | 95 |" in lines
     assert "| tr2en | train | all | length (90), duplicates (9) | 1,099 | 1,000 |" in lines
 
 
-def test_seconds_of_each_stage(tmp_path):
+def test_the_times_of_a_stage_are_summed_over_its_jobs(tmp_path):
     benchmarks = tmp_path / "results/benchmarks"
     times = {
         "corpus/raw.train": 1,
@@ -87,13 +89,13 @@ def test_seconds_of_each_stage(tmp_path):
         "annotation/parser/dev.target.against.existing": 64,
         "features/bpe_9/train.source": 128,
     }
-    for name, took in times.items():
-        write_text(benchmarks / f"tr2en/{name}.tsv", f"s\th:m:s\n{took}\tx\n")
-    lines, json = table_of(tmp_path)
+    for name, seconds in times.items():
+        write_text(benchmarks / f"tr2en/{name}.tsv", f"s\th:m:s\n{seconds}\tx\n")
+    lines, json = make_table(tmp_path)
     assert "| tr2en | 3.0 s | 12 s | 48 s |  | 2 min 8 s |" in lines
     assert json["tr2en"]["seconds"] == {"read": 3, "filter": 12, "annotate": 48, "segment": None, "extract": 128}
 
 
-def test_without_benchmarks_times_are_blank(tmp_path):
-    lines, _ = table_of(tmp_path)
+def test_times_without_benchmarks_are_blank(tmp_path):
+    lines, _ = make_table(tmp_path)
     assert "| tr2en |  |  |  |  |  |" in lines

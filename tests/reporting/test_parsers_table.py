@@ -1,3 +1,5 @@
+"""The table of parsers' scores and speeds."""
+
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
@@ -9,26 +11,26 @@ from nmtcore.reporting.parsers_table import write_parser_table
 from nmtcore.syntax.annotation import Annotation, failed
 
 
-def write(path, annotations):
+def write_annotation(path, annotations):
     write_rows(path, ANNOTATION_SCHEMA, map(annotation_row, range(len(annotations)), annotations))
     return path
 
 
-def compared(tmp_path):
+def write_comparison(tmp_path):
     folder = tmp_path / "results/cs2en/annotation"
     corpus = write_corpus(tmp_path / "corpus.parquet", [["a", "b", "c"], ["."]])
     gold = [Annotation(head=[0, 1, 1], deprel=["root", "obj", "obl:x"]), Annotation(head=[0], deprel=["root"])]
     parsed = [Annotation(head=[0, 1, 2], deprel=["root", "obj", "obl"]), failed("too hard: really")]
-    first = write(folder / "spacy/gold_pdt.source.parquet", parsed)
-    second = write(folder / "existing/gold_pdt.source.parquet", gold)
+    first = write_annotation(folder / "spacy/gold_pdt.source.parquet", parsed)
+    second = write_annotation(folder / "existing/gold_pdt.source.parquet", gold)
     output = folder / "spacy/gold_pdt.source.against.existing.json"
     names = ("spacy", "existing")
     compare_annotations(first, second, annotators=names, corpus=corpus, side="source", output=output)
     return output
 
 
-def test_a_comparison_with_its_speed(tmp_path):
-    path = compared(tmp_path)
+def test_a_row_has_the_scores_and_the_speed_of_a_parser(tmp_path):
+    path = write_comparison(tmp_path)
     benchmarks = tmp_path / "results/benchmarks"
     for name in ("gold_pdt.source.0-of-2", "gold_pdt.source.1-of-2", "gold_pdt.source", "train.source.0-of-1"):
         file = benchmarks / f"cs2en/annotation/spacy/{name}.tsv"
@@ -45,7 +47,7 @@ def test_a_comparison_with_its_speed(tmp_path):
 
 
 def test_without_benchmarks_the_speed_is_blank(tmp_path):
-    path = compared(tmp_path)
+    path = write_comparison(tmp_path)
     layout = Layout(results=tmp_path / "results")
     text = write_parser_table([path], layout=layout, json=tmp_path / "p.json", table=tmp_path / "p.md")
     assert "|  |  |  | spacy: too hard (1) |" in text

@@ -1,3 +1,5 @@
+"""The table of systems' scores and training speeds."""
+
 import json
 
 import pytest
@@ -9,19 +11,19 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.systems_table import training_facts, write_system_table
 
 
-def history(path, losses, speed, own=lambda loss: {"loss/translation": loss}):
+def write_history(path, losses, speed, loss_terms=lambda loss: {"loss/translation": loss}):
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [
-        {"update": 10 * k, "loss": 2 * loss, **own(loss), "tokens_per_second": speed + k, "seconds": 60.0 * k}
+        {"update": 10 * k, "loss": 2 * loss, **loss_terms(loss), "tokens_per_second": speed + k, "seconds": 60.0 * k}
         for k, loss in enumerate(losses, start=1)
     ]
-    # The objective is another one in every system; it is not what the table compares.
+    # The table shows the translation loss; the objective ("loss") differs between systems.
     lines.insert(1, {"update": 10, "validation": {"bleu": 1.0}, "seconds": 65.0})
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
 
-def results(folder, system, *, seeds=(1, 2), parses=False):
+def write_results(folder, system, *, seeds=(1, 2), parses=False):
     scores, histories = [], []
     for seed in seeds:
         run = {"dataset": "d", "system": system, "scale": "small", "seed": seed}
@@ -33,17 +35,17 @@ def results(folder, system, *, seeds=(1, 2), parses=False):
         path.parent.mkdir(parents=True)
         write_json(path, run)
         scores.append(path)
-        histories.append(history(path.with_name("training.jsonl"), [9.0, 5.0, 4.0], 100 * seed))
-    found = {}
+        histories.append(write_history(path.with_name("training.jsonl"), [9.0, 5.0, 4.0], 100 * seed))
+    summaries = {}
     for score in ("bleu", "uas") if parses else ("bleu",):
-        found[score] = folder / f"{system}.{score}"
-        write_summary(scores, seeds=seeds, score=score, output=found[score])
-    return found, histories
+        summaries[score] = folder / f"{system}.{score}"
+        write_summary(scores, seeds=seeds, score=score, output=summaries[score])
+    return summaries, histories
 
 
-def test_systems_stand_side_by_side_on_every_test(tmp_path):
+def test_each_system_has_one_row_per_test_split(tmp_path):
     folder = tmp_path / "results/small/d"
-    (base, first), (parser, second) = results(folder, "base"), results(folder, "parser", parses=True)
+    (base, first), (parser, second) = write_results(folder, "base"), write_results(folder, "parser", parses=True)
     text = write_system_table(
         bleu=[base["bleu"], parser["bleu"]],
         uas=[parser["uas"]],
@@ -61,22 +63,22 @@ def test_systems_stand_side_by_side_on_every_test(tmp_path):
     assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
 
 
-@pytest.mark.parametrize("own", [{"loss/translation": None}, {}])
-def test_without_pairs_there_is_no_loss_of_translations(tmp_path, own):
+@pytest.mark.parametrize("loss_terms", [{"loss/translation": None}, {}])
+def test_the_loss_is_blank_without_training_pairs(tmp_path, loss_terms):
     folder = tmp_path / "results/small/d"
-    found, histories = results(folder, "base")
-    history(histories[1], [9.0, 4.0], 1, own=lambda loss: own)
+    summaries, histories = write_results(folder, "base")
+    write_history(histories[1], [9.0, 4.0], 1, loss_terms=lambda _: loss_terms)
     files = {
         "layout": Layout(results=tmp_path / "results"),
         "json": tmp_path / "systems.json",
         "table": tmp_path / "systems.md",
     }
-    text = write_system_table(bleu=[found["bleu"]], uas=[], histories=histories, **files)
+    text = write_system_table(bleu=[summaries["bleu"]], uas=[], histories=histories, **files)
     assert "| 30.0 ± 0.0 |  |  | 25 |" in text
     assert read_json(files["json"])[0]["first_loss"] is None
 
 
-def test_a_broken_log_is_a_sentence(tmp_path):
+def test_a_broken_log_is_an_error_that_names_the_line(tmp_path):
     path = tmp_path / "training.jsonl"
     path.write_text('{"update": 1, "loss": 2.0, "tokens_per_second": 1, "seconds": 1}\n{"upd\n')
     with pytest.raises(UserError, match=r"training\.jsonl, line 2: this is not JSON"):

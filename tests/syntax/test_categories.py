@@ -1,3 +1,5 @@
+"""Parsing of CCG categories."""
+
 import json
 
 import ccg_oracle
@@ -14,7 +16,7 @@ categories = st.recursive(atoms, lambda parts: st.builds(Functor, parts, st.samp
 
 
 def normal_form(text):
-    """A category without superfluous brackets, its features in square brackets."""
+    """Return a category without superfluous brackets, with its features in square brackets."""
     return str(parse_category(text))
 
 
@@ -25,14 +27,14 @@ def as_tuples(category):
 
 
 @given(categories)
-def test_a_category_is_read_as_it_is_written(category):
+def test_parsing_inverts_formatting(category):
     assert parse_category(str(category)) == category
     assert as_tuples(category) == ccg_oracle.parse_category(str(category))
     assert normal_form(str(category)) == str(category)
 
 
 @given(st.text(alphabet="SN()[]/\\,:d _", max_size=12))
-def test_what_is_no_category_is_said_and_what_is_one_has_a_normal_form(text):
+def test_a_text_is_either_an_error_or_has_a_normal_form(text):
     if category_fault(text) is None:
         assert normal_form(normal_form(text)) == normal_form(text)
         assert text.count("(") == text.count(")")
@@ -41,7 +43,7 @@ def test_what_is_no_category_is_said_and_what_is_one_has_a_normal_form(text):
             parse_category(text)
 
 
-def test_structure():
+def test_nested_categories_keep_their_structure():
     category = parse_category(r"((S[dcl]\NP)/(S[to]\NP))/NP")
     verb = Functor(Atomic("S", "dcl"), "\\", Atomic("NP"))
     infinitive = Functor(Atomic("S", "to"), "\\", Atomic("NP"))
@@ -67,35 +69,35 @@ def test_structure():
         ("(" * 100_000, "more than 50"),
     ],
 )
-def test_what_is_wrong(text, fault):
+def test_an_ill_formed_category_is_an_error_that_names_the_character(text, fault):
     with pytest.raises(ValueError, match=fault):
         parse_category(text)
     assert category_fault(text)
 
 
-def test_every_category_of_the_parallel_meaning_bank(shared):
+def test_all_categories_of_the_parallel_meaning_bank_are_parsed(shared):
     lines = (shared / "data/ccg/pmb4_en_dev.txt").read_text(encoding="utf-8").splitlines()
-    found = {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
-    found.update(json.loads((shared / "models/en_ccg_pmb/tagger/cfg").read_text())["labels"])
-    assert len(found) > 294
-    for text in found:
+    categories = {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
+    categories.update(json.loads((shared / "models/en_ccg_pmb/tagger/cfg").read_text())["labels"])
+    assert len(categories) > 294
+    for text in categories:
         assert category_fault(text) is None
-        if ":" not in text and text != ";":  # signs that the oracle does not know
+        if ":" not in text and text != ";":  # signs that the oracle does not support
             assert as_tuples(parse_category(text)) == ccg_oracle.parse_category(text)
             assert normal_form(text) == text
 
 
-def test_every_category_of_the_demo_corpus():
-    found = {category for pair in generate(split="train", count=300) for category in pair.source.annotation.ccg}
-    assert len(found) > 60
-    assert all(normal_form(text) == text for text in found)
+def test_all_categories_of_the_demo_corpus_are_in_normal_form():
+    categories = {category for pair in generate(split="train", count=300) for category in pair.source.annotation.ccg}
+    assert len(categories) > 60
+    assert all(normal_form(text) == text for text in categories)
 
 
 @pytest.mark.parametrize("text", [".", ",", ":", ";", "LRB", "RRB", "LQU", "RQU", "``", "conj", "S[X]", r"conj\conj"])
-def test_what_taggers_give(text):
+def test_tags_of_supertaggers_are_categories(text):
     assert category_fault(text) is None
 
 
-def test_an_annotation_with_a_category_that_is_none_is_unsound():
+def test_an_annotation_with_an_ill_formed_category_is_unsound():
     assert annotation_fault(Annotation(ccg=["NP", r"S[dcl]\NP"]), 2) is None
     assert annotation_fault(Annotation(ccg=["NP", "_SP"]), 2).startswith("word 2: '_SP' is no CCG category")

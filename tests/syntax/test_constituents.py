@@ -1,3 +1,5 @@
+"""Parsing and linearisation of constituency trees."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,17 +20,18 @@ tagged = st.builds(lambda tag, word: Constituent(tag, [word]), LABELS, WORDS)
 trees = st.recursive(tagged, lambda parts: st.builds(Constituent, LABELS, st.lists(parts, min_size=1)), max_leaves=12)
 
 
-def written(tree):
+def bracketed(tree):
+    """Write a tree in brackets."""
     if isinstance(tree, str):
         return tree
-    return f"({tree.label} {' '.join(map(written, tree.children))})"
+    return f"({tree.label} {' '.join(map(bracketed, tree.children))})"
 
 
-def bare(tree):
-    """Phrases alone, by recursion; None for a preterminal."""
+def without_words(tree):
+    """Remove words and preterminals by recursion; return None for a preterminal."""
     if tree.preterminal:
         return None
-    children = [bare(child) for child in tree.children]
+    children = [without_words(child) for child in tree.children]
     return Constituent(tree.label, [child for child in children if child is not None])
 
 
@@ -37,7 +40,7 @@ def words_of(tree):
 
 
 def from_linearised(tokens):
-    """Read back what `linearise` wrote: a tree of phrases without words. Unbalanced brackets are a `ValueError`."""
+    """Invert `linearise`: return the tree without words. Raises ValueError for unbalanced brackets."""
     top = Constituent("")
     path = [top]
     for number, token in enumerate(tokens, start=1):
@@ -57,30 +60,30 @@ def from_linearised(tokens):
 
 
 @given(trees)
-def test_a_tree_is_read_as_it_is_written(tree):
-    assert parse_constituents(written(tree)) == tree
-    assert parse_constituents(written(tree).replace(" (", "\n\t(")) == tree
-    assert parse_constituents(written(tree).replace(" (", "(")) == tree
+def test_parsing_inverts_bracketing(tree):
+    assert parse_constituents(bracketed(tree)) == tree
+    assert parse_constituents(bracketed(tree).replace(" (", "\n\t(")) == tree
+    assert parse_constituents(bracketed(tree).replace(" (", "(")) == tree
     assert leaves(tree) == words_of(tree)
-    assert constituency_fault(written(tree), len(leaves(tree))) is None
+    assert constituency_fault(bracketed(tree), len(leaves(tree))) is None
 
 
 @given(trees.filter(lambda tree: not tree.preterminal))
-def test_phrases_can_be_read_back(tree):
+def test_the_phrases_can_be_restored_from_a_linearised_parse(tree):
     tokens = linearise(tree)
-    assert from_linearised(tokens) == bare(tree)
+    assert from_linearised(tokens) == without_words(tree)
     assert tokens.count(")") * 2 == len(tokens)
     assert not set(leaves(tree)) & set(tokens)
 
 
-def test_the_form_of_currey_and_heafield():
+def test_linearised_parses_have_the_form_of_currey_and_heafield():
     tree = parse_constituents("(ROOT (S (NP (PRP He)) (VP (VBZ sleeps) (ADVP (RB well))) (. .)))")
     assert " ".join(linearise(tree)) == "(ROOT (S (NP ) (VP (ADVP ) ) ) )"
     assert linearise(parse_constituents("(NN Hello)")) == []
     assert linearise(parse_constituents("( (S (X a b)))")) == ["(", "(S", "(X", ")", ")", ")"]
 
 
-def test_words_are_compared_without_escapes():
+def test_words_are_compared_with_and_without_escapes():
     tree = parse_constituents("(S (-LRB- -LRB-) (NN -lrb-) (CD 1\\/2) (NN a\u00a0b) (-RRB- -RRB-))")
     assert same_words(tree, ["(", "-lrb-", "1/2", "a\u00a0b", ")"])
     assert same_words(tree, ["-LRB-", "-lrb-", "1\\/2", "a\u00a0b", "-RRB-"])
@@ -106,7 +109,7 @@ def test_words_are_compared_without_escapes():
         ("(NP he) she", "character 9"),
     ],
 )
-def test_broken_trees(text, fault):
+def test_a_broken_tree_is_an_error_that_names_the_character(text, fault):
     with pytest.raises(ValueError, match=fault):
         parse_constituents(text)
     assert "broken" in constituency_fault(text, 1)
@@ -114,7 +117,7 @@ def test_broken_trees(text, fault):
 
 
 @pytest.mark.parametrize("tokens", [[], [")"], ["(S"], ["(S", "he", ")"], ["(S", ")", "(S", ")"], ["(S", ")", ")"]])
-def test_broken_brackets(tokens):
+def test_unbalanced_linearised_parses_are_errors(tokens):
     with pytest.raises(ValueError):
         from_linearised(tokens)
 
@@ -126,7 +129,7 @@ def test_a_tree_over_other_words_is_unsound():
     )
 
 
-def test_a_tree_ten_thousand_deep():
+def test_a_tree_may_be_ten_thousand_levels_deep():
     depth = 10_000
     tree = parse_constituents("(NP " * depth + "he" + ")" * depth)
     assert leaves(tree) == ["he"]

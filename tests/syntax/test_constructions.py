@@ -1,3 +1,5 @@
+"""Constructions from CCG supertags."""
+
 import pytest
 
 from nmtcore.demo import generate
@@ -31,28 +33,28 @@ from nmtcore.syntax.constructions import CONSTRUCTIONS, constructions
         (r"(S[dcl]\NP)/NP", []),
     ],
 )
-def test_one_category(category, shown):
+def test_a_category_shows_its_constructions(category, shown):
     assert constructions([category]) == tuple(shown)
 
 
-def has_argument(category, wanted):
-    """Look for the argument in the structure, at any depth."""
+def has_argument(category, argument):
+    """Return whether the category has the argument, at any depth."""
     if not isinstance(category, Functor):
         return False
-    return str(category.argument) == wanted or any(
-        has_argument(part, wanted) for part in (category.result, category.argument)
+    return str(category.argument) == argument or any(
+        has_argument(part, argument) for part in (category.result, category.argument)
     )
 
 
-def test_control_is_an_argument_in_the_structure(shared):
+def test_a_control_category_has_an_infinitive_as_argument(shared):
     lines = (shared / "data/ccg/pmb4_en_dev.txt").read_text(encoding="utf-8").splitlines()
-    found = {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
-    controlling = {text for text in found if has_argument(parse_category(text), r"S[to]\NP")}
+    categories = {token.rsplit("|", 1)[1] for line in lines for token in line.split()}
+    controlling = {text for text in categories if has_argument(parse_category(text), r"S[to]\NP")}
     assert len(controlling) > 5
-    assert {text for text in found if CONSTRUCTIONS["control_raising"](text)} == controlling
+    assert {text for text in categories if CONSTRUCTIONS["control_raising"](text)} == controlling
 
 
-def test_a_sentence_shows_what_its_words_show():
+def test_a_sentence_shows_the_constructions_of_its_words():
     assert constructions(["conj", "NP", r"S[wq]/(S[q]/NP)", "conj"]) == ("question", "conjunction")
     assert constructions([]) == ()
     shown = [constructions(pair.source.annotation.ccg) for pair in generate(split="train", count=300)]

@@ -1,3 +1,5 @@
+"""Maximum spanning trees, compared with all trees and with networkx."""
+
 import itertools
 
 import networkx
@@ -19,7 +21,7 @@ def all_trees(n, single_root):
 TREES = {(n, single): list(all_trees(n, single)) for n in range(1, 6) for single in (True, False)}
 
 
-def value(scores, heads):
+def score_sum(scores, heads):
     return sum(scores[i, h] for i, h in enumerate(heads))
 
 
@@ -29,14 +31,14 @@ def check_tree(heads, single_root):
         assert heads.count(0) == 1
 
 
-def test_the_number_of_trees_is_cayley():
+def test_the_number_of_trees_follows_cayleys_formula():
     # Forests of n labelled nodes under one root: (n + 1)^(n - 1); with one root: n^(n - 1).
     for n in range(1, 6):
         assert len(TREES[n, False]) == (n + 1) ** (n - 1)
         assert len(TREES[n, True]) == n ** (n - 1)
 
 
-KINDS = {
+SCORE_DISTRIBUTIONS = {
     "normal": lambda random, shape: random.normal(size=shape),
     "large": lambda random, shape: 1e3 * random.normal(size=shape),
     "close": lambda random, shape: 1e3 + 1e-6 * random.integers(0, 50, size=shape),
@@ -46,29 +48,31 @@ KINDS = {
 }
 
 
-@given(st.integers(1, 5), st.booleans(), st.sampled_from(sorted(KINDS)), st.integers(0, 2**32 - 1))
+@given(st.integers(1, 5), st.booleans(), st.sampled_from(sorted(SCORE_DISTRIBUTIONS)), st.integers(0, 2**32 - 1))
 @example(5, True, "roots", 0)
 @example(5, True, "close", 1)
-def test_best_of_all_trees(n, single_root, kind, seed):
-    scores = KINDS[kind](np.random.default_rng(seed), (n, n + 1))
+def test_the_result_is_the_best_of_all_trees(n, single_root, distribution, seed):
+    scores = SCORE_DISTRIBUTIONS[distribution](np.random.default_rng(seed), (n, n + 1))
     heads = maximum_spanning_tree(scores, single_root=single_root).tolist()
     check_tree(heads, single_root)
-    best = max(value(scores, tree) for tree in TREES[n, single_root])
-    assert value(scores, heads) == pytest.approx(best, rel=1e-14, abs=1e-10)
+    best = max(score_sum(scores, tree) for tree in TREES[n, single_root])
+    assert score_sum(scores, heads) == pytest.approx(best, rel=1e-14, abs=1e-10)
 
 
 @pytest.mark.parametrize("single_root", [True, False])
-def test_best_of_all_trees_of_six_words(single_root):
+def test_the_result_is_the_best_of_all_trees_of_six_words(single_root):
     random = np.random.default_rng(6)
     trees = np.array(list(all_trees(6, single_root)))
     for _ in range(20):
         scores = random.normal(size=(6, 7))
         best = scores[np.arange(6), trees].sum(axis=1).max()
-        assert value(scores, maximum_spanning_tree(scores, single_root=single_root)) == pytest.approx(best, abs=1e-12)
+        assert score_sum(scores, maximum_spanning_tree(scores, single_root=single_root)) == pytest.approx(
+            best, abs=1e-12
+        )
 
 
 def networkx_best(scores, *, root=None):
-    """Let networkx find the best tree; with `root`, that word alone may hang from the root."""
+    """Return the score sum of networkx's best tree; with `root`, only that word may be a root."""
     graph = networkx.DiGraph()
     for i, row in enumerate(scores, start=1):
         for j, score in enumerate(row):
@@ -79,26 +83,26 @@ def networkx_best(scores, *, root=None):
 
 
 @pytest.mark.parametrize("n", [8, 13, 30])
-def test_as_good_as_networkx(n):
+def test_the_result_is_as_good_as_networkx(n):
     random = np.random.default_rng(n)
     for scores in (random.normal(size=(n, n + 1)), random.integers(0, 4, size=(n, n + 1)) * 1.0):
         heads = maximum_spanning_tree(scores, single_root=False).tolist()
         check_tree(heads, single_root=False)
-        assert value(scores, heads) == pytest.approx(networkx_best(scores), abs=1e-9)
+        assert score_sum(scores, heads) == pytest.approx(networkx_best(scores), abs=1e-9)
 
 
-def test_one_root_as_good_as_networkx_with_every_root():
+def test_a_single_root_is_as_good_as_networkx_with_the_best_root():
     random = np.random.default_rng(1)
     for _ in range(3):
         scores = random.normal(size=(9, 10)) + 3 * (np.arange(10) == 0)
         heads = maximum_spanning_tree(scores, single_root=True).tolist()
         check_tree(heads, single_root=True)
         best = max(networkx_best(scores, root=root) for root in range(1, 10))
-        assert value(scores, heads) == pytest.approx(best, abs=1e-9)
+        assert score_sum(scores, heads) == pytest.approx(best, abs=1e-9)
 
 
-def test_nested_cycles():
-    """Each word and the next want each other more than anything else: cycles within cycles, down to one node."""
+def test_nested_cycles_are_contracted():
+    """Each word and the next are each other's best heads, so cycles are nested down to one node."""
     n = 60
     scores = np.full((n, n + 1), -1e6)
     for i in range(n - 1):
@@ -110,7 +114,7 @@ def test_nested_cycles():
     assert heads == [*range(2, n // 2 + 2), 0, *range(n // 2 + 1, n)]
 
 
-def test_a_tiny_difference_beside_large_scores_counts():
+def test_a_tiny_difference_between_large_scores_decides():
     scores = np.full((3, 4), 1e3)
     scores[1, 0] += 1e-6
     assert maximum_spanning_tree(scores, single_root=True)[1] == 0
@@ -118,7 +122,7 @@ def test_a_tiny_difference_beside_large_scores_counts():
     assert maximum_spanning_tree(scores, single_root=True)[2] == 0
 
 
-def test_forbidden_edges_are_a_last_resort():
+def test_forbidden_edges_are_used_only_without_an_alternative():
     inf = np.inf
     scores = np.array([[-inf, 0, -inf], [-inf, 5, 0]])
     heads = maximum_spanning_tree(scores, single_root=False).tolist()
@@ -126,22 +130,22 @@ def test_forbidden_edges_are_a_last_resort():
     check_tree(maximum_spanning_tree(np.full((4, 5), -inf), single_root=True).tolist(), single_root=True)
 
 
-def test_own_column_is_not_read():
+def test_a_words_own_column_is_ignored():
     scores = np.array([[0.0, np.nan, 1.0], [2.0, 1.0, np.inf]])
     assert maximum_spanning_tree(scores, single_root=True).tolist() == [2, 0]
 
 
-def test_the_same_tree_every_time():
+def test_equally_good_trees_give_the_same_result_every_time():
     scores = np.zeros((7, 8))
     first = maximum_spanning_tree(scores, single_root=True)
     assert all((maximum_spanning_tree(scores, single_root=True) == first).all() for _ in range(3))
 
 
-def test_no_words_no_heads():
+def test_a_sentence_without_words_has_no_heads():
     assert maximum_spanning_tree(np.zeros((0, 1)), single_root=True).shape == (0,)
 
 
 @pytest.mark.parametrize("scores", [np.zeros((3, 3)), np.zeros(3), np.full((2, 3), np.nan), np.full((2, 3), np.inf)])
-def test_scores_that_are_none(scores):
+def test_invalid_scores_are_an_error(scores):
     with pytest.raises(ValueError):
         maximum_spanning_tree(scores, single_root=True)

@@ -1,3 +1,5 @@
+"""Dependency supertags, compared with the thesis and with tags computed word by word."""
+
 import numpy as np
 import pytest
 from forests import flat, forests
@@ -11,7 +13,7 @@ LABELS = ["nsubj:pass", "root", "xcomp", "a|b"]
 
 @st.composite
 def sentences(draw):
-    """Heads of a sentence, perhaps without words, with a label for each."""
+    """Draw the heads and label numbers of a sentence, possibly without words."""
     heads = draw(forests() | st.just([]))
     return heads, [draw(st.integers(0, len(LABELS) - 1)) for _ in heads]
 
@@ -22,7 +24,7 @@ def oracle_a(heads, deprels, word):
 
 
 def oracle_b(heads, deprels, word):
-    """Every word is asked whether it is a dependent."""
+    """Test every other word for being a dependent."""
     tag, head = deprels[word - 1], heads[word - 1]
     if head != 0:
         tag += "|L" if head < word else "|R"
@@ -31,32 +33,32 @@ def oracle_b(heads, deprels, word):
     return tag + {(0, 0): "", (1, 0): "|L", (0, 1): "|R", (1, 1): "|L+R"}[left, right]
 
 
-def one(codes, heads, deprels):
-    """The tags of one sentence."""
+def sentence_tags(compute_tags, heads, deprels):
+    """Compute the tags of one sentence."""
     labels = sorted(set(deprels))
     numbers = np.array([labels.index(deprel) for deprel in deprels], dtype=np.int64)
-    tags = codes(np.array(heads), numbers, np.array([len(heads)]), labels=labels)
+    tags = compute_tags(np.array(heads), numbers, np.array([len(heads)]), labels=labels)
     return [tags.strings[code] for code in tags.codes_W]
 
 
-@pytest.mark.parametrize(("many", "oracle"), [(dg_a_codes, oracle_a), (dg_b_codes, oracle_b)])
+@pytest.mark.parametrize(("compute_tags", "oracle"), [(dg_a_codes, oracle_a), (dg_b_codes, oracle_b)])
 @given(corpus=st.lists(sentences(), max_size=5))
-def test_tags_word_by_word(many, oracle, corpus):
+def test_tags_equal_those_computed_word_by_word(compute_tags, oracle, corpus):
     expected = []
     for heads, numbers in corpus:
         deprels = [LABELS[number] for number in numbers]
         tags = [oracle(heads, deprels, word) for word in range(1, len(heads) + 1)]
-        assert one(many, heads, deprels) == tags
+        assert sentence_tags(compute_tags, heads, deprels) == tags
         expected += tags
     heads, lengths = flat([heads for heads, _ in corpus])
     deprels, _ = flat([numbers for _, numbers in corpus])
-    tags = many(heads, deprels, lengths, labels=LABELS)
+    tags = compute_tags(heads, deprels, lengths, labels=LABELS)
     assert tags.codes_W.dtype == np.int64
     assert [tags.strings[code] for code in tags.codes_W] == expected
     assert sorted(tags.strings) == sorted(set(expected))
 
 
-# The thesis gives the tags of `who` (section 2.2.2) and of `win` (Table 2.1); the others follow from its templates.
+# Aycock 2021 gives the tags of `who` (section 2.2.2) and `win` (Table 2.1); the others follow from its templates.
 THESIS = {
     "who": (2, "nsubj", "nsubj|root", "nsubj|R"),
     "wants": (0, "root", "root|root", "root|L+R"),
@@ -68,28 +70,30 @@ THESIS = {
 }
 
 
-def test_the_examples_of_the_thesis():
+def test_the_examples_of_the_thesis_get_its_tags():
     heads, deprels, dg_a, dg_b = map(list, zip(*THESIS.values(), strict=True))
-    assert one(dg_a_codes, heads, deprels) == dg_a
-    assert one(dg_b_codes, heads, deprels) == dg_b
+    assert sentence_tags(dg_a_codes, heads, deprels) == dg_a
+    assert sentence_tags(dg_b_codes, heads, deprels) == dg_b
 
 
-def test_a_word_alone_several_roots_and_crossing_edges():
-    assert one(dg_a_codes, [0], ["root"]) == ["root|root"]
-    assert one(dg_b_codes, [0], ["root"]) == ["root"]
-    assert one(dg_b_codes, [0, 0], ["Pred", "AuxK"]) == ["Pred", "AuxK"]
-    assert one(dg_b_codes, [3, 4, 0, 3], ["a", "b", "c", "d"]) == ["a|R", "b|R", "c|L+R", "d|L|L"]
+def test_single_words_several_roots_and_crossing_edges_get_tags():
+    assert sentence_tags(dg_a_codes, [0], ["root"]) == ["root|root"]
+    assert sentence_tags(dg_b_codes, [0], ["root"]) == ["root"]
+    assert sentence_tags(dg_b_codes, [0, 0], ["Pred", "AuxK"]) == ["Pred", "AuxK"]
+    assert sentence_tags(dg_b_codes, [3, 4, 0, 3], ["a", "b", "c", "d"]) == ["a|R", "b|R", "c|L+R", "d|L|L"]
 
 
-def test_very_many_labels_take_the_way_without_a_table():
+def test_many_labels_give_the_same_tags_as_few():
     labels = [f"label{k}" for k in range(3000)]
     heads, deprels = np.array([0, 1, 2]), np.array([2999, 0, 1500])
     tags = dg_a_codes(heads, deprels, np.array([3]), labels=labels)
-    assert [tags.strings[code] for code in tags.codes_W] == one(dg_a_codes, heads, [labels[k] for k in deprels])
+    assert [tags.strings[code] for code in tags.codes_W] == sentence_tags(
+        dg_a_codes, heads, [labels[k] for k in deprels]
+    )
 
 
 @pytest.mark.parametrize("heads", [[3, 0], [-1, 0], [0, 1, 1]])
-def test_heads_out_of_range(heads):
-    for many in (dg_a_codes, dg_b_codes):
+def test_heads_out_of_range_are_an_error(heads):
+    for compute_tags in (dg_a_codes, dg_b_codes):
         with pytest.raises(ValueError):
-            many(np.array(heads), np.zeros(len(heads), int), np.array([2]), labels=LABELS)
+            compute_tags(np.array(heads), np.zeros(len(heads), int), np.array([2]), labels=LABELS)

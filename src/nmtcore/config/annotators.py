@@ -4,12 +4,13 @@ To add an annotator: its settings here, a line in `ANNOTATORS`, its code in `ann
 """
 
 import re
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from nmtcore.config.ranges import Count, Positive, settings_class
 from nmtcore.config.registry import Registry
 
-ANNOTATIONS = ("dependencies", "tags", "ccg", "constituency")
+Annotation = Literal["dependencies", "tags", "ccg", "constituency"]
+ANNOTATIONS: tuple[Annotation, ...] = get_args(Annotation)
 """Kinds of annotation: heads with labels; UPOS and XPOS; CCG supertags; bracketed constituents."""
 
 MODEL_NAME = r"(?!\.{1,2}$)[A-Za-z0-9._-]+"
@@ -159,7 +160,7 @@ ANNOTATORS = Registry[AnnotatorSettings](
         "udpipe": UdPipeSettings,
         "easyccg": EasyCcgSettings,
     },
-    what="tool",
+    noun="tool",
     key="tool",
     package="nmtcore.annotation",
 )

@@ -1,4 +1,4 @@
-"""How a run is put together from its data set's recipe, the data set, the scale and the system."""
+"""Assemble the settings of a run from its data set, the data set's recipe, the scale and the system."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, laid_over, overridden
+from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, merge_layers, overridden
 from nmtcore.config.needs import check_transforms, features_for, linearised_parses_annotator, with_treebanks
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
@@ -21,13 +21,13 @@ from nmtcore.config.typed import build, merge, plain
 
 
 def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: int, *, where: str) -> RunSettings:
-    """Put together one run. Later layers win: recipe, data set, scale, system, but for `DECIDED_BY_SCALE`."""
+    """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`."""
     data, parts, size = catalogue.dataset(dataset), catalogue.system(system, dataset), catalogue.scale(scale)
     recipe = catalogue.recipe(data.recipe, where=f"{catalogue.dataset_files[dataset]}: recipe")
     layers = {"scale": _scale_layer(size, parts), "system": _layer(parts)}
 
     def layered(cls: type, section: str) -> Any:
-        values = laid_over(section, _layer(recipe), _layer(data), **layers)
+        values = merge_layers(section, _layer(recipe), _layer(data), **layers)
         return build(cls, values, where=f"{where}: {section}")
 
     model = layered(TransformerSettings, "model")
@@ -38,7 +38,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
     check_transforms(transforms, components, where=where)
     segmentation = cut_segmentation(data, size, parts.segmentation, where=where)
     used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
-    run = RunSettings(
+    values = dict(
         dataset=dataset,
         system=system,
         scale=scale,
@@ -61,20 +61,23 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         transforms=transforms,
         linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
     )
+    run = build(RunSettings, values, where=where)
     return with_treebanks(run, parts.treebank, data, where=where)
 
 
 def overridden_settings(catalogue: Catalogue, dataset: str, system: str, scale: str) -> list[Overridden]:
-    """Give the settings of a system that a scale overrides on a data set."""
+    """List the settings of a system that a scale overrides on a data set."""
     parts, size = catalogue.system(system, dataset), catalogue.scale(scale)
-    found = overridden(_scale_layer(size, parts), _layer(parts))
-    return [Overridden(system=system, scale=scale, setting=s, value=v, instead_of=o) for s, v, o in found]
+    return [
+        Overridden(system=system, scale=scale, setting=setting, value=value, system_value=system_value)
+        for setting, value, system_value in overridden(_scale_layer(size, parts), _layer(parts))
+    ]
 
 
 def cut_segmentation(
     dataset: DatasetSettings, scale: ScaleSettings, changes: Mapping[str, Any] | None = None, *, where: str = ""
 ) -> SegmentationSettings:
-    """Give the data set's segmentation, with a system's changes, cut down to the scale's size."""
+    """Return the data set's segmentation with a system's changes, at most as large as the scale allows."""
     values = merge(plain(dataset.segmentation), changes or {})
     settings = build(SegmentationSettings, values, where=f"{where}: segmentation")
     return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
@@ -85,6 +88,6 @@ def _layer(settings: RecipeSettings | DatasetSettings | SystemSettings) -> dict[
 
 
 def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
-    """Give what a scale sets for a system: its `fine_tuning` counts where the system starts from another one."""
+    """Return a scale's settings for a system; `fine_tuning` applies if the system starts from another one."""
     layer = _layer(scale)
     return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer

@@ -1,4 +1,4 @@
-"""What the configuration's folders hold, by name: scales, recipes, data sets, corpora, models and systems."""
+"""The files of a configuration, by name: scales, recipes, data sets, corpora, models and systems."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,24 +23,24 @@ from nmtcore.layout import NAME, RESERVED, STAGES
 
 
 class Catalogue:
-    """The files of a configuration, in one or more folders: the first that has a file wins."""
+    """The files of a configuration in one or more folders; if several have a file, the first wins."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(dict.fromkeys(Path(folder) for folder in folders))
         self._datasets: dict[str, DatasetSettings] = {}
-        self._lines: dict[str, tuple[Level, ...]] = {}
+        self._lineages: dict[str, tuple[Level, ...]] = {}
         self._systems: dict[str, tuple[Level, ...]] = {}
         self._layers: dict[Path, RecipeSettings] = {}
 
     @cached_property
     def scale_files(self) -> NamedFiles:
         """The scales by name."""
-        return named_files(self.folders, "scales", what="scale")
+        return named_files(self.folders, "scales", noun="scale")
 
     @cached_property
     def recipe_files(self) -> NamedFiles:
         """The recipes by name."""
-        return named_files(self.folders, "recipes", what="recipe")
+        return named_files(self.folders, "recipes", noun="recipe")
 
     @property
     def scale_names(self) -> list[str]:
@@ -49,31 +49,32 @@ class Catalogue:
 
     @cached_property
     def dataset_files(self) -> NamedFiles:
-        """The data sets by name; one that is called like a scale or a folder of results is not read."""
-        files = named_files(self.folders, "datasets", what="data set")
+        """The data sets by name, except those named like a scale or a folder of results."""
+        files = named_files(self.folders, "datasets", noun="data set")
         taken = {
-            name: f"{path}: '{name}' is the name of a scale or of a folder in results/: rename it."
+            name: f"{path}: '{name}' is also the name of a scale or of a folder in results/: rename it."
             for name, path in files.items()
             if name in self.scale_files or name in RESERVED
         }
-        return NamedFiles(files, files.unread | taken, what="data set")
+        return NamedFiles(files, files.unread | taken, noun="data set")
 
     @cached_property
     def systems(self) -> SystemEntries:
-        """The systems' entries, and what is wrong in their files."""
-        files = named_files(self.folders, "systems", what="file of systems")
-        found = read_systems(files.values(), pattern=NAME, reserved=STAGES)
-        return replace(found, faults=[*files.unread.values(), *found.faults])
+        """The entries of the systems, and the faults in their files."""
+        files = named_files(self.folders, "systems", noun="file of systems")
+        systems = read_systems(files.values(), pattern=NAME, reserved=STAGES)
+        return replace(systems, faults=[*files.unread.values(), *systems.faults])
 
     @property
     def faults(self) -> list[str]:
-        """A sentence for each file that is not read, for its name or, where systems may stand, for what it holds."""
-        others = [misnamed(self.folders, kind) for kind in ("corpora", "models", "recipes", "scales")]
-        return [*self.systems.faults, *(s for found in (*others, self.dataset_files.unread) for s in found.values())]
+        """One sentence for each file that is not read: for its name or, if it may define systems, for its content."""
+        unread = [misnamed(self.folders, subfolder) for subfolder in ("corpora", "models", "recipes", "scales")]
+        unread.append(self.dataset_files.unread)
+        return [*self.systems.faults, *(sentence for files in unread for sentence in files.values())]
 
     @property
     def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:
-        """The systems' entries by name, with the file of each."""
+        """The entry of each system by name, and its file."""
         return self.systems.entries
 
     def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:
@@ -92,7 +93,7 @@ class Catalogue:
         return self._layers[path]
 
     def dataset(self, name: str, *, where: str = "the target") -> DatasetSettings:
-        """Read a data set, with what it extends."""
+        """Read a data set, including the data sets that it extends."""
         if name not in self._datasets:
             self.dataset_files.check(name, where=where)
             path, values = self.dataset_files[name], merge(*(level.keys for level in self._dataset_levels(name)))
@@ -101,37 +102,37 @@ class Catalogue:
         return self._datasets[name]
 
     def _dataset_levels(self, name: str) -> tuple[Level, ...]:
-        if name not in self._lines:
+        if name not in self._lineages:
             files = self.dataset_files
-            self._lines[name] = lineage(name, lambda n: (files[n], read_with_paths(files[n])), files.check)
-        return self._lines[name]
+            self._lineages[name] = lineage(name, lambda n: (files[n], read_with_paths(files[n])), files.check)
+        return self._lineages[name]
 
     @cached_property
     def corpus_files(self) -> NamedFiles:
-        """The corpora that data sets share, by name."""
-        return named_files(self.folders, "corpora", what="corpus")
+        """The corpora shared by data sets, by name."""
+        return named_files(self.folders, "corpora", noun="corpus")
 
     @cached_property
     def model_files(self) -> NamedFiles:
         """The models of annotators that the workflow can download, by name."""
-        return named_files(self.folders, "models", what="model")
+        return named_files(self.folders, "models", noun="model")
 
     def annotator_model(self, name: str, *, where: str = "the target") -> AnnotatorModelSettings:
-        """Read where a model of an annotator comes from."""
+        """Read the download settings of an annotator's model."""
         self.model_files.check(name, where=where)
         path = self.model_files[name]
         return build(AnnotatorModelSettings, {**read_yaml(path), "name": name}, where=str(path))
 
     def system(self, name: str, dataset: str | None = None, *, where: str = "the target") -> SystemSettings:
-        """Compose a system of what it extends, as it is on a data set (None: on one that none of them names)."""
+        """Compose a system and the systems that it extends, for a data set or, if None, without any `per_dataset`."""
         if name not in self._systems:
             entries = self.system_entries
             self.systems.check(name, where=where)
             levels = lineage(name, entries.__getitem__, self.systems.check)
             check_levels(levels)
             for level in levels:
-                for special in level.keys.get("per_dataset", ()):
-                    self.dataset_files.check(special, where=f"{level.where}: per_dataset")
+                for special_dataset in level.keys.get("per_dataset", ()):
+                    self.dataset_files.check(special_dataset, where=f"{level.where}: per_dataset")
             self._systems[name] = levels
-        line = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
-        return compose_system(self._systems[name], line)
+        datasets = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
+        return compose_system(self._systems[name], datasets)

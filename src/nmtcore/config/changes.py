@@ -1,7 +1,7 @@
-"""What a job depends on, written so that Snakemake notices a change and a user can read it.
+"""The settings that a job depends on, recorded so that Snakemake notices a change and a user can read it.
 
-Snakemake compares the `repr` of parameters and prints both where they differ. Ours is a line of JSON that holds every
-setting by its path (`components.depparse.weight`); `explain_reasons` replaces the two lines by what changed.
+Snakemake compares the `repr` of parameters and prints both if they differ. Ours is one line of JSON with every setting
+by its path (`components.depparse.weight`); `explain_reasons` replaces the two lines by the settings that changed.
 """
 
 import json
@@ -10,38 +10,38 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from nmtcore.config.recorded import ANOTHER_WAY, Recorded, cut, differences, flat
+from nmtcore.config.recorded import SAME_SETTINGS, SettingsRecord, cut, differences, flatten_settings
 
 MARK = "settings: "
-"""What the record of parameters begins with."""
+"""Prefix of recorded settings among Snakemake's parameters."""
 
 
 class Tracked(tuple):
-    """A value for a job, in a tuple of one. Snakemake runs the job again when `settings`, plain values, change.
+    """A job's parameter, as a tuple with one element. Snakemake runs the job again when `settings` change.
 
-    Values that `settings` has as `Defaulted` count where they are not at their default.
+    `settings` are plain values; a `Defaulted` value counts only if it is not at its default.
     """
 
     defaults: ClassVar[dict[str, dict[str, dict[str, Any]]]] = {}
-    """The defaults of every record that there is, by its text: to show them when a setting changed."""
+    """The defaults of every record, by the record's text; they are shown when a setting changed."""
 
     def __new__(cls, value: Any, settings: Mapping[str, Any]) -> "Tracked":
-        """Keep `value`, and of its settings each by its path."""
+        """Wrap `value` and record its settings by path."""
         tracked = super().__new__(cls, (value,))
-        recorded = flat(settings)
-        tracked.record = json.dumps(recorded, ensure_ascii=False, sort_keys=True)
-        cls.defaults[tracked.record] = recorded.defaults
+        record = flatten_settings(settings)
+        tracked.record = json.dumps(record, ensure_ascii=False, sort_keys=True)
+        cls.defaults[tracked.record] = record.defaults
         return tracked
 
     def __repr__(self) -> str:
         return MARK + self.record
 
     def __reduce__(self) -> tuple:
-        return tuple, ((self[0],),)  # a job needs the value alone
+        return tuple, ((self[0],),)  # a job only needs the value
 
 
 def explain_reasons(logger: logging.Logger) -> None:
-    """Let Snakemake's logger say which settings changed when a job runs again for them."""
+    """Make Snakemake's logger say which settings changed if a job runs again because of them."""
 
     def explain(record: logging.LogRecord) -> bool:
         if isinstance(getattr(record, "reason", None), str):
@@ -56,9 +56,9 @@ _NOTHING = "<nothing exclusive>"
 
 
 def explained_reason(reason: str) -> str:
-    """Replace Snakemake's two lists of parameters by the path, old and new value of each changed setting."""
-    intro, found, lists = reason.partition(_LISTS)
-    if not found:
+    """Replace Snakemake's two lists of parameters by the path, the old and the new value of each changed setting."""
+    intro, separator, lists = reason.partition(_LISTS)
+    if not separator:
         return reason
     before, other_before, lists = _parameters(lists, " now: ")
     now, other_now, rest = _parameters(lists, " ; ")
@@ -66,24 +66,24 @@ def explained_reason(reason: str) -> str:
     if other_before != other_now:
         lines.append(f"{cut(other_before)} -> {cut(other_now)}")
     if not lines:
-        lines = [ANOTHER_WAY]
+        lines = [SAME_SETTINGS]
     return "\n        ".join([intro.rstrip(), *dict.fromkeys(lines), *([rest] if rest else [])])
 
 
-def _parameters(text: str, end: str) -> tuple[list[Recorded], str, str]:
-    """Read parameters up to `end`: our settings, all others as a text, and what follows `end`."""
+def _parameters(text: str, end: str) -> tuple[list[SettingsRecord], str, str]:
+    """Read parameters up to `end`: return our settings, all other parameters as a string, and the text after `end`."""
     ours, others = [], ""
-    next_place = re.compile(f"{MARK}|{end}|$")
+    mark_or_end = re.compile(f"{MARK}|{end}|$")
     while True:
-        place = next_place.search(text)
-        others += text[: place.start()]
-        if place.group() != MARK:
+        match = mark_or_end.search(text)
+        others += text[: match.start()]
+        if match.group() != MARK:
             break
         try:
-            settings, length = json.JSONDecoder().raw_decode(text, place.end())
-            ours.append(Recorded(settings, Tracked.defaults.get(text[place.end() : length], {})))
-        except ValueError:  # another parameter that happens to hold our mark
-            others, length = others + MARK, place.end()
+            settings, length = json.JSONDecoder().raw_decode(text, match.end())
+            ours.append(SettingsRecord(settings, Tracked.defaults.get(text[match.end() : length], {})))
+        except ValueError:  # another parameter that happens to contain our mark
+            others, length = others + MARK, match.end()
         text = text[length:]
     others = others.replace(_NOTHING, "").strip(", ")
-    return ours, others or "nothing", text[place.end() :]
+    return ours, others or "nothing", text[match.end() :]

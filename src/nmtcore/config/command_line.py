@@ -1,7 +1,7 @@
-"""Settings as Snakemake's `--config KEY=VALUE` hands them over.
+"""Convert the values of Snakemake's `--config KEY=VALUE` to the types of the settings.
 
-Snakemake takes a value that stands alone for a number where it looks like one, and everything inside a list or a
-mapping for text: `seeds=[1,2]` arrives as ["1", "2"], `threads=2` as 2. The types of the settings say what is meant.
+Snakemake reads a single value as a number if it looks like one, but everything inside a list or a mapping as a string:
+`threads=2` arrives as 2, `seeds=[1,2]` as ["1", "2"].
 """
 
 import dataclasses
@@ -11,10 +11,10 @@ from typing import Any
 
 
 def as_typed(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring the values for a settings dataclass to the types of its fields, as far as they can be brought there.
+    """Convert the values for a settings dataclass to the types of its fields where possible.
 
-    Digits become a whole number, a whole number becomes text, and a value that stands alone becomes a list of one. What
-    does not fit is left as it is, for `nmtcore.config.typed.build` to refuse; so are unknown keys.
+    Digits become an integer, an integer becomes a string, and a single value becomes a list with one element. All other
+    values and unknown keys stay unchanged; `nmtcore.config.typed.build` refuses them.
     """
     hints = typing.get_type_hints(cls)
     return {key: _as_hinted(value, hints[key]) if key in hints else value for key, value in values.items()}

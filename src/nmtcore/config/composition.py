@@ -1,4 +1,4 @@
-"""How a system is composed of what it extends and of what it changes on a data set."""
+"""Compose a system from the systems that it extends and from its changes for a data set."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -12,46 +12,46 @@ from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
 BY_NAME = ("components", "transforms")
-"""What a system has several of, each with its name."""
+"""Sections of a system whose entries have names."""
 
 
-def compose_system(levels: Iterable[Level], line: Sequence[str] = ()) -> SystemSettings:
-    """Lay a system over its ancestors (the oldest comes first), each with what it changes on a data set.
+def compose_system(levels: Iterable[Level], datasets: Sequence[str] = ()) -> SystemSettings:
+    """Merge a system into its ancestors (the oldest comes first), each with its changes for a data set.
 
-    `line` is the data set and what it extends, the nearest first. Whatever is defined nearest to the system wins.
+    `datasets` are the data set and its ancestors, the nearest first. The definition nearest to the system wins.
     Ancestors' components come first, in their order.
     """
     values: dict[str, Any] = {}
     for level in levels:
         own = {key: value for key, value in level.keys.items() if key != "per_dataset"}
         special = level.keys.get("per_dataset", {})
-        values = merge(values, own, next((special[name] for name in line if name in special), {}))
+        values = merge(values, own, next((special[name] for name in datasets if name in special), {}))
         for section in BY_NAME:
             entries = values.get(section, {})
             values[section] = {name: entry for name, entry in entries.items() if entry is not None}
-        values["description"] = own.get("description", "")  # An ancestor's would be of another system.
+        values["description"] = own.get("description", "")  # an ancestor's describes another system
     return build(SystemSettings, values, where=level.where)
 
 
 def check_levels(levels: Iterable[Level]) -> None:
-    """Raise a sentence at a mistake in what a system or one of its ancestors says."""
+    """Raise `UserError` if the keys of a system or one of its ancestors are not valid."""
     present: dict[str, set[str]] = {section: set() for section in BY_NAME}
     for level in levels:
         for section in BY_NAME:
             _check_by_name(section, level.keys.get(section, {}), where=level.where)
-        for section, known in present.items():
+        for section, names in present.items():
             entries = level.keys.get(section, {})
             dropped = {name for name, settings in entries.items() if settings is None}
-            for name in dropped - known:
+            for name in dropped - names:
                 raise UserError(
                     f"{level.where}: {section}: {name}: null drops a {section.removesuffix('s')} of a system that this "
-                    f"one extends, but none has it. {nearest(name, known)}"
+                    f"one extends, but none of them has it. {nearest(name, names)}"
                 )
-            present[section] = known - dropped | entries.keys() - dropped
+            present[section] = names - dropped | entries.keys() - dropped
         changes = _mapping(level.keys.get("per_dataset", {}), where=f"{level.where}: per_dataset")
         for dataset, special in changes.items():
-            place = f"{level.where}: per_dataset: {dataset}"
-            _check_special(_mapping(special, where=place), present["components"], where=place)
+            where = f"{level.where}: per_dataset: {dataset}"
+            _check_special(_mapping(special, where=where), present["components"], where=where)
         build(SystemEntry, level.keys, where=level.where)
 
 
@@ -62,7 +62,7 @@ def _mapping(value: Any, *, where: str) -> dict[str, Any]:
 
 
 def _check_by_name(section: str, entries: Any, *, where: str) -> None:
-    """Check that components or transforms are a mapping by name, of settings or null."""
+    """Check that components or transforms are a mapping from names to settings or null."""
     if not isinstance(entries, dict):
         listed = section == "components" and isinstance(entries, list)
         hint = " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]." if listed else ""
@@ -70,22 +70,24 @@ def _check_by_name(section: str, entries: Any, *, where: str) -> None:
     for name, settings in entries.items():
         if not re.fullmatch(NAME, str(name)) or name in RESERVED_NAMES:
             raise UserError(
-                f"{where}: {section}: a {section.removesuffix('s')} cannot be called '{name}': it has small letters, "
-                f"digits and single underscores, begins with a letter, and is none of {', '.join(RESERVED_NAMES)}."
+                f"{where}: {section}: a {section.removesuffix('s')} cannot be called '{name}': use small letters, "
+                f"digits and single underscores, begin with a letter, and avoid {', '.join(RESERVED_NAMES)}."
             )
         if not isinstance(settings, dict | None):
             raise UserError(f"{where}: {section}: {name} must be a mapping of its settings, not {settings!r}.")
 
 
 def _check_special(special: dict[str, Any], components: Collection[str], *, where: str) -> None:
-    """Check one entry of `per_dataset`: its sections, and that it changes only `components` that are there."""
+    """Check the sections of one entry of `per_dataset`, and that it only changes existing `components`."""
     for section, values in special.items():
-        choose(section, ("components", "model", "training", "decoding"), what="key", where=where)
+        choose(section, ("components", "model", "training", "decoding"), noun="key", where=where)
         if section == "components":
             _check_by_name(section, values, where=where)
         elif not isinstance(values, dict):
             raise UserError(f"{where}: {section} must be a mapping, not {values!r}.")
     for name, settings in special.get("components", {}).items():
-        choose(name, components, what="component", where=f"{where}: components")
+        choose(name, components, noun="component", where=f"{where}: components")
         if settings is None:
-            raise UserError(f"{where}: components: {name} must be a mapping of its settings: no data set drops one.")
+            raise UserError(
+                f"{where}: components: {name} must be a mapping of its settings: `per_dataset` cannot drop a component."
+            )

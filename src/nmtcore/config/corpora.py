@@ -2,13 +2,14 @@
 
 from dataclasses import field
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal, get_args
 
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.ranges import Count, Positive, Seed, settings_class
 from nmtcore.config.typed import nearest
 
-SIDES = ("source", "target")
+Side = Literal["source", "target"]
+SIDES: tuple[Side, ...] = get_args(Side)
 
 
 @settings_class

@@ -3,15 +3,14 @@
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from nmtcore.config.annotators import ANNOTATIONS, AnnotatorSettings, ExistingSettings
-from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
+from nmtcore.config.annotators import Annotation, AnnotatorSettings, ExistingSettings
+from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
 from nmtcore.config.filters import FilterSettings
 from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.config.typed import nearest
 
 
 @settings_class
@@ -44,7 +43,7 @@ class CopiesSettings:
 class SelectionSettings:
     """Selection of training pairs after annotation; the same for every system."""
 
-    parsed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    parsed: dict[Side, tuple[Annotation, ...]] = field(default_factory=dict)
     """Kinds of annotation by side ({target: [ccg]}); pairs that lack one of them are removed."""
     copies: CopiesSettings | None = None
     """Monolingual sentences that are added; null: none."""
@@ -96,7 +95,7 @@ class DatasetSettings:
     """Segmentation of words into subwords."""
     main_test: str = "test"
     """The split that results show first."""
-    words: dict[str, WordsSettings] = field(default_factory=lambda: dict.fromkeys(SIDES, WordsSettings()))
+    words: dict[Side, WordsSettings] = field(default_factory=lambda: dict.fromkeys(SIDES, WordsSettings()))
     """Tokenisation into words, for both sides or by side (`source`, `target`)."""
     filters: tuple[FilterSettings, ...] = ()
     """Filters of the training split, applied in this order; other splits are never filtered."""
@@ -104,7 +103,7 @@ class DatasetSettings:
     """Broken lines (not UTF-8, no tree...) that are dropped and counted before reading stops with an error."""
     annotators: dict[str, AnnotatorSettings] = field(default_factory=dict)
     """Annotators (parsers and taggers) by name."""
-    syntax: dict[str, dict[str, str]] = field(default_factory=dict)
+    syntax: dict[Side, dict[Annotation, str]] = field(default_factory=dict)
     """Annotator of each kind of annotation, by side: {source: {dependencies: NAME}}."""
     selection: SelectionSettings | None = None
     """Selection of training pairs after annotation; null: all."""
@@ -131,21 +130,18 @@ class DatasetSettings:
             for part in parts:
                 if part.corpus not in self.corpora:
                     raise ValueError(f"splits.{split}: there is no corpus '{part.corpus}' in corpora")
+        for side in SIDES:
+            if side not in self.words:
+                raise ValueError(f"words lacks '{side}'")
         self._check_syntax()
         self._check_selection()
 
     def _check_syntax(self) -> None:
         for side, annotators in self.syntax.items():
-            if side not in SIDES:
-                raise ValueError(f"syntax: '{side}' is neither source nor target")
             for annotation, annotator in annotators.items():
                 where = f"syntax.{side}.{annotation}"
                 if annotator not in self.annotators:
                     raise ValueError(f"{where}: there is no annotator '{annotator}' in annotators")
-                if annotation not in ANNOTATIONS:
-                    raise ValueError(
-                        f"syntax.{side}: unknown annotation '{annotation}'. {nearest(annotation, ANNOTATIONS)}"
-                    )
                 if annotation not in self.annotators[annotator].gives:
                     raise ValueError(f"{where}: annotator '{annotator}' does not give {annotation}")
 

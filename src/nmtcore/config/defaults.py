@@ -1,7 +1,7 @@
-"""Which settings are at their default: those do not decide whether a job runs again.
+"""Mark the settings that are at their default: they do not decide whether a job runs again.
 
-So a setting that is added with a default that means "as before" repeats nothing. A default that is changed goes
-unnoticed: whoever changes one raises the number of the stages that it concerns (`config/versions.py`).
+A new setting with a default that means "as before" therefore reruns nothing. Neither does a changed default: if you
+change one, raise the version of every stage that it affects (`config/versions.py`).
 """
 
 import dataclasses
@@ -14,9 +14,9 @@ from nmtcore.config.typed import plain
 
 @dataclass(frozen=True, slots=True)
 class Defaulted:
-    """What stands in a field that has a default: its value and the default, as plain values.
+    """The value and the default of a field that has a default, as plain values.
 
-    Of settings within settings the value is what `with_defaults` makes of them.
+    If the value consists of settings, it is the result of `with_defaults`.
     """
 
     value: Any
@@ -24,15 +24,17 @@ class Defaulted:
 
 
 def with_defaults(settings: Any, written: Any, *, defaults: Any = None) -> Any:
-    """Give `written` with a `Defaulted` at each field of settings that has a default.
+    """Return `written` with a `Defaulted` in place of each field that has a default.
 
-    `written` is what `plain` makes of `settings`; it may have more keys (names of registered classes), which stay.
-    `defaults` are settings of the same class that stand for the defaults of the class.
+    Args:
+        settings: a settings dataclass, or a mapping or list of them.
+        written: the result of `plain(settings)`; additional keys (names of registered classes) stay unchanged.
+        defaults: settings of the same class that replace the defaults of the class.
     """
     if isinstance(settings, Mapping):
         return {key: with_defaults(settings.get(key), value) for key, value in written.items()}
     if isinstance(settings, tuple | list):
-        return [with_defaults(*each) for each in zip(settings, written, strict=True)]
+        return [with_defaults(*pair) for pair in zip(settings, written, strict=True)]
     if not dataclasses.is_dataclass(settings):
         return written
     fields = {field.name: field for field in dataclasses.fields(settings)}
@@ -43,7 +45,7 @@ def with_defaults(settings: Any, written: Any, *, defaults: Any = None) -> Any:
 
 
 def default_of(field: dataclasses.Field, defaults: Any = None) -> Any:
-    """Give the default of a field, or what stands there in `defaults`; `MISSING` where there is none."""
+    """Return the default of a field, or its value in `defaults` if given; `MISSING` if there is none."""
     if defaults is not None:
         return getattr(defaults, field.name)
     return field.default if field.default_factory is MISSING else field.default_factory()

@@ -1,6 +1,6 @@
-"""What jobs depend on beside their input files: a change of anything else runs nothing again.
+"""The settings that jobs depend on, in addition to their input files; no other change runs a job again.
 
-Neither does a setting at its default: `Defaulted` marks what has one.
+Settings at their default do not count; `Defaulted` marks them.
 """
 
 from dataclasses import replace
@@ -9,25 +9,27 @@ from typing import Any
 from nmtcore.config.defaults import with_defaults
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
-from nmtcore.config.recorded import Recorded, flat
+from nmtcore.config.recorded import SettingsRecord, flatten_settings
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import plain
 
 _NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "gold")
-"""A name, how raw text would be parsed (trees of the corpus are input files), and what happens after training."""
+"""A name, the parsers of raw text (the corpus's trees are input files), and settings for after training."""
 
 
-def training_settings(run: RunSettings) -> Recorded:
-    """Give the settings that decide how training goes, by path; checkpoints of other settings are not used."""
-    values = _values(_without_what_has_no_effect(run))
+def training_settings(run: RunSettings) -> SettingsRecord:
+    """Return the settings that training depends on, by path; checkpoints with other settings are not used."""
+    values = _values(_without_irrelevant_settings(run))
     left_out = (*_NOT_IN_TRAINING, *(() if run.treebanks else ("gold_annotator",)))
-    return flat({key: value for key, value in values.items() if key not in left_out} | _validation(run, values))
+    return flatten_settings(
+        {key: value for key, value in values.items() if key not in left_out} | _validation(run, values)
+    )
 
 
-def _without_what_has_no_effect(run: RunSettings) -> RunSettings:
-    """Set back what concerns tests, only saves memory, or says how often there is a line in the log."""
+def _without_irrelevant_settings(run: RunSettings) -> RunSettings:
+    """Reset settings that concern tests, only save memory, or set how often training logs a line."""
     batch = replace(run.training.batch, device_size=None)
     training = replace(run.training, batch=batch, log_every=TrainingSettings.log_every)
     return replace(run, training=training, sentences=replace(run.sentences, test=None))
@@ -38,12 +40,12 @@ def _values(run: RunSettings) -> dict[str, Any]:
 
 
 def _validation(run: RunSettings, values: dict[str, Any]) -> dict[str, Any]:
-    """Pick the settings by which validation translates and scores; none where it computes perplexity alone."""
+    """Pick the settings with which validation translates and scores; none if it only computes perplexity."""
     validation = run.training.validation
     if validation.metric == "perplexity":
         return {}
     search = ["max_length_ratio", "max_length_extra", "max_length"]
-    if validation.beam > 1:  # a greedy search does not compare translations of different lengths
+    if validation.beam > 1:  # greedy search does not compare hypotheses of different lengths
         search += ["length_penalty", "alpha"]
     return {
         "decoding": {key: values["decoding"][key] for key in search},
@@ -52,7 +54,7 @@ def _validation(run: RunSettings, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def inference_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how a trained model translates and parses the tests."""
+    """Return the settings that translating and parsing the tests depends on."""
     values = _values(run)
     decoding = {key: value for key, value in values["decoding"].items() if key != "batch_sentences"}
     evaluation = {"text": values["evaluation"]["text"]}
@@ -61,24 +63,24 @@ def inference_settings(run: RunSettings) -> dict[str, Any]:
 
 
 def scoring_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how translations and parses of the tests are scored."""
+    """Return the settings that scoring translations and parses of the tests depends on."""
     values = _values(run)
     evaluation = {key: value for key, value in values["evaluation"].items() if run.parses or key != "roots"}
     return {"evaluation": evaluation, "tests": values["tests"]}
 
 
 def gold_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how a trained model parses treebanks."""
+    """Return the settings that parsing treebanks depends on."""
     return {"gold": list(run.gold), "sentences": {"test": run.sentences.test}}
 
 
 def gold_scoring_settings(run: RunSettings) -> dict[str, Any]:
-    """Give the settings that decide how parses of treebanks are scored."""
+    """Return the settings that scoring parses of treebanks depends on."""
     return {"gold": list(run.gold), "evaluation": {"roots": _values(run)["evaluation"]["roots"]}}
 
 
 def reading_settings(reading: ReadingSettings) -> dict[str, Any]:
-    """Give the settings that decide how a split is read."""
+    """Return the settings that reading a split depends on."""
     values = with_defaults(reading, plain(reading))
     for name, corpus in reading.corpora.items():
         options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"corpora.{name}")
@@ -87,6 +89,6 @@ def reading_settings(reading: ReadingSettings) -> dict[str, Any]:
 
 
 def filtering_settings(filtering: FilteringSettings) -> dict[str, Any]:
-    """Give the settings that decide which pairs of a split are kept."""
+    """Return the settings that filtering a split depends on."""
     filters = [FILTERS.entry_of(settings) for settings in filtering.filters]
     return with_defaults(filtering, plain(filtering) | {"filters": filters})

@@ -1,4 +1,4 @@
-"""How files and entries extend others of their kind."""
+"""Inheritance between files or entries: the key `extends`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,26 +10,27 @@ from nmtcore.errors import UserError
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """One of a line of files or entries, each of which extends the one before it."""
+    """A file or entry in a lineage, each of which extends the previous one."""
 
     name: str
     path: Path
-    """Its file."""
+    """The file that holds it."""
     keys: Mapping[str, Any]
-    """What it says itself, without `extends`."""
+    """Its own keys, without `extends`."""
 
     @property
     def where(self) -> str:
-        """Its place, for messages."""
+        """File and name, for messages."""
         return f"{self.path}: {self.name}"
 
 
 def lineage(
     name: str, entry: Callable[[str], tuple[Path, dict[str, Any]]], check: Callable[..., str]
 ) -> tuple[Level, ...]:
-    """Give `name` and all that it extends, the oldest ancestor first; a circle is an error.
+    """Return `name` and its ancestors, the oldest ancestor first.
 
-    `entry(name)` gives a file and its keys; `check(name, where=...)` raises an error for a name that is not known.
+    `entry(name)` returns a file and its keys; `check(name, where=...)` raises an error if the name is unknown. Raises
+    `UserError` if an entry extends itself, directly or through others.
     """
     levels: list[Level] = []
     parent: str | None = name
@@ -42,5 +43,5 @@ def lineage(
             check(parent, where=f"{levels[-1].where}: extends")
         names = [level.name for level in levels]
         if parent in names:
-            raise UserError(f"{path}: {' extends '.join([*names, parent])}: a circle.")
+            raise UserError(f"{path}: {' extends '.join([*names, parent])}: this is circular, remove one `extends`.")
     return tuple(reversed(levels))

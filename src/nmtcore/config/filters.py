@@ -85,6 +85,6 @@ FILTERS = Registry[FilterSettings](
         "langdetect": LangDetectSettings,
         "lingua": LinguaSettings,
     },
-    what="filter",
+    noun="filter",
     package="nmtcore.corpus.filters",
 )

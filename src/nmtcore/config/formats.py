@@ -126,7 +126,7 @@ FORMATS = Registry[FormatOptions](
         "copied": CopiedOptions,
         "demo": DemoOptions,
     },
-    what="format",
+    noun="format",
     package="nmtcore.corpus.formats",
 )
 

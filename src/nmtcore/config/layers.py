@@ -1,4 +1,4 @@
-"""How the layers of a run are laid over one another, and what a scale overrides in a system."""
+"""Merge the layers of a run, and find the settings of a system that a scale overrides."""
 
 import contextlib
 import json
@@ -9,44 +9,44 @@ from typing import Any
 from nmtcore.config.typed import merge
 
 Layer = Mapping[str, Mapping[str, Any]]
-"""What one layer (a recipe, a data set, a scale, a system) sets, by section."""
+"""The settings of one layer (a recipe, a data set, a scale or a system) by section."""
 
 DECIDED_BY_SCALE = {
     "model": ("width", "feed_forward", "decoder_layers"),
     "training": ("schedule", "batch", "validation", "max_updates", "checkpoint_every", "keep", "average"),
     "decoding": (),
 }
-"""By section: where a scale and a system both set one of these, the scale's value holds, for it makes the model and the
-run as small as the scale promises. Where both set anything else (dropout, say), the system's holds: it may be what the
-system is about. Recipes and data sets give way to both."""
+"""The keys, by section, for which a scale overrides a system: they make the model and the run as small as the scale
+promises. For all other keys (such as dropout) the system overrides the scale, since they may be what it is
+about. Both override recipes and data sets."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overridden:
-    """A setting of a system for which its scale has another value, which holds."""
+    """A setting of a system that its scale overrides with another value."""
 
     system: str
     scale: str
     setting: str
-    """Its section and keys: `training.schedule.peak`."""
+    """Section and keys, such as `training.schedule.peak`."""
     value: Any
-    """The scale's."""
-    instead_of: Any
-    """The system's."""
+    """The scale's value, which is used."""
+    system_value: Any
+    """The system's value, which is ignored."""
 
     def __str__(self) -> str:
-        value, own = _shown(self.value), _shown(self.instead_of)
-        return f"{self.system} at scale {self.scale}: {self.setting} is {value} (the scale's), not {own}."
+        value, system_value = _yaml_text(self.value), _yaml_text(self.system_value)
+        return f"{self.system} at scale {self.scale}: {self.setting} is {value} (the scale's), not {system_value}."
 
 
-def laid_over(section: str, *below: Layer, scale: Layer, system: Layer) -> dict[str, Any]:
-    """Merge a section of all layers: those `below`, the scale, the system, and again what the scale decides."""
+def merge_layers(section: str, *below: Layer, scale: Layer, system: Layer) -> dict[str, Any]:
+    """Merge a section of all layers: those `below`, the scale, the system, and the keys that the scale decides."""
     decided = {key: value for key, value in scale[section].items() if key in DECIDED_BY_SCALE[section]}
     return merge(*(layer[section] for layer in below), scale[section], system[section], decided)
 
 
 def overridden(scale: Layer, system: Layer) -> Iterator[tuple[str, Any, Any]]:
-    """Give the name, the scale's value and the system's of each setting of the system that the scale overrides."""
+    """Yield each setting of the system that the scale overrides: its name, the scale's value and the system's value."""
     for section, keys in DECIDED_BY_SCALE.items():
         own = {key: value for key, value in system[section].items() if key in keys}
         yield from _differing(section, scale[section], own)
@@ -63,11 +63,11 @@ def _differing(name: str, scale: Mapping[str, Any], system: Mapping[str, Any]) -
 
 
 def _number(value: Any) -> Any:
-    """Take a number that YAML reads as a text (1e-4, without a point) as a number."""
+    """Convert a number that YAML reads as a string (1e-4, without a point) to a number."""
     with contextlib.suppress(TypeError, ValueError):
         return float(value)
     return value
 
 
-def _shown(value: Any) -> str:
+def _yaml_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)

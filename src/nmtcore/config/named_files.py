@@ -1,4 +1,4 @@
-"""The files of one kind in the configuration's folders; one with a name that cannot be used concerns only who asks."""
+"""The files in one subfolder of a configuration, by name; a file with an invalid name is an error only when used."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,33 +11,33 @@ from nmtcore.layout import NAME
 
 
 class NamedFiles(dict[str, Path]):
-    """Files by name; `unread` says of each other name why its file is not among them."""
+    """Files by name; `unread` says for each file that is left out why it is not read."""
 
-    def __init__(self, files: Mapping[str, Path], unread: Mapping[str, str], *, what: str) -> None:
+    def __init__(self, files: Mapping[str, Path], unread: Mapping[str, str], *, noun: str) -> None:
         super().__init__({name: path for name, path in files.items() if name not in unread})
         self.unread = dict(unread)
-        self._what = what
+        self._noun = noun
 
     def check(self, name: str, *, where: str) -> str:
-        """Return a name that has a file; for any other raise a `UserError`, which says why its file is not read."""
+        """Return the name. Raises `UserError` if it has no file, or if the file is not read."""
         if name in self.unread:
             raise UserError(f"{where}: Not read: {self.unread[name]}")
-        return choose(name, self, what=self._what, where=where)
+        return choose(name, self, noun=self._noun, where=where)
 
 
-def named_files(folders: Sequence[Path], kind: str, *, what: str) -> NamedFiles:
-    """Find the files of a kind ("datasets"); the first folder that has a name wins. `what` names one in messages."""
+def named_files(folders: Sequence[Path], subfolder: str, *, noun: str) -> NamedFiles:
+    """Find the files of a subfolder ("datasets"); the first folder that has a name wins. Messages use `noun`."""
     files: dict[str, Path] = {}
     for folder in reversed(folders):
-        files |= yaml_files(folder / kind)
-    return NamedFiles(files, misnamed(folders, kind), what=what)
+        files |= yaml_files(folder / subfolder)
+    return NamedFiles(files, misnamed(folders, subfolder), noun=noun)
 
 
-def misnamed(folders: Sequence[Path], kind: str) -> dict[str, str]:
-    """Give a sentence for each file of a kind whose name does not match `NAME`."""
+def misnamed(folders: Sequence[Path], subfolder: str) -> dict[str, str]:
+    """Return one sentence for each file of a subfolder whose name does not match `NAME`."""
     return {
-        path.stem: f"{path}: a name has small letters, digits and single underscores, and begins with a letter."
+        path.stem: f"{path}: a name consists of small letters, digits and single underscores and begins with a letter."
         for folder in reversed(folders)
-        for path in yaml_paths(folder / kind)
+        for path in yaml_paths(folder / subfolder)
         if not re.fullmatch(NAME, path.stem)
     }

@@ -1,4 +1,4 @@
-"""What a run needs of its data set: annotators for its components and transforms, and treebanks."""
+"""Find what a run needs in its data set: annotators for its components and transforms, and treebanks."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -24,14 +24,14 @@ class MissingAnnotation(UserError):
 def features_for(
     components: Iterable[ComponentSettings], data: DatasetSettings, *, where: str
 ) -> dict[str, dict[str, str]]:
-    """Find the annotator whose annotation each feature that the components need is made of."""
-    found: dict[str, dict[str, str]] = {}
+    """Return the annotator for each feature that the components read, {side: {feature: annotator}}."""
+    annotators: dict[str, dict[str, str]] = {}
     for settings in components:
         for side, features in settings.needs.items():
             for feature in features:
-                annotator = _annotator_of(data, side, FEATURES[feature].annotation, where=where)
-                found.setdefault(side, {})[feature] = annotator
-    return found
+                annotator = _find_annotator(data, side, FEATURES[feature].annotation, where=where)
+                annotators.setdefault(side, {})[feature] = annotator
+    return annotators
 
 
 def linearised_parses_annotator(
@@ -41,48 +41,51 @@ def linearised_parses_annotator(
     *,
     where: str,
 ) -> str | None:
-    """Find the annotator whose linearised parses the first transform reads; None if it reads none.
+    """Return the annotator whose linearised parses the first transform reads; None if it reads none.
 
-    An annotation that the segmentation is learned from must be there even if no transform reads it.
+    The annotation that a segmentation is learned from must exist even if no transform reads it.
     """
     if segmentation.also and not data.segmentation_from:
-        _annotator_of(data, "source", segmentation.also, where=where)
+        _find_annotator(data, "source", segmentation.also, where=where)
     annotator = None
-    for place, (name, settings) in enumerate(transforms.items()):
-        kind, at = settings.linearised_parses_of, f"{where}: the transform {name}"
-        if kind and place:
+    for position, (name, settings) in enumerate(transforms.items()):
+        annotation, at = settings.linearised_parses_of, f"{where}: the transform {name}"
+        if not annotation:
+            continue
+        if position > 0:
             raise UserError(f"{at} must be the first: the parses that it reads belong to the pairs as they are stored.")
-        if kind and segmentation.also != kind:
-            raise UserError(f"{at} needs subwords that are learned from {kind} too: `segmentation: {{also: {kind}}}`.")
-        if kind:
-            annotator = _annotator_of(data, "source", kind, where=where)
+        if segmentation.also != annotation:
+            raise UserError(
+                f"{at} needs subwords that are also learned from {annotation}: `segmentation: {{also: {annotation}}}`."
+            )
+        annotator = _find_annotator(data, "source", annotation, where=where)
     return annotator
 
 
 def check_transforms(
     transforms: Mapping[str, TransformSettings], components: Mapping[str, ComponentSettings], *, where: str
 ) -> None:
-    """Raise a sentence when a component needs syntax of words, and a transform puts words among them that have none."""
+    """Raise `UserError` if a component needs syntax for every word, but a transform adds words without syntax."""
     for name, transform in transforms.items():
         for component, settings in components.items() if transform.without_syntax else ():
             if settings.needs or settings.parses:
                 raise UserError(
-                    f"{where}: the transform {name} does not go with {component}, which reads trees or tags or gives "
-                    f"every source word a head: {transform.without_syntax}."
+                    f"{where}: the transform {name} cannot be combined with {component}, which reads trees or tags or "
+                    f"predicts a head for every source word: {transform.without_syntax}."
                 )
 
 
 def with_treebanks(
     run: RunSettings, treebank: TreebankSettings | None, data: DatasetSettings, *, where: str
 ) -> RunSettings:
-    """Add the treebanks that a run is trained on and compared with."""
+    """Add the treebanks that a run is trained on and those that its parses are compared with."""
     annotator = data.gold_annotator
     if run.parses_to_trees and annotator:
         run = replace(run, gold=data.source_treebanks(GOLD), gold_annotator=annotator)
     if treebank is None:
         return run
     if not run.parses_to_trees:
-        raise UserError(f"{where}: treebank: none of its components learns to parse from trees.")
+        raise UserError(f"{where}: treebank: no component of the system learns to parse from trees.")
     splits = data.source_treebanks(TREEBANK)
     if not splits or not annotator:
         raise MissingAnnotation(
@@ -93,13 +96,13 @@ def with_treebanks(
     return replace(run, treebank=treebank, treebanks=splits)
 
 
-def _annotator_of(data: DatasetSettings, side: str, kind: str, *, where: str) -> str:
-    """Find the annotator that gives a kind of annotation."""
-    annotator = data.syntax.get(side, {}).get(kind)
+def _find_annotator(data: DatasetSettings, side: str, annotation: str, *, where: str) -> str:
+    """Return the annotator for an annotation. Raises `MissingAnnotation` if the data set names none."""
+    annotator = data.syntax.get(side, {}).get(annotation)
     if annotator is None:
         raise MissingAnnotation(
-            f"{where}: needs {kind} on the {side} side, but the data set names no annotator for it: "
-            f"add `syntax: {{{side}: {{{kind}: NAME}}}}` to config/datasets/{data.name}.yaml.",
-            missing=f"no annotator for {kind} on the {side} side",
+            f"{where}: needs {annotation} on the {side} side, but the data set names no annotator for it: "
+            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml.",
+            missing=f"no annotator for {annotation} on the {side} side",
         )
     return annotator

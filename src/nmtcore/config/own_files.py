@@ -1,4 +1,4 @@
-"""Files of the user's own: what `path` in a data set or a corpus means, and whether it is there."""
+"""Files of the user's own: resolve each `path` in a data set or a corpus, and check that the file exists."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -14,39 +14,41 @@ from nmtcore.errors import UserError
 
 
 def read_with_paths(path: Path) -> dict[str, Any]:
-    """Read a file of `datasets`, `corpora` or `models`; every `path` in it is made absolute.
+    """Read a file in `datasets`, `corpora` or `models` and make every `path` in it absolute.
 
-    A file may be given by its path alone, as a text. Relative paths start at the folder that holds `datasets`,
-    `corpora` and `models`; `~` is the home folder.
+    The path alone, as a string, is a valid entry. Relative paths start at the folder that holds `datasets`, `corpora`
+    and `models`; `~` is the home folder.
     """
     values, folder = read_yaml(path), path.parent.parent
     if isinstance(values.get("corpora"), Mapping):
-        values["corpora"] = {name: _corpus(corpus, folder, path) for name, corpus in values["corpora"].items()}
-    return _corpus(values, folder, path)
+        values["corpora"] = {name: _resolve_corpus(corpus, folder, path) for name, corpus in values["corpora"].items()}
+    return _resolve_corpus(values, folder, path)
 
 
-def _corpus(corpus: Any, folder: Path, path: Path) -> Any:
+def _resolve_corpus(corpus: Any, folder: Path, path: Path) -> Any:
     if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
         return corpus
-    return {**corpus, "files": {role: _entry(entry, folder, path) for role, entry in corpus["files"].items()}}
+    return {**corpus, "files": {role: _resolve_entry(entry, folder, path) for role, entry in corpus["files"].items()}}
 
 
-def _entry(entry: Any, folder: Path, path: Path) -> Any:
+def _resolve_entry(entry: Any, folder: Path, path: Path) -> Any:
     if isinstance(entry, list):
-        return [_entry(each, folder, path) for each in entry]
+        return [_resolve_entry(file, folder, path) for file in entry]
     if isinstance(entry, str):
         entry = {"path": entry}
     if not isinstance(entry, Mapping) or not isinstance(entry.get("path"), str):
         return entry
     if "://" in entry["path"]:
-        raise UserError(f"{path}: '{entry['path']}' is an address, no path: write {{name: ..., url: {entry['path']}}}.")
+        raise UserError(
+            f"{path}: '{entry['path']}' is an address, not a path: write {{name: ..., url: {entry['path']}}}."
+        )
     if not entry["path"].strip():
         raise UserError(f"{path}: a file's `path` is empty.")
     return {**entry, "path": os.path.abspath(folder / os.path.expanduser(entry["path"]))}
 
 
 def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
-    """Give the files of a corpus that are the user's own, each after its key (`files.source`)."""
+    """Yield each of the user's own files in a corpus, with its key (`files.source`)."""
     for role, files in corpus.files.items():
         for number, file in enumerate(files, start=1):
             if file.path is not None:
@@ -54,7 +56,7 @@ def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
 
 
 def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
-    """Raise a `UserError` that names all missing files of the user's own that the splits of a data set need."""
+    """Raise `UserError` if files of the user's own that a data set's splits need are missing; name all of them."""
     used = dict.fromkeys(part.corpus for parts in dataset.splits.values() for part in parts)
     missing = [
         f"  corpora.{name}: {key}: {'a folder is at' if os.path.isdir(file.path) else 'there is no file'} {file.path}"
@@ -69,14 +71,15 @@ def check_own_files(dataset: DatasetSettings, *, where: str | Path) -> None:
 
 
 def own_file_states(settings: ReadingSettings) -> dict[str, str]:
-    """Give size and time of change of the user's own files that are read, by path, so that a replaced one is noticed.
+    """Return the size and modification time of each of the user's own files, by path; a replaced file changes them.
 
-    Files that are not there are left out.
+    Missing files are left out.
     """
     paths = dict.fromkeys(file.path for corpus in settings.corpora.values() for _, file in own_files(corpus))
     return {path: _state(os.stat(path)) for path in paths if os.path.isfile(path)}
 
 
-def _state(found: os.stat_result) -> str:
-    seconds, rest = divmod(found.st_mtime_ns, 10**9)
-    return f"{found.st_size} bytes, changed {datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest:09} UTC"
+def _state(stat: os.stat_result) -> str:
+    seconds, nanoseconds = divmod(stat.st_mtime_ns, 10**9)
+    modified = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{nanoseconds:09} UTC"
+    return f"{stat.st_size} bytes, changed {modified}"

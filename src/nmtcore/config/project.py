@@ -1,6 +1,6 @@
-"""The project's configuration: config.yaml, data sets, systems, recipes and scales, read, checked and put together.
+"""The project's configuration: read, check and assemble config.yaml, data sets, systems, recipes and scales.
 
-The Snakefile, the scripts and the command line all go through `Project`.
+The Snakefile, the scripts and the command line all use `Project`.
 """
 
 import re
@@ -26,7 +26,7 @@ from nmtcore.layout import NAME, PAPER
 
 
 class Project(Catalogue):
-    """A configuration's catalogue and the settings of config.yaml; it puts runs together."""
+    """The catalogue of a configuration and the settings in config.yaml; assembles runs."""
 
     def __init__(self, folders: Sequence[Path], settings: Mapping[str, Any], *, where: str = "config.yaml") -> None:
         super().__init__(folders)
@@ -34,27 +34,27 @@ class Project(Catalogue):
         self.scale_files.check(self.settings.scale, where=where)
         check = partial(self.dataset_files.check, where=f"{where}: datasets")
         datasets = _matching(self.settings.datasets, self.dataset_files, check)
-        # An unknown name may be that of a system in a file that cannot be read: only a target that needs it fails.
+        # An unknown name may belong to a system in a file that cannot be read: only a target that needs it fails.
         unread = [name for name in self.settings.systems if self.systems.faults and re.fullmatch(NAME, name)]
-        known = dict.fromkeys([*self.system_entries, *unread])
-        check = partial(choose, valid=known, what="system", where=f"{where}: systems")
-        systems = _matching(self.settings.systems, known, check)
+        valid = dict.fromkeys([*self.system_entries, *unread])
+        check = partial(choose, valid=valid, noun="system", where=f"{where}: systems")
+        systems = _matching(self.settings.systems, valid, check)
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
-        """Configured systems that only a pattern matches."""
+        """Configured systems that only match a pattern."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
         scales = tuple(name for name in self.scale_names if name != PAPER)
         self.layout = replace(self.settings.layout, scales=scales)
-        """Where files lie."""
+        """The paths of all files."""
         self._runs: dict[tuple, RunSettings] = {}
 
     @classmethod
     def load(cls, folder: Path, **overrides: Any) -> "Project":
-        """Read `folder`/config.yaml; keyword arguments override its keys."""
+        """Read `folder`/config.yaml; `overrides` replace its keys."""
         path = config_file(folder)
         return cls([folder], merge(read_yaml(path), overrides), where=str(path))
 
     def run(self, dataset: str, system: str, scale: str, seed: int) -> RunSettings:
-        """Put together one run. Later layers win: recipe, data set, scale, system, but for `DECIDED_BY_SCALE`."""
+        """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`."""
         key = (dataset, system, scale, seed)
         if key not in self._runs:
             self._runs[key] = self._checked_run(*key)
@@ -70,20 +70,20 @@ class Project(Catalogue):
         return run
 
     def overridden(self, dataset: str, system: str, scale: str) -> list[Overridden]:
-        """Give the settings of a system that a scale overrides on a data set."""
+        """List the settings of a system that a scale overrides on a data set."""
         return overridden_settings(self, dataset, system, scale)
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
-        """Give the data set's segmentation, cut down to the scale's size."""
+        """Return the data set's segmentation, at most as large as the scale allows."""
         return cut_segmentation(dataset, scale)
 
 
-def _matching(names: Iterable[str], known: Iterable[str], check: Callable[[str], str]) -> tuple[str, ...]:
-    """Give the names that stand there, each perhaps a pattern (rehearsal_*) for several of the `known`.
+def _matching(patterns: Iterable[str], valid: Iterable[str], check: Callable[[str], str]) -> tuple[str, ...]:
+    """Return the `valid` names that match any of the patterns (`rehearsal_*`), each once.
 
-    `check` raises a `UserError` at a name that is neither.
+    `check` is called for a pattern that matches no name and raises `UserError` if it is not a name either.
     """
-    found: list[str] = []
-    for name in names:
-        found += [one for one in known if fnmatchcase(one, name)] or [check(name)]
-    return tuple(dict.fromkeys(found))
+    matches: list[str] = []
+    for pattern in patterns:
+        matches += [name for name in valid if fnmatchcase(name, pattern)] or [check(pattern)]
+    return tuple(dict.fromkeys(matches))

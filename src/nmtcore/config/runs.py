@@ -1,4 +1,4 @@
-"""A run: one system on one data set at one scale with one seed; all that training and decoding need to know."""
+"""The settings of a run: one system on one data set at one scale with one seed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
@@ -20,7 +20,7 @@ from nmtcore.layout import Layout, file_name
 
 @settings_class
 class SentencesSettings:
-    """How many sentences of each kind of split a scale uses: the first n. None: all."""
+    """The number of sentences that a scale uses from training, dev and test splits: the first n; all if None."""
 
     train: Count | None = None
     """Pairs of the training split, and sentences of each training treebank."""
@@ -30,7 +30,7 @@ class SentencesSettings:
     """Sentences of each test and of each treebank to compare parsers with."""
 
     def of(self, split: str) -> int | None:
-        """Give the number for a split; every split that is neither dev nor trained on is a test."""
+        """Return the number for a split; every split except dev and those for training is a test."""
         if split == "train" or split.startswith(TREEBANK):
             return self.train
         return self.dev if split == "dev" else self.test
@@ -38,44 +38,58 @@ class SentencesSettings:
 
 @settings_class
 class RunSettings:
-    """Everything that decides what a run computes; its data are the features named by the same names."""
+    """All settings that determine what a run computes."""
 
     dataset: str
+    """Name of the data set."""
     system: str
+    """Name of the system."""
     scale: str
+    """Name of the scale."""
     seed: Seed
+    """Seed of everything that is drawn at random."""
     source: str
-    """Language codes."""
+    """Source language code."""
     target: str
+    """Target language code."""
     words: dict[str, WordsSettings]
+    """Tokenisation into words, by side."""
     segmentation: SegmentationSettings
+    """Segmentation of words into subwords."""
     features: dict[str, dict[str, str]]
     """The features that the components read and the annotator behind each: {side: {feature: annotator}}."""
     annotators: dict[str, dict[str, Any]]
-    """The settings of those annotators, so that a model can annotate raw text."""
+    """Settings of these annotators, so that a model can annotate raw text."""
     base: str
+    """Name of the base model."""
     model: TransformerSettings
+    """Settings of the base model."""
     components: dict[str, ComponentSettings]
-    """By name, in the order in which the model calls them."""
+    """Components by name, in the order in which the model calls them."""
     training: TrainingSettings
+    """Settings of training."""
     decoding: DecodingSettings
+    """Settings of decoding."""
     evaluation: EvaluationSettings
+    """Settings of evaluation."""
     tests: tuple[str, ...]
+    """The splits that are translated; the main test comes first."""
     sentences: SentencesSettings = field(default_factory=SentencesSettings)
+    """Number of sentences to use of each split."""
     start_from: str | None = None
-    """The system whose model, on the same data set and scale and with the same seed, has the first weights."""
+    """The system whose model, for the same data set, scale and seed, provides the initial weights."""
     treebank: TreebankSettings | None = None
-    """How it is trained on the treebanks."""
+    """Settings for training on treebanks."""
     treebanks: tuple[str, ...] = ()
-    """The splits that `treebank` means."""
+    """The treebank splits for training."""
     gold: tuple[str, ...] = ()
-    """The splits whose gold trees its own are compared with."""
+    """The splits whose gold trees the run's parses are compared with."""
     gold_annotator: str | None = None
-    """The annotator that gives the trees of treebanks and gold splits."""
+    """The annotator that reads the trees of treebanks and gold splits."""
     transforms: dict[str, TransformSettings] = field(default_factory=dict)
-    """The transforms of examples by name, in their order."""
+    """Transforms of examples by name, in order of application."""
     linearised_by: str | None = None
-    """The annotator whose linearised parses of the sources they read; None if they read none."""
+    """The annotator whose linearised parses of the sources the transforms read; None if they read none."""
 
     def __post_init__(self) -> None:
         for side, features in self.features.items():
@@ -91,19 +105,19 @@ class RunSettings:
 
     @property
     def inference_features(self) -> dict[str, dict[str, str]]:
-        """What translating and parsing read of the source: the features of the components that read them even then."""
+        """The source features for translating and parsing: those of components that need them at inference."""
         return {"source": self._source_features(lambda settings: settings.needs_at_inference)}
 
     def split_features(self, split: str) -> dict[str, dict[str, str]]:
-        """What is read of a split.
+        """Return the features to read of a split, {side: {feature: annotator}}.
 
-        Of a treebank that is trained on, what trees give is its own, the rest as everywhere; pairs beside it do not
-        train heads to parse, and what is parsed needs no more than inference does.
+        A treebank for training has gold trees and the usual features otherwise. Sentence pairs that are trained on
+        together with a treebank do not train parsing, so they lack the features of components that only parse.
         """
         if split in self.treebanks:
             gold = {name for name, feature in FEATURES.items() if feature.annotation == "dependencies"}
             features = self.features["source"].items()
-            return {"source": {name: self.gold_annotator if name in gold else other for name, other in features}}
+            return {"source": {name: self.gold_annotator if name in gold else usual for name, usual in features}}
         if split in self.gold:
             return self.inference_features
         if split == "train" and self.treebank:
@@ -111,15 +125,15 @@ class RunSettings:
         return self.features
 
     def sides_of(self, split: str) -> tuple[str, ...]:
-        """The sides that are read of a split."""
+        """Return the sides to read of a split."""
         return ("source",) if split in (*self.treebanks, *self.gold) else SIDES
 
     def feature_folder(self, layout: Layout) -> str:
-        """Give the folder of the features that it reads."""
+        """Return the folder of the run's features."""
         return layout.path("features", dataset=self.dataset, segmentation=self.segmentation.name)
 
     def feature_files(self, split: str) -> list[str]:
-        """Name the files of features that are read of a split."""
+        """Return the names of the feature files to read of a split."""
         sides, features = self.sides_of(split), self.split_features(split)
         files = [file_name("tokens", split=split, side=side) for side in sides]
         annotators = ((side, annotator) for side in sides for annotator in features.get(side, {}).values())
@@ -128,7 +142,7 @@ class RunSettings:
         return list(dict.fromkeys([*files, *([linearised_parses] if linearised_parses else [])]))
 
     def linearised_parses_file(self, split: str) -> str | None:
-        """Name the file of linearised parses that is read of a split, where transforms make pairs to train on of it."""
+        """Return the name of a split's file of linearised parses; None if no transform reads it."""
         if self.linearised_by is None or split not in ("train", "dev"):
             return None
         return file_name("linearised", split=split, annotator=self.linearised_by)
@@ -139,28 +153,29 @@ class RunSettings:
 
     @property
     def parses(self) -> bool:
-        """Whether the system gives a head for every source word."""
+        """Whether the system predicts a head for every source word."""
         return any(settings.parses for settings in self.components.values())
 
     @property
     def parsed_tests(self) -> tuple[str, ...]:
-        """The tests that it parses beside translating them."""
+        """The tests that the system parses in addition to translating them."""
         return self.tests if self.parses else ()
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """What it is scored by: bleu; uas where it parses; gold.uas where there are treebanks to compare with."""
+        """The scores of the system: bleu; uas if it parses; gold.uas if there are gold treebanks for it."""
         return ("bleu", *(["uas"] if self.parses else []), *(["gold.uas"] if self.gold else []))
 
     @property
     def parses_to_trees(self) -> bool:
-        """Whether it learns to do so from trees, so that treebanks can say how well it does."""
+        """Whether the system learns to parse from trees, so that its parses can be compared with treebanks."""
         return any(s.parses and "trees" in s.needs.get("source", ()) for s in self.components.values())
 
     def text_words(self, side: str) -> WordsSettings:
-        """How words are made of raw text, and text of words: a corpus that came as words is no guide to either.
+        """Return how to split raw text into words and join words to text, even if the corpus has given words.
 
-        Where scores are computed on detokenised text, given words follow Moses' conventions; else tokens stay tokens.
+        Given words are then treated by the conventions of Moses if scores are computed on detokenised text, and as
+        tokens separated by spaces otherwise.
         """
         words = self.words[side]
         if words.kind != "given":
@@ -169,7 +184,7 @@ class RunSettings:
 
 
 def run_to_json(run: RunSettings) -> dict[str, Any]:
-    """Write a run as plain values; `run_from_json` reads them back."""
+    """Convert a run to plain values, the inverse of `run_from_json`."""
     values = plain(run)
     values["components"] = {name: COMPONENTS.entry_of(settings) for name, settings in run.components.items()}
     values["transforms"] = {name: TRANSFORMS.entry_of(settings) for name, settings in run.transforms.items()}
@@ -177,11 +192,11 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
 
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
-    """Read a run back from plain values."""
-    made: dict[str, Any] = {}
+    """Build a run from plain values. Raises `UserError` if they are not valid."""
+    sections: dict[str, Any] = {}
     for section, settings_of in (("components", component_settings), ("transforms", transform_settings)):
         entries = values.get(section)
         if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
             raise UserError(f"{where}: {section} must be a mapping of names to settings, not {entries!r}.")
-        made[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
-    return build(RunSettings, {**values, **made}, where=where)
+        sections[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
+    return build(RunSettings, {**values, **sections}, where=where)

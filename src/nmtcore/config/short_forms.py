@@ -1,4 +1,4 @@
-"""The short forms that a data set's file may have, brought to the full ones."""
+"""Expand the short forms in the file of a data set."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +13,10 @@ from nmtcore.config.typed import build
 
 
 def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *, where: str) -> DatasetSettings:
-    """Bring the short forms of a data set's file to the full ones, then build the settings.
+    """Expand the short forms in a data set's file and build the settings.
 
-    A corpus that its splits name and its `corpora` do not define is one of those that data sets share. A null, for a
-    key, a split, a corpus, an annotator, or a side or kind of `syntax`, drops what the data set it extends has there.
+    If the splits name a corpus that `corpora` does not define, it is read from the `shared` corpora. A null for a key,
+    a split, a corpus, an annotator, or for a side or an annotation in `syntax` drops the extended data set's value.
     """
     values = _without_nulls(values) | {"name": name}
     for key in ("corpora", "annotators", "syntax"):
@@ -24,18 +24,18 @@ def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], 
             values[key] = _without_nulls(values[key])
     if isinstance(values.get("syntax"), Mapping):
         values["syntax"] = {
-            side: _without_nulls(kinds) if isinstance(kinds, Mapping) else kinds
-            for side, kinds in values["syntax"].items()
+            side: _without_nulls(annotators) if isinstance(annotators, Mapping) else annotators
+            for side, annotators in values["syntax"].items()
         }
     if "words" in values:
-        values["words"] = _words(values["words"])
+        values["words"] = _expand_words(values["words"])
     if isinstance(values.get("splits"), Mapping):
-        values["splits"] = {key: _parts(parts) for key, parts in values["splits"].items() if parts is not None}
+        values["splits"] = {key: _expand_parts(parts) for key, parts in values["splits"].items() if parts is not None}
         if isinstance(values.setdefault("corpora", {}), Mapping):
             values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
     if isinstance(values.get("corpora"), Mapping):
         languages = {values.get("source"): "source", values.get("target"): "target"}
-        values["corpora"] = {key: _corpus(corpus, languages) for key, corpus in values["corpora"].items()}
+        values["corpora"] = {key: _expand_corpus(corpus, languages) for key, corpus in values["corpora"].items()}
     if isinstance(values.get("filters"), list):
         values["filters"] = tuple(
             FILTERS.build({"name": entry} if isinstance(entry, str) else entry, where=f"{where}: filters")
@@ -54,13 +54,13 @@ def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shared_corpora(values: Mapping[str, Any], shared: Mapping[str, Path]) -> dict[str, Any]:
-    """Read the corpora of the splits that `corpora` does not define and that data sets share."""
-    named = [part.get("corpus") for parts in values["splits"].values() for part in parts if isinstance(part, Mapping)]
-    return {name: read_with_paths(shared[name]) for name in named if name not in values["corpora"] and name in shared}
+    """Read the shared corpora that the splits name and `corpora` does not define."""
+    names = [part.get("corpus") for parts in values["splits"].values() for part in parts if isinstance(part, Mapping)]
+    return {name: read_with_paths(shared[name]) for name in names if name not in values["corpora"] and name in shared}
 
 
-def _words(words: Any) -> Any:
-    """A kind, or settings, for both sides; or one of them for each."""
+def _expand_words(words: Any) -> Any:
+    """Expand one kind or one mapping of settings to both sides, and each kind to settings."""
     if isinstance(words, str) or (isinstance(words, Mapping) and not set(words) & set(SIDES)):
         words = dict.fromkeys(SIDES, words)
     if not isinstance(words, Mapping):
@@ -68,8 +68,8 @@ def _words(words: Any) -> Any:
     return {side: {"kind": entry} if isinstance(entry, str) else entry for side, entry in words.items()}
 
 
-def _corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
-    """Give files by role: a language code stands for the side of that language, one file for a list of one."""
+def _expand_corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
+    """Replace language codes by sides in the keys of `files`, and a single file by a list."""
     if not isinstance(corpus, Mapping) or not isinstance(corpus.get("files"), Mapping):
         return corpus
     files = corpus["files"].items()
@@ -77,6 +77,6 @@ def _corpus(corpus: Any, languages: Mapping[str, str]) -> Any:
     return {**corpus, "files": files}
 
 
-def _parts(parts: Any) -> Any:
+def _expand_parts(parts: Any) -> Any:
     parts = parts if isinstance(parts, list) else [parts]
     return [{"corpus": part} if isinstance(part, str) else part for part in parts]

@@ -1,4 +1,4 @@
-"""What jobs of the corpus stage and of scoring are told: the values that they depend on, and nothing else."""
+"""Settings of jobs that read, filter and score: exactly the values that each of these jobs depends on."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,29 +13,30 @@ from nmtcore.config.segmentation import WordsSettings
 
 @settings_class
 class ReadingSettings:
-    """What decides how a split is read."""
+    """Settings for reading a split."""
 
     languages: dict[str, str]
     """Language codes by side."""
     treebank: bool
-    """Whether the split is a treebank: sentences with the trees and words that came along."""
+    """Whether the split is a treebank: sentences with their own trees and words."""
     parts: tuple[PartSettings, ...]
+    """The parts of corpora that make up the split."""
     corpora: dict[str, CorpusSettings]
-    """The corpora of the parts, without licences, citations and files' approximate sizes."""
+    """The corpora of the parts, without licences, citations and approximate file sizes."""
     words: dict[str, WordsSettings]
-    """How each side's words are fixed."""
+    """How each side is split into words."""
     max_bad_lines: Amount = 0
-    """Broken lines that are dropped and counted before reading stops with an error."""
+    """Number of broken lines that are dropped before reading stops with an error."""
 
     @classmethod
     def of(cls, dataset: DatasetSettings, split: str) -> "ReadingSettings":
-        """Take what reading one split of a data set depends on."""
+        """Select the settings that reading a split of a data set depends on."""
         parts = dataset.splits[split]
         return cls(
             languages={side: dataset.language(side) for side in SIDES},
             treebank=split in dataset.treebanks,
             parts=parts,
-            corpora={part.corpus: _what_is_read(dataset.corpora[part.corpus]) for part in parts},
+            corpora={part.corpus: _read_settings(dataset.corpora[part.corpus]) for part in parts},
             words=dataset.words,
             max_bad_lines=dataset.max_bad_lines,
         )
@@ -43,16 +44,16 @@ class ReadingSettings:
 
 @settings_class
 class FilteringSettings:
-    """What decides which pairs of a split are kept."""
+    """Settings for filtering the sentence pairs of a split."""
 
     languages: dict[str, str]
     """Language codes by side."""
     filters: tuple[FilterSettings, ...]
-    """In the order in which they are applied; none unless the split is the training split."""
+    """Filters in the order of application; empty for all splits but the training split."""
 
     @classmethod
     def of(cls, dataset: DatasetSettings, split: str) -> "FilteringSettings":
-        """Take what filtering one split of a data set depends on."""
+        """Select the settings that filtering a split of a data set depends on."""
         return cls(
             languages={side: dataset.language(side) for side in SIDES},
             filters=dataset.filters if split == "train" else (),
@@ -61,33 +62,38 @@ class FilteringSettings:
 
 @settings_class
 class ScoringSettings:
-    """What decides how the translations and parses of a run are scored, and whose scores they are."""
+    """Settings for scoring the translations and parses of a run, and the names of the run."""
 
     dataset: str
+    """Name of the data set."""
     system: str
+    """Name of the system."""
     scale: str
+    """Name of the scale."""
     seed: Seed
+    """Seed of the run."""
     splits: tuple[str, ...]
-    """The splits that are scored, in this order."""
+    """The splits to score, in order."""
     parsed: tuple[str, ...]
-    """Those of them that have parses."""
+    """The splits that have parses."""
     evaluation: EvaluationSettings
+    """Settings of evaluation."""
 
     @classmethod
     def of_tests(cls, run: RunSettings) -> "ScoringSettings":
-        """Take what scoring the tests of a run depends on."""
-        return cls(**_named(run), splits=run.tests, parsed=run.parsed_tests, evaluation=run.evaluation)
+        """Select the settings that scoring the tests of a run depends on."""
+        return cls(**_run_names(run), splits=run.tests, parsed=run.parsed_tests, evaluation=run.evaluation)
 
     @classmethod
     def of_gold(cls, run: RunSettings) -> "ScoringSettings":
-        """Take what scoring the parses of a run's gold treebanks depends on."""
-        return cls(**_named(run), splits=run.gold, parsed=run.gold, evaluation=run.evaluation)
+        """Select the settings that scoring the parses of a run's gold treebanks depends on."""
+        return cls(**_run_names(run), splits=run.gold, parsed=run.gold, evaluation=run.evaluation)
 
 
-def _named(run: RunSettings) -> dict[str, Any]:
+def _run_names(run: RunSettings) -> dict[str, Any]:
     return {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
 
 
-def _what_is_read(corpus: CorpusSettings) -> CorpusSettings:
-    files = {role: tuple(replace(file, megabytes=None) for file in each) for role, each in corpus.files.items()}
+def _read_settings(corpus: CorpusSettings) -> CorpusSettings:
+    files = {role: tuple(replace(file, megabytes=None) for file in entries) for role, entries in corpus.files.items()}
     return replace(corpus, files=files, licence="", citation="")

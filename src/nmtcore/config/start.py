@@ -1,4 +1,4 @@
-"""What must hold where a system starts from another one's model."""
+"""Checks of a system that starts from another system's model."""
 
 from dataclasses import replace
 
@@ -10,31 +10,37 @@ from nmtcore.errors import UserError
 
 
 def check_no_circle(catalogue: Catalogue, system: str, *, where: str) -> None:
-    """Raise a sentence when a system starts, over others perhaps, from itself."""
+    """Raise `UserError` if a system starts from itself, directly or through other systems."""
     names, name = [system], catalogue.system(system).start_from
     while name is not None:
         if name in names:
-            raise UserError(f"{where}: {' starts from '.join([*names, name])}: a circle.")
+            raise UserError(
+                f"{where}: {' starts from '.join([*names, name])}: this is circular, remove one `start_from`."
+            )
         names, name = [*names, name], catalogue.system(name, where=f"{where}: start_from").start_from
 
 
 def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
-    """Compare a run with the one whose weights it starts from: they must have the same."""
-    for what, shapes in (("model", _shape), ("components", _kinds)):
-        if shapes(run) != shapes(start):
-            raise UserError(f"{where}: start_from: {start.system} has other {what}, so its weights do not fit.")
+    """Raise `UserError` unless a run has the same model, components, transforms and segmentation as its start."""
+    where = f"{where}: start_from: {start.system}"
+    if _model(run) != _model(start):
+        raise UserError(f"{where} has another model, so its weights do not fit.")
+    if _components(run) != _components(start):
+        raise UserError(f"{where} has other components, so its weights do not fit.")
     if run.transforms != start.transforms:
-        raise UserError(f"{where}: start_from: {start.system} has other transforms, so its vocabularies do not fit.")
+        raise UserError(f"{where} has other transforms, so its vocabularies do not fit.")
     if run.segmentation != start.segmentation:
-        raise UserError(f"{where}: start_from: {start.system} cuts words otherwise ({start.segmentation.name}).")
+        raise UserError(
+            f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
+        )
 
 
-def _kinds(run: RunSettings) -> list[tuple[str, str]]:
-    """Give name and kind of each component, in order."""
+def _components(run: RunSettings) -> list[tuple[str, str]]:
+    """Return the name and the registered class name of each component, in order."""
     return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
 
 
-def _shape(run: RunSettings) -> tuple[str, TransformerSettings]:
-    """Give what decides the shape of a model's weights."""
+def _model(run: RunSettings) -> tuple[str, TransformerSettings]:
+    """Return the settings that determine the shapes of a model's weights."""
     dropouts = ("dropout", "embedding_dropout", "attention_dropout", "activation_dropout")
     return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))

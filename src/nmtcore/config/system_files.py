@@ -1,4 +1,4 @@
-"""The systems' entries as their files have them. A mistake in one entry matters only to targets that need it."""
+"""Read the entries of systems from their files. A faulty entry only affects targets that need it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,17 +13,17 @@ from nmtcore.errors import UserError
 
 @dataclass(frozen=True, kw_only=True)
 class SystemEntries:
-    """What the files of `systems/` hold."""
+    """The content of the files in `systems/`."""
 
     entries: dict[str, tuple[Path, dict[str, Any]]] = field(default_factory=dict)
-    """By name: the file and the keys of every system that can be read."""
+    """The file and the keys of every readable system, by name."""
     faults: list[str] = field(default_factory=list)
-    """A sentence for each file or system that cannot be read."""
+    """One sentence for each file or system that cannot be read."""
 
     def check(self, name: str, *, where: str) -> str:
-        """Return the name of a system that was read; if it was not, say what could not be read."""
+        """Return the name. Raises `UserError` if there is no such system; it also lists the faults."""
         try:
-            return choose(name, self.entries, what="system", where=where)
+            return choose(name, self.entries, noun="system", where=where)
         except UserError as error:
             if not self.faults:
                 raise
@@ -31,37 +31,36 @@ class SystemEntries:
 
 
 def read_systems(paths: Iterable[Path], *, pattern: str, reserved: Iterable[str]) -> SystemEntries:
-    """Read files of systems, whose names must match `pattern` and be none of `reserved`.
+    """Read files of systems, whose names must match `pattern` and must not be `reserved`.
 
-    What cannot be read is a fault of the result. A system that stands in two files is a `UserError`: either could be
-    meant.
+    Files and entries that cannot be read become faults of the result. Raises `UserError` if two files define the same
+    system.
     """
-    found = SystemEntries()
+    systems = SystemEntries()
     for path in paths:
         try:
             values = read_yaml(path)
         except UserError as error:
-            found.faults.append(str(error))
+            systems.faults.append(str(error))
             continue
         for name, entry in values.items():
-            if name in found.entries:
+            if name in systems.entries:
                 raise UserError(
-                    f"{path}: the system '{name}' stands in {found.entries[name][0]} too: give one of them another "
-                    "name."
+                    f"{path}: the system '{name}' is also defined in {systems.entries[name][0]}: rename one of them."
                 )
             fault = _fault(name, entry, pattern, reserved)
             if fault:
-                found.faults.append(f"{path}: {fault}")
+                systems.faults.append(f"{path}: {fault}")
             else:
-                found.entries[name] = (path, dict(entry))
-    return found
+                systems.entries[name] = (path, dict(entry))
+    return systems
 
 
 def _fault(name: str, entry: Any, pattern: str, reserved: Iterable[str]) -> str | None:
     if not re.fullmatch(pattern, name) or name in reserved:
         return (
-            f"'{name}' cannot be a system's name: it has small letters, digits and single underscores, begins with a "
-            f"letter, and is none of {', '.join(reserved)}."
+            f"'{name}' cannot be a system's name: use small letters, digits and single underscores, begin with a "
+            f"letter, and avoid {', '.join(reserved)}."
         )
     if not isinstance(entry, Mapping):
         return f"{name}: expected keys and values, found {entry!r}."

@@ -1,7 +1,7 @@
-"""The settings of every transform of examples, and what planning must know of each without importing numpy.
+"""The settings of every transform of examples, and the facts that planning needs without importing numpy.
 
-To add a transform: its settings here with a line in `TRANSFORMS`, its code in `features/transforms/{kind}.py`, in a
-class that is called like the settings (`ParsingTask`).
+To add a transform, put its settings here with a line in `TRANSFORMS`; its code goes to `features/transforms/{kind}.py`,
+in a class named like the settings (`ParsingTask`).
 """
 
 from collections.abc import Mapping
@@ -13,28 +13,28 @@ from nmtcore.config.registry import Registry
 
 @settings_class
 class TransformSettings:
-    """What all transforms share."""
+    """Base class of the settings of transforms."""
 
     linearised_parses_of: ClassVar[Literal["constituency"] | None] = None
     """The source annotation whose linearised parses it reads. The segmentation must be learned from them too."""
 
     without_syntax: ClassVar[str | None] = None
-    """Why no component of the same system may read trees or tags, or give words heads. None: they may."""
+    """Why no component of the same system may read trees or tags or predict heads; None if components may do so."""
 
 
 @settings_class
 class ParsingTaskSettings(TransformSettings):
-    """Every source stands twice: to be translated, and to be parsed (Currey and Heafield 2019)."""
+    """Use every source twice: once to be translated and once to be parsed (Currey and Heafield 2019)."""
 
     linearised_parses_of: ClassVar[Literal["constituency"]] = "constituency"
-    without_syntax: ClassVar[str] = "sources stand between tags that have neither"
+    without_syntax: ClassVar[str] = "it encloses sources in tags, which have no syntax"
 
 
 TRANSFORMS = Registry[TransformSettings](
-    {"parsing_task": ParsingTaskSettings}, what="transform", package="nmtcore.features.transforms", key="kind"
+    {"parsing_task": ParsingTaskSettings}, noun="transform", package="nmtcore.features.transforms", key="kind"
 )
 
 
 def transform_settings(name: str, entry: Mapping[str, Any], *, where: str) -> TransformSettings:
-    """Build the settings of a system's transform `name: {kind: ..., key: value...}`; without a kind, it is the name."""
+    """Build the settings of a transform `name: {kind: ..., key: value...}`; `kind` defaults to the name."""
     return TRANSFORMS.build_named(name, entry, where=f"{where}: transforms")

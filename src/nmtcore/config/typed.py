@@ -36,11 +36,11 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     return f"Valid are: {', '.join(valid)}." if valid else "Nothing is valid here."
 
 
-def choose(name: str, valid: Iterable[str], *, what: str, where: str) -> str:
+def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     """Return `name` if it is valid; otherwise raise a `UserError` that names the most similar valid names."""
     valid = list(valid)
     if name not in valid:
-        raise UserError(f"{where}: unknown {what} '{name}'. {nearest(name, valid)}")
+        raise UserError(f"{where}: unknown {noun} '{name}'. {nearest(name, valid)}")
     return name
 
 
@@ -113,7 +113,9 @@ def _convert(value: Any, hint: Any, *, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise UserError(f"{where}: expected keys and values, found {_shown(value)}.")
-        return {str(k): _convert(v, arguments[1], where=f"{where}.{k}") for k, v in value.items()}
+        key_hint, value_hint = arguments
+        values = {str(key): _convert(inner, value_hint, where=f"{where}.{key}") for key, inner in value.items()}
+        return {_convert(key, key_hint, where=where): inner for key, inner in values.items()}
     if dataclasses.is_dataclass(hint):
         return value if isinstance(value, hint) else build(hint, value, where=where)
     return _convert_plain(value, hint, where)

@@ -1,4 +1,4 @@
-"""YAML files as mappings; a broken one is a sentence with its line."""
+"""Read YAML files as mappings; an error message names the line."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -8,7 +8,7 @@ from nmtcore.errors import UserError, explained
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
-    """Read a YAML file that holds a mapping; a key that stands there twice is an error."""
+    """Read a YAML file that holds a mapping. Raises `UserError` if it is not valid or has a duplicate key."""
     import yaml
 
     with explained(path), open(path, encoding="utf-8") as file:
@@ -27,22 +27,22 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
 
 
 def yaml_paths(folder: str | Path) -> list[Path]:
-    """List the YAML files of a folder, sorted, without those that editors and systems hide behind a dot."""
+    """List the YAML files in a folder, sorted, without hidden files."""
     return sorted(path for ending in (".yaml", ".yml") for path in Path(folder).glob(f"[!.]*{ending}"))
 
 
 def yaml_files(folder: str | Path) -> dict[str, Path]:
-    """Give the YAML files of a folder by name, sorted; one that is there as .yaml and as .yml is a `UserError`."""
-    found: dict[str, Path] = {}
+    """Return the YAML files in a folder by name, sorted. Raises `UserError` if both NAME.yaml and NAME.yml exist."""
+    files: dict[str, Path] = {}
     for path in yaml_paths(folder):
-        if path.stem in found:
-            raise UserError(f"{found[path.stem]} and {path} are both there: which is meant? Delete or rename one.")
-        found[path.stem] = path
-    return found
+        if path.stem in files:
+            raise UserError(f"{files[path.stem]} and {path} have the same name: delete or rename one of them.")
+        files[path.stem] = path
+    return files
 
 
 def config_file(folder: str | Path) -> Path:
-    """Give the folder's config.yaml or config.yml; the former where there is none."""
+    """Return the path of config.yaml or config.yml in a folder; config.yaml if neither exists."""
     return yaml_files(folder).get("config", Path(folder) / "config.yaml")
 
 
@@ -51,7 +51,7 @@ def _loader() -> type:
     import yaml
 
     class StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """A safe loader that takes keys as texts (YAML 1.1 takes `on` for true), and none twice in one mapping."""
+        """A safe loader that reads keys as strings (YAML 1.1 reads `on` as true) and refuses duplicate keys."""
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict:
             seen = set()
@@ -60,9 +60,9 @@ def _loader() -> type:
                     continue
                 key, mark = key_node.value, key_node.start_mark
                 if not isinstance(key_node, yaml.ScalarNode):
-                    raise yaml.MarkedYAMLError(problem="a key must be a text", problem_mark=mark)
+                    raise yaml.MarkedYAMLError(problem="a key must be a string", problem_mark=mark)
                 if key in seen:
-                    raise yaml.MarkedYAMLError(problem=f"the key '{key}' stands twice", problem_mark=mark)
+                    raise yaml.MarkedYAMLError(problem=f"duplicate key '{key}'", problem_mark=mark)
                 seen.add(key)
                 key_node.tag = "tag:yaml.org,2002:str"
             return super().construct_mapping(node, deep)

@@ -167,7 +167,7 @@ class _Tally:
             self._bad += [bad] if len(self._bad) < REPORTED_FAULTS else []
             if self._dropped.total() > self._max_bad:
                 dropped = f" ({self._max_bad} bad lines were already dropped, as max_bad_lines allows)"
-                raise LineError(bad.path, bad.line, bad.what + (dropped if self._max_bad else ""))
+                raise LineError(bad.path, bad.line, bad.fault + (dropped if self._max_bad else ""))
 
     def report(self) -> dict:
         """Return the counts as written to the JSON report."""
@@ -181,7 +181,7 @@ class _Tally:
             "kept": self.kept,
             "dropped": dict(self._dropped.most_common()),
             "corpora": {corpus: dict(counts) for corpus, counts in self._corpora.items()},
-            "first_dropped": [f"{bad.path}, line {bad.line}: {bad.what}" for bad in self._bad],
+            "first_dropped": [f"{bad.path}, line {bad.line}: {bad.fault}" for bad in self._bad],
             **{name: {side: self._counts[name, side] for side in SIDES} for name in names},
             "null_annotations": {side: dict(nulls[side].most_common()) for side in SIDES},
             "warnings": self._warnings(),

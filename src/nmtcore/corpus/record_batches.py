@@ -56,7 +56,7 @@ class BadPair(NamedTuple):
     reason: str
     path: str
     line: int
-    what: str
+    fault: str
 
 
 @dataclass
@@ -79,7 +79,7 @@ def read_chunk(chunk: RowChunk) -> RawBatch:
         try:
             sides = module.parse(row, reader.options, reader.context)
         except BadRow as error:
-            bad.append(BadPair(error.reason, error.path, error.line, error.what))
+            bad.append(BadPair(error.reason, error.path, error.line, error.fault))
             continue
         if reader.context.treebank and all(side.words is None for side in sides):
             raise UserError(

@@ -1,7 +1,7 @@
-"""Fetch one address by https, on from the bytes that are there already; nothing but a whole file counts as fetched.
+"""Download one address over https, resuming earlier attempts; only a complete file counts as downloaded.
 
-Bytes are asked for and appended only when the server proves that they belong to the same file: by 206, a Content-Range
-that fits, and a validator that it compares (RFC 9110, sections 13.1.5 and 14). Everything else starts afresh.
+Further bytes are appended only if the server proves that they belong to the same file: by status 206, a matching
+Content-Range, and a validator that it compares (RFC 9110, sections 13.1.5 and 14). Otherwise the download restarts.
 """
 
 import http.client
@@ -14,89 +14,89 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from nmtcore.corpus.partial import CHUNK, Origin, Partial, PlaceFailed
+from nmtcore.corpus.partial import CHUNK, Origin, PartialDownload, SourceFailed
 
 TIMEOUT = 60
-"""Seconds without any answer, and those in which at least `LEAST` must come."""
-SHORT = 10
-"""Seconds that a server has to tell a length before anything starts."""
-LEAST = 60_000
-"""Bytes; a server that sends fewer in `TIMEOUT` stalls."""
-TRIES = 5
-"""Attempts that bring nothing new, one after the other, before a place is given up."""
+"""Seconds to wait for an answer, and seconds within which at least `MIN_PROGRESS` bytes must arrive."""
+LENGTH_TIMEOUT = 10
+"""Seconds to wait for an answer to a question for a file's length during planning."""
+MIN_PROGRESS = 60_000
+"""Bytes; a server that sends fewer within `TIMEOUT` has stalled."""
+ATTEMPTS = 5
+"""Consecutive attempts without progress after which a source is given up."""
 PAUSE = 1.0
-"""Seconds before the second attempt; each further one waits twice as long."""
-PASSING = (408, 425, 429, 500, 502, 503, 504)
-"""Answers that may be others in a moment."""
+"""Seconds before the second attempt; the pause doubles with each further attempt."""
+TEMPORARY_STATUSES = (408, 425, 429, 500, 502, 503, 504)
+"""HTTP statuses after which another attempt may succeed."""
 
 
-class _Again(Exception):
-    """It broke off, but another attempt may go on."""
+class _TemporaryFailure(Exception):
+    """An attempt failed, but another attempt may succeed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """What is fetched, and what is known about it."""
+    """A URL to download, and how its content can be checked."""
 
     url: str
     length: int | None
-    """Bytes, where the data set tells them."""
-    summed: bool
-    """A sum will be compared, so that bytes which do not belong together cannot pass."""
+    """Bytes according to the data set, if it pins them."""
+    has_checksum: bool
+    """Whether a checksum will be compared, so that a mixture of two files is detected."""
     http_hosts: Collection[str]
-    """Hosts from which plain http is accepted."""
+    """Hosts for which plain http is allowed."""
 
 
-def fetch(address: Address, partial: Partial) -> None:
-    """Fill `partial` until it is whole; raise `PlaceFailed` and leave what came when that does not succeed."""
-    most, tries = partial.length, 0
+def fetch(address: Address, partial: PartialDownload) -> None:
+    """Fill `partial` until it is complete. If that fails, keep the bytes received and raise `SourceFailed`."""
+    max_length, failures = partial.length, 0
     while True:
         try:
             _attempt(address, partial)
             return
-        except _Again as error:
-            tries = 0 if partial.length >= most + LEAST else tries + 1
-            most = max(most, partial.length)
-            if tries == TRIES:
-                kept = f"; {partial.length} bytes are kept, and the next run goes on there" if partial.length else ""
-                raise PlaceFailed(f"{error}, {TRIES} times one after the other{kept}") from error
-            time.sleep(PAUSE * 2 ** max(tries - 1, 0))
+        except _TemporaryFailure as error:
+            failures = 0 if partial.length >= max_length + MIN_PROGRESS else failures + 1
+            max_length = max(max_length, partial.length)
+            if failures == ATTEMPTS:
+                kept = f"; {partial.length} bytes are kept, and the next run resumes there" if partial.length else ""
+                raise SourceFailed(f"{error}, {ATTEMPTS} times in a row{kept}") from error
+            time.sleep(PAUSE * 2 ** max(failures - 1, 0))
 
 
 def remote_length(url: str, http_hosts: Collection[str]) -> int | None:
-    """Ask a server how many bytes a file has; None where it does not tell, or cannot be reached."""
+    """Ask a server for a file's length in bytes; None if it does not say or cannot be reached."""
     request = urllib.request.Request(
         url, headers={"User-Agent": "nmtcore", "Accept-Encoding": "identity"}, method="HEAD"
     )
     try:
-        with _open(request, http_hosts, timeout=SHORT) as response:
+        with _open(request, http_hosts, timeout=LENGTH_TIMEOUT) as response:
             length = response.headers.get("Content-Length", "")
-    except (OSError, http.client.HTTPException, ValueError, PlaceFailed):
+    except (OSError, http.client.HTTPException, ValueError, SourceFailed):
         return None
     return int(length) if length.isdecimal() else None
 
 
-def _attempt(address: Address, partial: Partial) -> None:
+def _attempt(address: Address, partial: PartialDownload) -> None:
     origin = partial.origin
     if origin and (origin.url, origin.length) == (address.url, partial.length):
-        return  # whole already: an earlier run ended between the last byte and the move
-    headers = {"User-Agent": "nmtcore", "Accept-Encoding": "identity", **_range(address, partial)}
-    with _answer(urllib.request.Request(address.url, headers=headers), address, partial) as response:
+        return  # complete: an earlier run ended after the last byte and before the move
+    headers = {"User-Agent": "nmtcore", "Accept-Encoding": "identity", **_range_headers(address, partial)}
+    with _open_or_fail(urllib.request.Request(address.url, headers=headers), address, partial) as response:
         if response.status == 206 and "Range" in headers:
             _check_range(response, partial)
         elif response.status == 200:
             partial.restart(_origin(response, address))
         else:
-            raise PlaceFailed(f"the server answers {response.status} {response.reason}")
-        _copy(response, partial)
+            raise SourceFailed(f"the server answers {response.status} {response.reason}")
+        _copy_response(response, partial)
 
 
-def _range(address: Address, partial: Partial) -> dict[str, str]:
-    """Ask for the rest, where what is there can be trusted to belong to it."""
+def _range_headers(address: Address, partial: PartialDownload) -> dict[str, str]:
+    """Return headers that request the rest of the file, if the bytes received can be verified to belong to it."""
     origin = partial.origin
     if origin is None or origin.url != address.url or origin.length is None or not partial.length:
         return {}
-    if origin.validator is None and not address.summed:
+    if origin.validator is None and not address.has_checksum:
         return {}
     condition = {"If-Range": origin.validator} if origin.validator else {}
     return {"Range": f"bytes={partial.length}-", **condition}
@@ -105,83 +105,87 @@ def _range(address: Address, partial: Partial) -> dict[str, str]:
 def _origin(response: http.client.HTTPResponse, address: Address) -> Origin:
     length = response.headers.get("Content-Length", "")
     length = int(length) if length.isdecimal() else None
-    if length is None and not response.chunked and not address.summed and address.length is None:
-        raise PlaceFailed("the server does not say how long it is, so a part could pass for the whole: pin its length")
+    if length is None and not response.chunked and not address.has_checksum and address.length is None:
+        raise SourceFailed(
+            "the server does not report the length, so a cut-off file could pass for a complete one: pin the `length`"
+        )
     if address.length is not None and length not in (None, address.length):
-        raise PlaceFailed(f"its length is {length} bytes, not {address.length} bytes as the data set says")
+        raise SourceFailed(f"its length is {length} bytes, not {address.length} bytes as the data set says")
     tag = response.headers.get("ETag", "")
     validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
     return Origin(url=address.url, validator=validator, length=length)
 
 
-def _check_range(response: http.client.HTTPResponse, partial: Partial) -> None:
-    told = response.headers.get("Content-Range", "")
-    match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", told)
+def _check_range(response: http.client.HTTPResponse, partial: PartialDownload) -> None:
+    content_range = response.headers.get("Content-Range", "")
+    match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", content_range)
     total = partial.origin.length
     if match is None or [int(number) for number in match.groups()] != [partial.length, total - 1, total]:
         partial.restart()
-        raise _Again(f"the server sends other bytes ({told or 'no Content-Range'}) than those that were asked for")
+        raise _TemporaryFailure(f"the server sends other bytes ({content_range or 'no Content-Range'}) than requested")
 
 
-def _copy(response: http.client.HTTPResponse, partial: Partial) -> None:
-    """Append what the server sends; an error in writing goes on as it is (a full disk)."""
+def _copy_response(response: http.client.HTTPResponse, partial: PartialDownload) -> None:
+    """Append the bytes that the server sends. Errors in writing, such as a full disk, are raised unchanged."""
     total = partial.origin.length
-    since, at = time.monotonic(), partial.length
-    while chunk := _read(response):
+    last_time, last_length = time.monotonic(), partial.length
+    while chunk := _read_response(response):
         partial.write(chunk)
-        if (now := time.monotonic()) - since > TIMEOUT:
-            if partial.length - at < LEAST:
-                raise _Again(f"it stalls: {partial.length - at} bytes in {now - since:.0f} s")
-            since, at = now, partial.length
+        if (now := time.monotonic()) - last_time > TIMEOUT:
+            if partial.length - last_length < MIN_PROGRESS:
+                raise _TemporaryFailure(
+                    f"the server stalls: {partial.length - last_length} bytes in {now - last_time:.0f} s"
+                )
+            last_time, last_length = now, partial.length
     if total is not None and partial.length != total:
-        raise _Again(f"only {partial.length} of {total} bytes came")
+        raise _TemporaryFailure(f"only {partial.length} of {total} bytes arrived")
 
 
-def _read(response: http.client.HTTPResponse) -> bytes:
+def _read_response(response: http.client.HTTPResponse) -> bytes:
     try:
         return response.read1(CHUNK)
     except (OSError, http.client.HTTPException) as error:
-        raise _Again(f"reading it broke off ({error})") from error
+        raise _TemporaryFailure(f"the transfer broke off ({error})") from error
 
 
 def _open(request: urllib.request.Request, http_hosts: Collection[str], *, timeout: float) -> Any:
-    """Send a request; follow redirects only to addresses that are as good."""
+    """Send a request; follow redirects only to addresses that `check_address` accepts."""
 
     class Redirects(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, request: Any, *arguments: Any) -> Any:
-            following = super().redirect_request(request, *arguments)
-            check_address(following.full_url, http_hosts, came_from=request.full_url)
-            return following
+            redirected = super().redirect_request(request, *arguments)
+            check_address(redirected.full_url, http_hosts, redirected_from=request.full_url)
+            return redirected
 
     check_address(request.full_url, http_hosts)
     return urllib.request.build_opener(Redirects).open(request, timeout=timeout)
 
 
-def _answer(request: urllib.request.Request, address: Address, partial: Partial) -> Any:
+def _open_or_fail(request: urllib.request.Request, address: Address, partial: PartialDownload) -> Any:
     try:
         return _open(request, address.http_hosts, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code == 416:  # the file has become shorter, or what is there is not of it
+        if error.code == 416:  # the file became shorter, or the bytes received belong to another file
             partial.restart()
-            raise _Again("the server has no such bytes") from error
-        if error.code in PASSING:
-            raise _Again(f"the server answers {error.code} {error.reason}") from error
-        raise PlaceFailed(f"the server answers {error.code} {error.reason}") from error
+            raise _TemporaryFailure("the server does not have the requested bytes") from error
+        if error.code in TEMPORARY_STATUSES:
+            raise _TemporaryFailure(f"the server answers {error.code} {error.reason}") from error
+        raise SourceFailed(f"the server answers {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, TimeoutError | ConnectionResetError | http.client.RemoteDisconnected):
-            raise _Again(f"the server does not answer ({reason})") from error
-        raise PlaceFailed(f"cannot be reached ({reason})") from error
+            raise _TemporaryFailure(f"the server does not answer ({reason})") from error
+        raise SourceFailed(f"cannot be reached ({reason})") from error
 
 
-def check_address(url: str, http_hosts: Collection[str], *, came_from: str | None = None) -> None:
-    """Refuse what is not https, nor http from a host that is allowed to; and a redirect from https to http."""
+def check_address(url: str, http_hosts: Collection[str], *, redirected_from: str | None = None) -> None:
+    """Raise `SourceFailed` unless a URL is https, or http on an allowed host and not redirected from https."""
     parts, host = urlsplit(url), urlsplit(url).hostname
-    leads = f"it leads to {url}, and " if came_from else ""
-    if parts.scheme == "http" and came_from and urlsplit(came_from).scheme == "https":
-        raise PlaceFailed(f"{leads}a redirect from https to http is not followed")
+    redirect = f"it redirects to {url}, and " if redirected_from else ""
+    if parts.scheme == "http" and redirected_from and urlsplit(redirected_from).scheme == "https":
+        raise SourceFailed(f"{redirect}redirects from https to http are not followed")
     if parts.scheme == "http" and host not in http_hosts:
-        raise PlaceFailed(f"{leads}http is refused; if {host} has nothing better, name it in http_hosts")
+        raise SourceFailed(f"{redirect}http is refused; if {host} does not offer https, add it to http_hosts")
     if parts.scheme not in ("http", "https"):
-        raise PlaceFailed(f"{leads}only https addresses are fetched")
+        raise SourceFailed(f"{redirect}only https addresses are supported")

@@ -43,8 +43,8 @@ class Truecaser:
         for number, line in enumerate(read_lines(path), start=1):
             forms = line.split(" ")
             if len(forms) % 2 or not all(forms[::2]) or not all(map(_COUNT.fullmatch, forms[1::2])):
-                what = "this is not a truecasing model of Moses, whose lines look like 'word (3/4) Word (1)'."
-                raise LineError(path, number, what)
+                fault = "this is not a truecasing model of Moses, whose lines look like 'word (3/4) Word (1)'."
+                raise LineError(path, number, fault)
             best_forms[forms[0].lower()] = forms[0]
             known_forms.update(forms[::2])
         return cls(best_forms, frozenset(known_forms))

@@ -1,8 +1,8 @@
 """The demo corpus: English and German sentences from one synchronous grammar, with trees and categories.
 
 A sentence is composed as abstract syntax (`composing`, `meaning`) and realised in both languages (`english`, `german`).
-The ambiguities of the one language that the other resolves, and the orders in which they differ, hang on the
-structure: nothing but the tree tells whether "sees the man with the telescope" is "mit" or "durch".
+Ambiguities of one language that the other resolves, and differences in word order, depend on the structure: only the
+tree shows whether "sees the man with the telescope" is translated with "mit" or with "durch".
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from nmtcore.demo.phrases import constituents
 from nmtcore.demo.trees import Realisation, lay_out
 
 SIZES = {"train": 20000, "dev": 500, "test": 500}
-"""The splits and their sizes in sentence pairs."""
+"""Sentence pairs per split."""
 
-_LONGEST = 32
-"""The most words (with punctuation) of an English sentence."""
+_MAX_WORDS = 32
+"""Maximum length of an English sentence in words, punctuation included."""
 
-_KNOWN = 5000
-"""The words of dev and test all occur in so many first pairs of the training set."""
+_VOCABULARY_PAIRS = 5000
+"""All words of dev and test occur in this number of first pairs of the training set."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,9 +40,9 @@ class Pair:
 def generate(*, split: str, count: int, seed: int = 1) -> Iterator[Pair]:
     """Yield `count` sentence pairs of a split: English source, German target, both annotated.
 
-    The same seed gives the same pairs everywhere, and a longer run begins with the shorter one. No pair occurs
-    twice. Sentences of dev and test each hold a combination (`combinations`) that no training sentence holds, and
-    only words of the training set. ValueError for an unknown split.
+    A seed gives the same pairs on every machine, and a larger `count` only adds pairs at the end. No pair occurs
+    twice. Every sentence of dev and test has a combination (`combinations`) that no training sentence has, and all its
+    words occur in the training set. Raises ValueError for an unknown split.
     """
     if split not in SIZES:
         raise ValueError(f"no split {split!r} in the demo corpus: choose one of {', '.join(SIZES)}")
@@ -64,12 +64,12 @@ def swap(pair: Pair) -> Pair:
 
 
 def _pair(split: str, seed: int, attempt: int, *, origin: str) -> Pair | None:
-    """Make the pair of one attempt; None where it doesn't belong to the split."""
+    """Return the pair of one attempt, or None if it does not belong to the split."""
     sentence = compose(f"demo {seed} {split} {attempt}")
     if any(map(held_out, combinations(sentence))) == (split == "train"):
         return None
     english = English().sentence(sentence)
-    if len(english) > _LONGEST:
+    if len(english) > _MAX_WORDS:
         return None
     source, target = lay_out(english, ccg=True, bracketed=constituents), lay_out(German().sentence(sentence), ccg=False)
     if split != "train":
@@ -82,7 +82,8 @@ def _pair(split: str, seed: int, attempt: int, *, origin: str) -> Pair | None:
 
 @lru_cache(maxsize=2)
 def _vocabulary(seed: int) -> tuple[frozenset[str], frozenset[str]]:
-    pairs = list(islice(generate(split="train", count=_KNOWN, seed=seed), _KNOWN))
+    """Return the English and the German words of the first training pairs."""
+    pairs = list(islice(generate(split="train", count=_VOCABULARY_PAIRS, seed=seed), _VOCABULARY_PAIRS))
     return (
         frozenset(word for pair in pairs for word in pair.source.words),
         frozenset(word for pair in pairs for word in pair.target.words),

@@ -1,4 +1,4 @@
-"""Which combinations of words and structures are held out of the training set."""
+"""The combinations of words and structures that are held out of the training set."""
 
 from collections.abc import Iterator
 from zlib import crc32
@@ -14,15 +14,15 @@ from nmtcore.demo.meaning import (
     nodes,
 )
 
-SHARE = 20
-"""One combination in so many is held out."""
+HELD_OUT_RATE = 20
+"""One of this number of combinations is held out."""
 
 
 def combinations(sentence: Sentence) -> Iterator[str]:
-    """Name the combinations that a sentence shows.
+    """Yield the names of the combinations in a sentence.
 
-    They are: a verb and its subject with its number, a verb and its object, a noun and its adjective, a noun and
-    the noun that modifies it (an attractor) with both numbers, and a noun and the verb of its relative clause.
+    They are a verb and its subject with the subject's number, a verb and its object, a noun and its adjective, a noun
+    and a noun that modifies it (an attractor) with both numbers, and a noun and the verb of its relative clause.
     """
     for node in nodes(sentence):
         if isinstance(node, NounPhrase):
@@ -65,5 +65,5 @@ def _role(clause: Clause) -> str:
 
 
 def held_out(combination: str) -> bool:
-    """Whether a combination never occurs in training; the same on every machine."""
-    return crc32(combination.encode()) % SHARE == 0
+    """Return whether a combination is excluded from training; the answer is the same on every machine."""
+    return crc32(combination.encode()) % HELD_OUT_RATE == 0

@@ -1,4 +1,4 @@
-"""What a sentence of the demo corpus means: the abstract syntax that both languages realise."""
+"""The abstract syntax of the demo corpus's sentences, which both languages realise."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
@@ -12,7 +12,7 @@ Tense = Literal["present", "past", "perfect", "pluperfect", "future"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pronoun:
-    """A personal pronoun; `german` is the gender of its German antecedent where that differs from English."""
+    """A personal pronoun; `german` is the gender of its German antecedent if that differs from the English one."""
 
     person: int
     number: Number
@@ -29,7 +29,7 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relative:
-    """The relative pronoun: it repeats the noun that its clause modifies."""
+    """A relative pronoun, with the noun that its clause modifies."""
 
     noun: Noun
     number: Number
@@ -52,10 +52,10 @@ class Graded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NounPhrase:
-    """A noun with everything around it.
+    """A noun with its determiner, adjectives and modifiers.
 
-    `determiner` is the English word, or "" for none; an owner takes its place: a `Pronoun` (my), a `Relative`
-    (whose), a `Named` or a `NounPhrase` (the teacher's). `genitive` is an owner after "of".
+    `determiner` is the English word, or "" for none. `owner` replaces it: a `Pronoun` (my), a `Relative` (whose), a
+    `Named` or a `NounPhrase` (the teacher's). `genitive` is an owner after "of".
     """
 
     noun: Noun
@@ -71,7 +71,7 @@ class NounPhrase:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Joined:
-    """Two noun phrases under one conjunction."""
+    """Two coordinated noun phrases or names."""
 
     first: "NounPhrase | Named"
     second: "NounPhrase | Named"
@@ -82,7 +82,7 @@ Nominal = Pronoun | Named | Relative | Interrogative | NounPhrase | Joined
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepositional:
-    """A prepositional phrase; `slot` says where it goes in a clause: time, place, tool, agent, direction."""
+    """A prepositional phrase; `slot` is its place in a clause: time, place, tool, agent, direction or argument."""
 
     link: Link
     nominal: Nominal
@@ -91,7 +91,7 @@ class Prepositional:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """An adverb that asks: where, when, why."""
+    """An interrogative adverb: where, when, why."""
 
     english: str
     german: str
@@ -118,7 +118,7 @@ Adjunct = Adverb | Prepositional | Question | Subordinate | Purpose
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Compared:
-    """A comparative: older than the nominal."""
+    """A comparative with its standard: older than the nominal."""
 
     adjective: Adjective
     than: Nominal
@@ -126,10 +126,10 @@ class Compared:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Predicate:
-    """A verb with what it takes; without a verb it is the copula with its `complement`.
+    """A verb with its arguments and adjuncts; if `verb` is None, the copula with its `complement`.
 
-    `content` is a finite clause (with `marker` that, whether or, for a question word, "") or an infinitive.
-    `shifted` puts the recipient into a phrase with "to". `attitude` is "like" (German: gern) or "want" (wollen).
+    `content` is a finite clause (`marker` is that, bare, whether, or "" before a question word) or an infinitive.
+    `shifted` puts the recipient into a phrase with "to". `attitude` is "", "like" (German: gern) or "want" (wollen).
     """
 
     verb: Verb | None
@@ -151,7 +151,7 @@ class Predicate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clause:
-    """A subject with one predicate or two under `conjunction`; `front` stands before everything else."""
+    """A subject with one predicate, or two joined by `conjunction`; `front` precedes everything else."""
 
     subject: Nominal
     predicates: tuple[Predicate, ...]
@@ -161,7 +161,7 @@ class Clause:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Existence:
-    """There is something somewhere."""
+    """An existential clause: there is something somewhere."""
 
     nominal: NounPhrase
     place: Prepositional
@@ -170,7 +170,7 @@ class Existence:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sentence:
-    """A statement of one or two clauses (under `conjunction`), or a question of one."""
+    """A statement of one clause or of two joined by `conjunction`, or a question of one clause."""
 
     clauses: tuple[Clause | Existence, ...]
     conjunction: str = ""
@@ -178,7 +178,7 @@ class Sentence:
 
 
 def nodes(meaning: Any) -> Iterator[Any]:
-    """Yield every node of the abstract syntax below `meaning`, itself first; lexical entries are leaves."""
+    """Yield `meaning` and every node of the abstract syntax below it; lexical entries are leaves."""
     yield meaning
     for name in _field_names(type(meaning)):
         value = getattr(meaning, name)
@@ -196,7 +196,7 @@ def _field_names(node_class: type) -> tuple[str, ...]:
 
 
 def agreement(nominal: Nominal) -> tuple[int, Number]:
-    """Return the person and the number that a verb shows when `nominal` is its subject."""
+    """Return the person and the number of a verb whose subject is `nominal`."""
     if isinstance(nominal, Pronoun):
         return nominal.person, nominal.number
     if isinstance(nominal, Joined):
@@ -207,7 +207,7 @@ def agreement(nominal: Nominal) -> tuple[int, Number]:
 
 
 def wh_role(clause: Clause) -> str | None:
-    """Say what a question word asks for in `clause`: subject, object, front; None where there is none."""
+    """Return the role of the question word in `clause` (subject, object or front), or None if there is none."""
     if _asks(clause.subject):
         return "subject"
     if _asks(clause.predicates[0].object):

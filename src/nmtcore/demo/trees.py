@@ -1,6 +1,6 @@
-"""Words that know their heads, phrases of them, and the sentence that they make in the end.
+"""Words with their heads, phrases, and finished sentences.
 
-A head is another word, never a position, so that a realiser can put words wherever the language wants them.
+A head is a reference to another word, not a position, so that a realiser can order the words freely.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ class Word:
 
 @dataclass(kw_only=True, slots=True)
 class Phrase:
-    """Words in their order and the one that governs the rest."""
+    """Words in their order, and the one that heads the phrase."""
 
     head: Word
     words: list[Word] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Phrase:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Realisation:
-    """A sentence as one language says it: its text, its words, and their analysis."""
+    """A sentence in one language: its text, its words, and their analysis."""
 
     text: str
     words: list[str]
@@ -43,7 +43,7 @@ class Realisation:
 
 
 def feats(**values: str) -> str:
-    """Write morphological features as Universal Dependencies does: sorted, `Name=Value|...`, or "_" for none."""
+    """Format morphological features for Universal Dependencies: sorted, `Name=Value|...`, or "_" for none."""
     return _joined(tuple(values.items()))
 
 
@@ -53,28 +53,28 @@ def _joined(values: tuple[tuple[str, str], ...]) -> str:
 
 
 def attach(dependent: Phrase | Word, *, head: Word, deprel: str) -> list[Word]:
-    """Hang a phrase on `head`; return its words."""
+    """Attach a phrase to `head`; return its words."""
     word = dependent.head if isinstance(dependent, Phrase) else dependent
     word.head, word.deprel = head, deprel
     return dependent.words if isinstance(dependent, Phrase) else [dependent]
 
 
 def punctuation(form: str, *, head: Word, xpos: str) -> Word:
-    """Make a punctuation mark that hangs on `head`."""
+    """Return a punctuation mark attached to `head`."""
     ccg = "," if form == "," else "."
     return Word(form=form, lemma=form, upos="PUNCT", xpos=xpos, ccg=ccg, deprel="punct", head=head)
 
 
 def detokenise(words: Iterable[str]) -> str:
-    """Join words into raw text: punctuation and the English 's follow without a space."""
+    """Join words into raw text, without a space before punctuation and the English 's."""
     text = ""
     for word in words:
         text += word if not text or word in {",", ".", "?", "'s"} else " " + word
     return text
 
 
-def _settle_commas(words: list[Word]) -> list[Word]:
-    """Drop a comma that stands before another mark: one is enough."""
+def _without_double_marks(words: list[Word]) -> list[Word]:
+    """Drop commas that precede another punctuation mark."""
     following = [*words[1:], None]
     return [
         word
@@ -84,11 +84,11 @@ def _settle_commas(words: list[Word]) -> list[Word]:
 
 
 def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], str] | None = None) -> Realisation:
-    """Number the words, capitalise the first one, and return the sentence that they make.
+    """Return the sentence made of `words`, with the first one capitalised and heads as positions.
 
-    `bracketed` writes the constituents of the words in brackets.
+    `bracketed` returns the constituents of the words in brackets.
     """
-    words = _settle_commas(words)
+    words = _without_double_marks(words)
     position = {id(word): index for index, word in enumerate(words, start=1)}
     words[0].form = words[0].form[0].upper() + words[0].form[1:]
     forms = [word.form for word in words]

@@ -1,7 +1,4 @@
-"""What a model's heads look at while it reads and translates raw text, as Parquet for analysis.
-
-B sentences of a batch, H heads, Q query tokens, S source tokens.
-"""
+"""Attention weights of a model that reads and translates raw text, written as Parquet for analysis."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -40,19 +37,20 @@ ATTENTION_SCHEMA = pa.schema(
         ("weights", pa.list_(pa.list_(pa.float32()))),
     ]
 )
-"""A row a head of every sentence. `id` is the line (from 0), `part` counts the pieces of a very long one; `attention`
-is "encoder" or "cross"; a row of `weights` belongs to a token of `queries` (in "cross", the one that is about to be
-written), a column to one of `keys` (the source's tokens, whose words from 0 are `key_words`, -1 for none)."""
+"""One row per sentence, layer and head. `id` is the line (from 0); `part` counts the parts of a very long line.
+`attention` is "encoder" or "cross". `keys` are the source tokens, and `key_words` their words (from 0, -1 for none).
+`weights` has one row per token of `queries` and one column per token of `keys`. The queries of "cross" are the target
+tokens about to be generated."""
 
-SENTENCES, CELLS = 64, 2**18
-"""Of one batch at most: sentences, and cells of the maps of one head. A paper's model has 48 heads in the encoder."""
+MAX_SENTENCES, MAX_CELLS = 64, 2**18
+"""Per batch: sentences, and cells of the attention maps of one head (a paper's encoder has 48 heads)."""
 
-TOGETHER = 4
-"""Batches whose maps are held at a time."""
+BATCHES_IN_MEMORY = 4
+"""Batches whose maps are in memory at the same time."""
 
 
 def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
-    """Load a model whose heads are watched; see `load_bundle`."""
+    """Load a model that records its attention weights; see `load_bundle`."""
     return load_bundle(folder, device, observers=[AttentionMaps()])
 
 
@@ -65,44 +63,44 @@ def write_attention(
     where: str = "standard input",
     model_folders: Sequence[Path] = (),
 ) -> None:
-    """Write the weights of all heads over each line as `ATTENTION_SCHEMA`, in order; a line without words has none.
+    """Write the attention weights of all heads as `ATTENTION_SCHEMA`, line by line; lines without words have no rows.
 
-    With `cross` the model translates as well, and its attention to the source while it writes its best translation is
-    beside that within the source. `bundle` is one of `load_observed_bundle`. Raises as `Bundle.translate_n_best`.
+    With `cross`, also translate each line, and write the attention of its best translation to the source. `bundle`
+    comes from `load_observed_bundle`. Raises the errors of `Bundle.translate_n_best`.
     """
     with bundle.reader(model_folders) as reader, row_writer(path, ATTENTION_SCHEMA) as writer:
         first = 0
         for texts in grouped(clean_lines(lines, where=where), LINES_PER_CHUNK):
             examples, line_of_part = reader.examples(texts)
             ids = np.array(line_of_part, dtype=np.int64) + first
-            for found in _observed(bundle, replace(examples, id=ids), cross=cross):
-                writer.write_batch(found)
+            for rows in _chunk_rows(bundle, replace(examples, id=ids), cross=cross):
+                writer.write_batch(rows)
             first += len(texts)
 
 
-def _observed(bundle: Bundle, examples: Examples, *, cross: bool) -> Iterator[pa.RecordBatch]:
-    parts = _parts(examples.id)
+def _chunk_rows(bundle: Bundle, examples: Examples, *, cross: bool) -> Iterator[pa.RecordBatch]:
+    part_numbers = _part_numbers(examples.id)
 
-    def observed(rows: np.ndarray) -> pa.RecordBatch:
-        return _watch(bundle, examples.take(rows), parts[rows], cross=cross)
+    def batch_rows(rows: np.ndarray) -> pa.RecordBatch:
+        return _batch_rows(bundle, examples.take(rows), part_numbers[rows], cross=cross)
 
-    for some in grouped(bounded_batches(examples.source.ids.lengths), TOGETHER):
-        yield from map_batches(bundle.model, some, observed, advice=USE_CPU)
+    for batches in grouped(bounded_batches(examples.source.ids.lengths), BATCHES_IN_MEMORY):
+        yield from map_batches(bundle.model, batches, batch_rows, advice=USE_CPU)
 
 
-def _parts(ids: np.ndarray) -> np.ndarray:
-    """Count the examples of each line from 0."""
+def _part_numbers(ids: np.ndarray) -> np.ndarray:
+    """Number the examples of each line from 0; `ids` are their lines, in ascending order."""
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
     return np.arange(len(ids)) - np.repeat(starts, np.diff(starts, append=len(ids)))
 
 
 def bounded_batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
-    """Cut rows, in order, into batches within `SENTENCES` and `CELLS`; one row at least."""
+    """Cut rows, in order, into batches within `MAX_SENTENCES` and `MAX_CELLS`; a batch has at least one row."""
     start, longest = 0, 0
     for row, length in enumerate(lengths.tolist()):
         longest = max(longest, length)
         count = row - start + 1
-        if count > 1 and (count > SENTENCES or count * longest**2 > CELLS):
+        if count > 1 and (count > MAX_SENTENCES or count * longest**2 > MAX_CELLS):
             yield np.arange(start, row)
             start, longest = row, length
     if len(lengths):
@@ -111,7 +109,7 @@ def bounded_batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedBatch:
-    """An encoded batch and what its heads looked at."""
+    """An encoded batch and its recorded attention."""
 
     batch: Batch
     encoded: Encoded
@@ -120,69 +118,73 @@ class ObservedBatch:
 
     @property
     def maps(self) -> dict[tuple[Stack, int], Tensor]:
-        """The weights (B, H, Q, S) up to now, by kind of attention and layer."""
+        """The attention weights recorded so far (B, H, Q, K), by stack and layer."""
         return self.observer.maps(self.encoded.context)
 
     @property
     def words_BS(self) -> np.ndarray:
-        """The word of the text (from 0) of every column, `NO_WORD` for none."""
+        """The word of the text (from 0) of every source position, `NO_WORD` for none."""
         return self.transforms.text_words(self.observer.words_BS(self.encoded.context).cpu().numpy())
 
 
 def observe_batch(bundle: Bundle, examples: Examples) -> ObservedBatch:
-    """Encode all examples as one batch with a model of `load_observed_bundle`."""
+    """Encode all examples as one batch; `bundle` comes from `load_observed_bundle`."""
     model = bundle.model
     (observer,) = (c for c in model.components if isinstance(c, AttentionMaps))
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components), device_of(model))
     return ObservedBatch(batch=batch, encoded=model.encode(batch), observer=observer, transforms=bundle.transforms)
 
 
-def _watch(bundle: Bundle, examples: Examples, parts: np.ndarray, *, cross: bool) -> pa.RecordBatch:
-    """Run the model over one batch and lay out what its heads looked at."""
-    seen = observe_batch(bundle, examples)
-    batch = seen.batch
-    written = _translate(bundle, examples, seen.encoded) if cross else [[]] * len(examples)
-    words = seen.words_BS.tolist()
-    maps = {place: weights.float().cpu().numpy() for place, weights in seen.maps.items()}
+def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *, cross: bool) -> pa.RecordBatch:
+    """Run the model over one batch and lay out the attention weights as rows."""
+    observed = observe_batch(bundle, examples)
+    batch = observed.batch
+    translations = _best_translations(bundle, examples, observed.encoded) if cross else [[]] * len(examples)
+    words = observed.words_BS.tolist()
+    maps = {layer: weights_BHQK.float().cpu().numpy() for layer, weights_BHQK in observed.maps.items()}
     rows = []
-    for i, (source, real) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
-        keys = bundle.source_vocabulary.tokens(source[real].tolist())
-        queries = {"encoder": keys, "cross": bundle.target_vocabulary.tokens(written[i])}
-        common = {"id": examples.id[i], "part": parts[i], "keys": keys, "key_words": words[i][: len(keys)]}
-        for (attention, layer), weights_BHQK in maps.items():
-            of_layer = {**common, "attention": attention, "layer": layer, "queries": queries[attention]}
-            for head, weights_QK in enumerate(weights_BHQK[i, :, : len(queries[attention]), : len(keys)]):
-                rows.append({**of_layer, "head": head, "weights": weights_QK})
+    for b, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
+        keys = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
+        queries = {"encoder": keys, "cross": bundle.target_vocabulary.tokens(translations[b])}
+        sentence = {"id": examples.id[b], "part": part_numbers[b], "keys": keys, "key_words": words[b][: len(keys)]}
+        for (stack, layer), weights_BHQK in maps.items():
+            common = {**sentence, "attention": stack, "layer": layer, "queries": queries[stack]}
+            for head, weights_QK in enumerate(weights_BHQK[b, :, : len(queries[stack]), : len(keys)]):
+                rows.append({**common, "head": head, "weights": weights_QK})
     return _record_batch(rows)
 
 
-def _translate(bundle: Bundle, examples: Examples, encoded: Encoded) -> list[list[int]]:
-    """Run the decoder over the best translations, so that its attention is noted; give what it writes."""
+def _best_translations(bundle: Bundle, examples: Examples, encoded: Encoded) -> list[list[int]]:
+    """Search for the best translations and force-decode them, so that their attention is recorded.
+
+    Returns the tokens of each, `</s>` included.
+    """
     settings, model, device = bundle.run.decoding, bundle.model, device_of(bundle.model)
-    limits = torch.tensor(length_limits(settings, examples.source.ids.lengths.tolist()), device=device)
-    found = beam_search(model, encoded, settings, limits_B=limits, n_best=1)
-    tokens = [list(hypotheses[0].tokens) for hypotheses in found]
-    ids = Ragged.from_lists(tokens, np.int32)
+    limits_B = torch.tensor(length_limits(settings, examples.source.ids.lengths.tolist()), device=device)
+    n_best_lists = beam_search(model, encoded, settings, limits_B=limits_B, n_best=1)
+    translations = [list(hypotheses[0].tokens) for hypotheses in n_best_lists]
+    ids = Ragged.from_lists(translations, np.int32)
     target = SideExamples(ids=ids, word_of_subword=Ragged(np.zeros_like(ids.values), ids.offsets))
-    forced = make_batch(replace(examples, target=target), np.arange(len(examples)), tuple(model.components), device)
+    pairs = replace(examples, target=target)
+    forced = make_batch(pairs, np.arange(len(examples)), tuple(model.components), device)
     model.decode(forced.target_input_BT, encoded)
-    return [[*sentence, EOS] for sentence in tokens]
+    return [[*tokens, EOS] for tokens in translations]
 
 
 def _record_batch(rows: Sequence[dict[str, Any]]) -> pa.RecordBatch:
-    """Lay out rows as `ATTENTION_SCHEMA`; their weights are arrays (Q, S), which pyarrow takes flat only."""
+    """Lay out rows as `ATTENTION_SCHEMA`; pyarrow takes their weights, arrays (Q, K), only as flat arrays."""
     maps = [row["weights"] for row in rows]
-    lines = pa.ListArray.from_arrays(
-        _offsets([map_QK.shape[1] for map_QK in maps for _ in map_QK]),
+    map_rows = pa.ListArray.from_arrays(
+        _list_offsets([map_QK.shape[1] for map_QK in maps for _ in map_QK]),
         pa.array(np.concatenate([map_QK.ravel() for map_QK in maps])),
     )
-    nested = pa.ListArray.from_arrays(_offsets([len(map_QK) for map_QK in maps]), lines)
+    weights = pa.ListArray.from_arrays(_list_offsets([len(map_QK) for map_QK in maps]), map_rows)
     columns = [
-        nested if field.name == "weights" else pa.array([row[field.name] for row in rows], field.type)
+        weights if field.name == "weights" else pa.array([row[field.name] for row in rows], field.type)
         for field in ATTENTION_SCHEMA
     ]
     return pa.RecordBatch.from_arrays(columns, schema=ATTENTION_SCHEMA)
 
 
-def _offsets(lengths: Sequence[int]) -> pa.Array:
+def _list_offsets(lengths: Sequence[int]) -> pa.Array:
     return pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())

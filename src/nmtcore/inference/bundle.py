@@ -1,9 +1,10 @@
-"""A trained model as a folder that needs nothing else, and what a user does with it.
+"""Bundles: a trained model as a self-contained folder, with loading, saving and translation.
 
 weights.safetensors   every parameter once, under its first name
-run.json              the run's settings: model, components, how words are made and cut, annotators, decoding
-source.vocab, target.vocab: the run's own, with the tags of its transforms; and the codes files of the segmentation
-truecase.{side}.txt   truecasing models of the sides that have one
+run.json              the run's settings: model, components, tokenisation, segmentation, annotators, decoding
+{side}.vocab          the run's vocabularies, including the tags of its transforms
+codes, {side}.codes   the codes files of the segmentation
+truecase.{side}.txt   the truecasing models
 {side}.labels.json    the label vocabularies of the features that components read
 bundle.json           written last: the format's version and the sha256 of every other file
 """
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
@@ -47,14 +48,21 @@ from nmtcore.training.checkpoints import named_weights
 
 FORMAT = 3
 MANIFEST = "bundle.json"
-"""The file that lists all others."""
+"""The file that lists all other files."""
 LINES_PER_CHUNK = 2000
-"""Lines of raw text that are read, sorted and translated together."""
+"""Lines of raw text that are read, sorted and translated at once."""
+
+
+class ScoredText(NamedTuple):
+    """A translation of a line, with its score."""
+
+    text: str
+    score: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """A loaded model in evaluation mode with everything around it."""
+    """A loaded model in evaluation mode, with its settings, vocabularies, segmenters and labels."""
 
     run: RunSettings
     model: Transformer
@@ -63,31 +71,31 @@ class Bundle:
     source_segmenter: Segmenter
     target_segmenter: Segmenter
     truecaser: Truecaser | None = None
-    """Of the source side, where its words are truecased."""
+    """The source side's truecasing model, if its words are truecased."""
     labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @cached_property
     def transforms(self) -> Transforms:
-        """What changes the examples of the model, and is undone in its output."""
+        """The transforms of the run, applied to the model's examples and undone in its output."""
         return Transforms.of(self.run, {"source": self.source_vocabulary, "target": self.target_vocabulary})
 
-    def decoding(self, **changes: Any) -> DecodingSettings:
-        """Give the run's way to decode with some settings changed; None leaves one as it is."""
+    def decoding_settings(self, **changes: Any) -> DecodingSettings:
+        """Return the run's decoding settings with `changes` applied; a value of None changes nothing."""
         try:
             return replace(self.run.decoding, **{name: value for name, value in changes.items() if value is not None})
         except ValueError as error:
             raise UserError(f"decoding: {error}.") from error
 
     def words(self, tokens: Sequence[int]) -> list[str]:
-        """Put the words of a hypothesis together."""
+        """Join the subwords of a hypothesis into words."""
         return self.transforms.words(tokens, self.target_vocabulary, self.target_segmenter)
 
     def text(self, tokens: Sequence[int]) -> str:
-        """Make the text of a hypothesis, detokenised as the data set's words ask for."""
+        """Return the text of a hypothesis, detokenised according to the data set's settings of words."""
         return WordTokenizer(self.run.text_words("target"), self.run.target).join(self.words(tokens))
 
     def reader(self, model_folders: Sequence[Path] = ()) -> TextReader:
-        """Make what turns raw text into examples of this model, with parsers' models from `model_folders`."""
+        """Make a reader of raw text for this model; `model_folders` hold the annotators' models."""
         return TextReader(
             self.run,
             self.source_vocabulary,
@@ -100,8 +108,8 @@ class Bundle:
 
     def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
         """Translate raw text line by line, in order; see `translate_n_best`."""
-        for found in self.translate_n_best(lines, settings):
-            yield found[0][0]
+        for translations in self.translate_n_best(lines, settings):
+            yield translations[0].text
 
     def translate_n_best(
         self,
@@ -112,12 +120,12 @@ class Bundle:
         chunk: int = LINES_PER_CHUNK,
         where: str = "standard input",
         model_folders: Sequence[Path] = (),
-    ) -> Iterator[list[tuple[str, float]]]:
-        """Yield the best translations of each line with their scores, best first; lines are read `chunk` at a time.
+    ) -> Iterator[list[ScoredText]]:
+        """Yield the best translations of each line, best first; lines are read `chunk` at a time.
 
-        A line without words gives one empty text. One of more than `raw.MAX_SUBWORDS` subwords is translated in parts
-        (its score is their sum), and standard error says so. A line that is not UTF-8 or holds a NUL is a `LineError`,
-        after what comes before it in whole grouped; a text in UTF-16 or UTF-32 is a `UserError`.
+        A line without words yields one empty text. A line of more than `raw.MAX_SUBWORDS` subwords is translated in
+        parts (its score is their sum), and standard error says so. Raises `LineError` for a line that is not UTF-8 or
+        contains a NUL, after the translations of all chunks before it, and `UserError` for a text in UTF-16 or UTF-32.
         """
         settings = settings or self.run.decoding
         with self.reader(model_folders) as reader:
@@ -128,23 +136,26 @@ class Bundle:
 
     def _translate_chunk(
         self, reader: TextReader, texts: list[str], settings: DecodingSettings, *, n_best: int, first: int, where: str
-    ) -> Iterator[list[tuple[str, float]]]:
+    ) -> Iterator[list[ScoredText]]:
         examples, line_of_part = reader.examples(texts)
-        parts_of: list[list[list[Hypothesis]]] = [[] for _ in texts]
+        parts_of_line: list[list[list[Hypothesis]]] = [[] for _ in texts]
         for line, hypotheses in zip(
             line_of_part, translate_examples(self.model, examples, settings, n_best=n_best), strict=True
         ):
-            parts_of[line].append(hypotheses)
-        for line, parts in enumerate(parts_of):
+            parts_of_line[line].append(hypotheses)
+        for line, parts in enumerate(parts_of_line):
             if len(parts) > 1:
                 print(f"{where}, line {first + line}: very long, translated in {len(parts)} parts.", file=sys.stderr)
-            yield self._texts(parts) if parts else [("", 0.0)]
+            yield self._texts(parts) if parts else [ScoredText("", 0.0)]
 
-    def _texts(self, parts: list[list[Hypothesis]]) -> list[tuple[str, float]]:
-        """Join the i-th best hypotheses of a line's parts."""
+    def _texts(self, parts: list[list[Hypothesis]]) -> list[ScoredText]:
+        """Join the i-th best hypotheses of a line's parts, for each i; the score is their sum."""
         join = WordTokenizer(self.run.text_words("target"), self.run.target).join
         return [
-            (join([word for part in ranked for word in self.words(part.tokens)]), sum(part.score for part in ranked))
+            ScoredText(
+                text=join([word for hypothesis in ranked for word in self.words(hypothesis.tokens)]),
+                score=sum(hypothesis.score for hypothesis in ranked),
+            )
             for ranked in zip(*parts, strict=False)
         ]
 
@@ -152,12 +163,12 @@ class Bundle:
 def save_bundle(
     folder: Path, *, run: RunSettings, model: Transformer, segmentation: Path, labels: LabelVocabularies | None = None
 ) -> None:
-    """Write a model as `folder`, whole or not at all; one that is there already is replaced.
+    """Write a model to `folder`, completely or not at all; an existing folder is replaced.
 
-    `segmentation` is the folder with the vocabularies, codes and truecasing models that the model was trained with.
+    `segmentation` is the folder of the vocabularies, codes and truecasing models that the model was trained with.
     """
     folder = Path(folder)
-    with _whole_folder(folder) as partial, explained(folder):
+    with _atomic_folder(folder) as partial, explained(folder):
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_weights(model)}
         save_file(tensors, partial / "weights.safetensors")
         write_json(partial / "run.json", run_to_json(run))
@@ -175,9 +186,9 @@ def save_bundle(
 def load_bundle(
     folder: str | Path, device: str | torch.device = "cpu", *, observers: Sequence[Component] = ()
 ) -> Bundle:
-    """Load what `save_bundle` wrote. What is missing, damaged or does not fit together is a `UserError`.
+    """Load a bundle. `observers` are components without parameters, added after the model's own.
 
-    `observers` are components without parameters, put behind the model's own.
+    Raises `UserError` if a file is missing or damaged, or if files do not belong together.
     """
     folder = Path(folder)
     files = _checked_files(folder)
@@ -210,19 +221,23 @@ def load_bundle(
 
 
 def load_initial_weights(model: Transformer, folder: Path, *, run: RunSettings, segmentation: Path) -> None:
-    """Give a model the weights of a bundle; one of other shapes, or with other vocabularies, is a `UserError`.
+    """Initialise a model that is to be trained with the weights of a bundle.
 
-    `run` is what the model is to be trained for, `segmentation` the folder with the stored vocabularies.
+    `run` has the settings of the new model, and `segmentation` is the folder of its vocabularies. Raises `UserError` if
+    shapes or vocabularies differ.
     """
     _checked_files(folder)
     for side, vocabulary in run_vocabularies(run, segmentation).items():
         if Vocabulary.load(folder / file_name("vocabulary", side=side)) != vocabulary:
-            raise UserError(f"{folder} was trained with another {side} vocabulary than {segmentation}: train it again.")
+            raise UserError(
+                f"The model in {folder} was trained with a {side} vocabulary different from that of {segmentation}: "
+                "train it again."
+            )
     _load_weights(model, folder / "weights.safetensors")
 
 
 def to_device(model: Transformer, device: str | torch.device) -> Transformer:
-    """Move a model; a device that torch does not know or does not find is a `UserError`."""
+    """Move a model to a device. Raises `UserError` if torch does not know the device or cannot use it."""
     device = prepare_device(device)
     try:
         return model.to(device)
@@ -237,7 +252,7 @@ def _segmentation_files(run: RunSettings) -> list[str]:
 
 
 def _checked_files(folder: Path) -> set[str]:
-    """Compare every file with its sum, and give their names."""
+    """Compare every file with its checksum; return the names of the files."""
     if not folder.is_dir():
         is_not = "a model is a folder, and this is a file" if folder.exists() else "there is no such folder"
         raise UserError(f"{folder} is not a model: {is_not}.")
@@ -249,35 +264,40 @@ def _checked_files(folder: Path) -> set[str]:
     listed = read_json(folder / MANIFEST)
     if not isinstance(listed, dict) or listed.get("format") != FORMAT or not isinstance(listed.get("files"), dict):
         raise UserError(
-            f"{folder / MANIFEST} is not of format {FORMAT}: this version of nmtcore cannot read it. "
-            "Train it again, or use the version that made it."
+            f"{folder / MANIFEST} is not of format {FORMAT}, so this version of nmtcore cannot read the model. "
+            "Train it again, or use the version of nmtcore that wrote it."
         )
     for name, expected in listed["files"].items():
         if not (folder / name).is_file():
             raise _incomplete(folder, name)
         with explained(folder / name):
             if _sha256(folder / name) != expected:
-                raise UserError(f"{folder / name} is damaged or was changed: its sha256 is not that of {MANIFEST}.")
+                raise UserError(
+                    f"{folder / name} is damaged or was changed: its sha256 differs from {MANIFEST}. Copy the model "
+                    "again, or train it again."
+                )
     return set(listed["files"])
 
 
 def _incomplete(folder: Path, name: str) -> UserError:
-    return UserError(f"{folder} is no whole model: it lacks {name}. Copy it again, or train it again.")
+    return UserError(f"The model in {folder} is incomplete: {name} is missing. Copy it again, or train it again.")
 
 
 def _load_weights(model: Transformer, path: Path) -> None:
     try:
-        found = load_file(path)
+        saved = load_file(path)
     except (SafetensorError, OSError) as error:
         raise UserError(f"{path} cannot be read ({error}): copy the model again, or train it again.") from error
     own = dict(named_weights(model))
-    strange = sorted(own.keys() ^ found.keys())
-    strange += [name for name in own.keys() & found.keys() if own[name].shape != found[name].shape]
-    if strange:
-        raise UserError(f"{path} does not fit run.json and the vocabularies beside it: {strange[0]} differs.")
+    mismatches = sorted(own.keys() ^ saved.keys())
+    mismatches += [name for name in own.keys() & saved.keys() if own[name].shape != saved[name].shape]
+    if mismatches:
+        raise UserError(
+            f"{path} does not match run.json and the vocabularies in the same folder: {mismatches[0]} differs."
+        )
     with torch.no_grad():
         for name, tensor in own.items():
-            tensor.copy_(found[name])
+            tensor.copy_(saved[name])
 
 
 def _sha256(path: Path) -> str:
@@ -286,8 +306,8 @@ def _sha256(path: Path) -> str:
 
 
 @contextmanager
-def _whole_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `folder` that takes its place when the block ends well, and else is removed."""
+def _atomic_folder(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder that replaces `folder` if the block succeeds, and is removed otherwise."""
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
     with explained(folder):

@@ -1,7 +1,4 @@
-"""Trees read off scores between words that nobody trained to be a parse (tran2018, section 5).
-
-W words.
-"""
+"""Trees induced from attention that was not trained to parse (tran2018, section 5)."""
 
 from collections.abc import Sequence
 
@@ -19,15 +16,15 @@ from nmtcore.model.pooling import pool_words
 
 
 def _with_root(scores_WW: np.ndarray) -> np.ndarray:
-    """Take a dependent's (row's) score of itself for that of being a root: (W, 1 + W)."""
+    """Add a column of root scores: the score of each word (a row) as its own head. Returns (W, 1 + W)."""
     return np.column_stack([np.diagonal(scores_WW), scores_WW])
 
 
 def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
-    """Make a parser of one head of the encoder (from 0), its weights summed within words (`pool_words`).
+    """Make a parser of one attention head of the encoder (from 0), with weights summed within words (`pool_words`).
 
-    A word's head is the word it looks at; what it looks at itself is its score as a root. `bundle` is one of
-    `load_observed_bundle`. A head that the encoder lacks is a `UserError`.
+    A word's head is the word it attends to; its attention to itself is its score as a root. `bundle` comes from
+    `load_observed_bundle`. Raises `UserError` if the encoder has no such head.
     """
     model = bundle.model.settings
     if not (0 <= layer < model.encoder_layers and 0 <= head < model.heads):
@@ -37,17 +34,17 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
         )
 
     def parse(examples: Examples, methods: Sequence[ParseMethod]) -> list[Parse]:
-        def parsed(rows: np.ndarray) -> list[Parse]:
-            seen = observe_batch(bundle, examples.take(rows))
-            weights_BSS = seen.maps["encoder", layer][:, head]
-            counts = (seen.words_BS.max(axis=1) + 1).tolist()
-            words_BS = torch.from_numpy(seen.words_BS).to(weights_BSS.device)
+        def parse_batch(rows: np.ndarray) -> list[Parse]:
+            observed = observe_batch(bundle, examples.take(rows))
+            weights_BSS = observed.maps["encoder", layer][:, head]
+            counts = (observed.words_BS.max(axis=1) + 1).tolist()
+            words_BS = torch.from_numpy(observed.words_BS).to(weights_BSS.device)
             scores_BWW = pool_words(weights_BSS, words_BS, count=max(counts)).cpu().numpy()
-            cut_WW = [scores[:count, :count] for scores, count in zip(scores_BWW, counts, strict=True)]
-            return [parse_of(_with_root(scores_WW), to_root=True, methods=methods) for scores_WW in cut_WW]
+            sentences_WW = [scores_WW[:count, :count] for scores_WW, count in zip(scores_BWW, counts, strict=True)]
+            return [parse_of(_with_root(scores_WW), to_root=True, methods=methods) for scores_WW in sentences_WW]
 
-        batches = bounded_batches(examples.source.ids.lengths)
-        found = map_batches(bundle.model, list(batches), parsed, advice=USE_CPU)
-        return [parse for parses in found for parse in parses]
+        batches = list(bounded_batches(examples.source.ids.lengths))
+        parses = map_batches(bundle.model, batches, parse_batch, advice=USE_CPU)
+        return [parse for batch_parses in parses for parse in batch_parses]
 
     return parse

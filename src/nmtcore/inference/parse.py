@@ -1,4 +1,4 @@
-"""What a model that parses says about the trees of source sentences."""
+"""Parsing of source sentences with the heads that a model was trained to parse with."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -13,17 +13,17 @@ from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 from nmtcore.syntax.trees import heads_of
 
 Parser = Callable[[Examples, Sequence[ParseMethod]], list[Parse]]
-"""Gives the parse of every example, in order, in these methods at least."""
+"""Parses every example, in order, by at least the given methods."""
 
 
 def parse_of(scores: np.ndarray, *, to_root: bool, methods: Collection[ParseMethod] = PARSE_METHODS) -> Parse:
-    """Read heads off scores: (W, 1 + W) with the root in column 0 where `to_root`, else (W, W).
+    """Decode scores into heads: (W, 1 + W) with the root in column 0 if `to_root`, else (W, W).
 
-    Trees are searched for where `methods` names them.
+    The argmax is always computed, the trees only if they are among `methods`.
     """
     if not len(scores):
-        none = np.zeros(0, dtype=np.int64)
-        return Parse(argmax=none, one_root=none, many_roots=none) if to_root else Parse(argmax=none)
+        no_heads = np.zeros(0, dtype=np.int64)
+        return Parse(argmax=no_heads, one_root=no_heads, many_roots=no_heads) if to_root else Parse(argmax=no_heads)
     if not to_root:
         return Parse(argmax=heads_of(scores.argmax(axis=1)))
     return Parse(
@@ -34,7 +34,7 @@ def parse_of(scores: np.ndarray, *, to_root: bool, methods: Collection[ParseMeth
 
 
 def parses_of(model: Transformer, encoded: Encoded, methods: Collection[ParseMethod] = PARSE_METHODS) -> list[Parse]:
-    """Give the parse of every sentence of an encoded batch."""
+    """Parse every sentence of an encoded batch."""
     return [parse_of(scores, to_root=model.parses_to_root, methods=methods) for scores in model.parse_scores(encoded)]
 
 
@@ -45,15 +45,15 @@ def parse_examples(
     methods: Collection[ParseMethod] = PARSE_METHODS,
     batch_sentences: int = 64,
 ) -> list[Parse]:
-    """Parse the source sentences, in order. A model that does not parse is a `ValueError`."""
+    """Parse the source sentences, in order. Raises `ValueError` if the model does not parse."""
     batches = batches_by_length(examples.source.ids.lengths, sentences=batch_sentences)
     components, device = tuple(model.components), device_of(model)
 
-    def parsed(rows: np.ndarray) -> list[Parse]:
+    def parse_batch(rows: np.ndarray) -> list[Parse]:
         return parses_of(model, model.encode(make_batch(examples, rows, components, device)), methods)
 
     parses: list = [None] * len(examples)
-    for rows, found in zip(batches, map_batches(model, batches, parsed), strict=True):
-        for row, parse in zip(rows.tolist(), found, strict=True):
+    for rows, batch_parses in zip(batches, map_batches(model, batches, parse_batch), strict=True):
+        for row, parse in zip(rows.tolist(), batch_parses, strict=True):
             parses[row] = parse
     return parses

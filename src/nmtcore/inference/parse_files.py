@@ -1,4 +1,4 @@
-"""The heads that a model predicts, and the files that hold them: without torch, since scores are computed from them."""
+"""Predicted heads and their files; no import of torch, since scoring reads them too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from nmtcore.parquet import write_rows
 
 @dataclass(frozen=True, kw_only=True)
 class Parse:
-    """Heads of one sentence's words, int64, 1-based; 0 is the root."""
+    """Predicted heads of the words of one sentence, int64, 1-based; 0 is the root."""
 
     argmax: np.ndarray
-    """Each word's likeliest head by itself: perhaps no tree, perhaps the word itself."""
+    """The likeliest head of each word by itself: perhaps not a tree, perhaps the word itself."""
     one_root: np.ndarray | None = None
-    """The maximum spanning tree with exactly one root. None where the model knows no root (`diagonalparse`), or where
-    nobody asked for it."""
+    """The maximum spanning tree with exactly one root. None if the model has no root (`diagonalparse`), or if the tree
+    was not requested."""
     many_roots: np.ndarray | None = None
-    """The same with one root or more."""
+    """The maximum spanning tree with one or more roots; None as for `one_root`."""
 
 
 ParseMethod = Literal["argmax", "one_root", "many_roots"]
-"""One of the ways in which a `Parse` reads heads."""
+"""A way to decode scores into heads: a field of `Parse`."""
 
 TREE_METHODS: dict[str, ParseMethod] = {"one": "one_root", "many": "many_roots"}
-"""The method to trees with so many roots."""
+"""The method for each choice of the setting `roots`."""
 
 PARSE_METHODS: tuple[ParseMethod, ...] = get_args(ParseMethod)
 

@@ -1,4 +1,4 @@
-"""The trees that a model sees in raw text, or in the words of a treebank, as CoNLL-U."""
+"""Parsing of raw text, or of the words of a treebank, to CoNLL-U."""
 
 import sys
 from collections import Counter
@@ -17,8 +17,8 @@ from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 from nmtcore.syntax.write_conllu import conllu_sentence
 
-_HEAD = 6
-"""The column of the head in CoNLL-U, from 0."""
+_HEAD_COLUMN = 6
+"""The index of the head's column in CoNLL-U."""
 
 
 def parse_text(
@@ -31,30 +31,30 @@ def parse_text(
     where: str = "standard input",
     model_folders: Sequence[Path] = (),
 ) -> Iterator[str]:
-    """Yield a block of CoNLL-U for each line of raw text, in order: its number (from 1), its text and its words.
+    """Yield a block of CoNLL-U per line of raw text, in order, with the line's number (from 1), text and words.
 
     The block of a line without words has only comments. A line of more than `raw.MAX_SUBWORDS` subwords is parsed in
     parts, each with its own root, and standard error says so. `parser` defaults to the heads that the model was trained
     to parse with. Raises the errors of `Bundle.translate_n_best`, and `UserError` if there is no `parser` and the model
     does not parse, or has no root for the trees of `method`.
     """
-    parser = parser or _trained(bundle, method)
+    parser = parser or _trained_parser(bundle, method)
     with bundle.reader(model_folders) as reader:
         first = 1
         for texts in grouped(clean_lines(lines, where=where), chunk):
             words = [reader.split(text) for text in texts]
-            places = [f"{where}, line {number}" for number in range(first, first + len(texts))]
-            found = _heads(parser, reader, words, method=method, places=places)
-            for number, (text, its_words, heads) in enumerate(zip(texts, words, found, strict=True), start=first):
-                yield conllu_sentence(its_words, Annotation(head=heads), sent_id=number, text=text)
+            locations = [f"{where}, line {number}" for number in range(first, first + len(texts))]
+            parses = _parse_lines(parser, reader, words, method=method, locations=locations)
+            for number, (text, line_words, heads) in enumerate(zip(texts, words, parses, strict=True), start=first):
+                yield conllu_sentence(line_words, Annotation(head=heads), sent_id=number, text=text)
             first += len(texts)
 
 
 class ParsedSentence(NamedTuple):
-    """A sentence of a treebank with the model's heads (1-based, 0 = root) beside its own."""
+    """A sentence of a treebank with the model's heads and the gold heads (1-based, 0 = root)."""
 
     block: str
-    """Its lines as they were, but for the heads of the words, and the empty line after them."""
+    """The original lines with the heads of the words replaced, and the empty line after them."""
     words: Sequence[str]
     heads: list[int]
     gold: Sequence[int]
@@ -64,61 +64,63 @@ class ParsedSentence(NamedTuple):
 def parse_treebank(
     bundle: Bundle, path: Path, *, method: ParseMethod, parser: Parser | None = None, model_folders: Sequence[Path] = ()
 ) -> Iterator[ParsedSentence]:
-    """Parse the syntactic words of a CoNLL-U file as they stand there, sentence by sentence.
+    """Parse the syntactic words of a CoNLL-U file, sentence by sentence; see `parse_text` for `method` and `parser`.
 
-    What is no CoNLL-U, or no tree, is a `LineError`, a file without sentences a `UserError`; for the rest see
-    `parse_text`.
+    Also raises `LineError` for a line that is not CoNLL-U or a sentence that is not a tree, and `UserError` for a file
+    without sentences.
     """
-    parser = parser or _trained(bundle, method)
+    parser = parser or _trained_parser(bundle, method)
     empty = True
     with bundle.reader(model_folders) as reader:
         for pieces in grouped(sentences(Input(path, None)), LINES_PER_CHUNK):
             empty = False
-            gold = [_gold(piece) for piece in pieces]
-            places = [f"{path}, line {piece.line}" for piece in pieces]
-            found = _heads(parser, reader, [words for words, _ in gold], method=method, places=places)
-            for piece, (words, tree), heads in zip(pieces, gold, found, strict=True):
-                yield ParsedSentence(_with_heads(decode(piece), heads), words, heads, tree.head, tree.upos)
+            gold = [_gold_annotation(piece) for piece in pieces]
+            locations = [f"{path}, line {piece.line}" for piece in pieces]
+            parses = _parse_lines(parser, reader, [words for words, _ in gold], method=method, locations=locations)
+            for piece, (words, tree), heads in zip(pieces, gold, parses, strict=True):
+                yield ParsedSentence(_replace_heads(decode(piece), heads), words, heads, tree.head, tree.upos)
     if empty:
-        raise UserError(f"{path} holds no sentence.")
+        raise UserError(f"{path} contains no sentences.")
 
 
-def _trained(bundle: Bundle, method: ParseMethod) -> Parser:
+def _trained_parser(bundle: Bundle, method: ParseMethod) -> Parser:
     if not bundle.model.parses:
         raise UserError(
-            f"The system {bundle.run.system} gives no trees: none of its heads is trained to parse. Take a model of "
-            "depparse_l1, say, or name a head whose attention to read as trees: --attention 0.0."
+            f"The system {bundle.run.system} does not parse: none of its heads was trained to. Use a model of another "
+            "system, for example depparse_l1, or induce trees from an attention head, for example --attention 0.0."
         )
     if method != "argmax" and not bundle.model.parses_to_root:
-        raise UserError(f"The system {bundle.run.system} knows no root, so its heads make no trees: add --argmax.")
-    at_once = bundle.run.decoding.batch_sentences
-    return lambda examples, methods: parse_examples(bundle.model, examples, methods=methods, batch_sentences=at_once)
+        raise UserError(
+            f"The system {bundle.run.system} has no artificial root, so its heads do not form trees: add --argmax."
+        )
+    size = bundle.run.decoding.batch_sentences
+    return lambda examples, methods: parse_examples(bundle.model, examples, methods=methods, batch_sentences=size)
 
 
-def _heads(
-    parser: Parser, reader: TextReader, lines: Sequence[Sequence[str]], *, method: ParseMethod, places: Sequence[str]
+def _parse_lines(
+    parser: Parser, reader: TextReader, lines: Sequence[Sequence[str]], *, method: ParseMethod, locations: Sequence[str]
 ) -> list[list[int]]:
-    """Give the heads of every line's words; `places` says where each line stands."""
+    """Predict the heads of the words of every line; `locations` name the lines in messages."""
     parts = reader.parts(lines)
     for line, count in Counter(part.line for part in parts).items():
         if count > 1:
-            print(f"{places[line]}: very long, parsed in {count} parts, each with its root.", file=sys.stderr)
-    of_line: list[list[tuple[TextPart, Sequence[int]]]] = [[] for _ in lines]
+            print(f"{locations[line]}: very long, parsed in {count} parts with a root each.", file=sys.stderr)
+    parsed_parts: list[list[tuple[TextPart, Sequence[int]]]] = [[] for _ in lines]
     for part, parse in zip(parts, parser(reader.examples_of(parts), [method]), strict=True):
-        of_line[part.line].append((part, getattr(parse, method).tolist()))
-    return [_joined(its_parts) for its_parts in of_line]
+        parsed_parts[part.line].append((part, getattr(parse, method).tolist()))
+    return [_join_heads(line_parts) for line_parts in parsed_parts]
 
 
-def _joined(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:
-    """Put the heads of a line's parts together; a word that goes on in the next part has those of its first."""
-    joined: list[int] = []
+def _join_heads(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:
+    """Join the heads of a line's parts; a word that continues in the next part has the head from its first part."""
+    line_heads: list[int] = []
     for part, heads in parts:
-        new = heads[len(joined) - part.first :]
-        joined += [HEAD_OF_ROOT if head == HEAD_OF_ROOT else head + part.first for head in new]
-    return joined
+        new = heads[len(line_heads) - part.first :]
+        line_heads += [HEAD_OF_ROOT if head == HEAD_OF_ROOT else head + part.first for head in new]
+    return line_heads
 
 
-def _gold(piece: Piece) -> tuple[Sequence[str], Annotation]:
+def _gold_annotation(piece: Piece) -> tuple[Sequence[str], Annotation]:
     try:
         side = parse_sentence(piece, surface=False)
     except BadRow as error:
@@ -126,12 +128,12 @@ def _gold(piece: Piece) -> tuple[Sequence[str], Annotation]:
     return side.words, side.annotation
 
 
-def _with_heads(block: str, heads: Sequence[int]) -> str:
-    """Put heads into the lines of words; comments, multiword tokens and empty nodes stay."""
-    lines, left = [], iter(heads)
+def _replace_heads(block: str, heads: Sequence[int]) -> str:
+    """Replace the heads of the words; comments, multiword tokens and empty nodes stay unchanged."""
+    lines, remaining = [], iter(heads)
     for line in block.split("\n"):
         columns = line.split("\t")
         if columns[0].isdecimal():
-            columns[_HEAD] = str(next(left))
+            columns[_HEAD_COLUMN] = str(next(remaining))
         lines.append("\t".join(columns))
     return "\n".join([*lines, "", ""])

@@ -1,4 +1,4 @@
-"""From raw text to examples, by what a bundle names: words, subwords, and syntax where translating needs it."""
+"""Examples made from raw text: words, subwords, and the syntactic features that translation needs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -28,13 +28,13 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 T = TypeVar("T")
 
 MAX_SUBWORDS = 1000
-"""The most subwords that go through a model in one piece."""
+"""Subwords per example; longer lines are cut into parts."""
 
 
 def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
-    """Decode lines; take their ends off, and a byte order mark before the first.
+    """Decode lines, and strip line ends and a leading byte order mark.
 
-    A line that is not UTF-8 or holds a NUL is a `LineError`, a text in UTF-16 or UTF-32 a `UserError`.
+    Raises `LineError` for a line that is not UTF-8 or contains a NUL, and `UserError` for a text in UTF-16 or UTF-32.
     """
     lines = iter(lines)
     start = b""
@@ -42,49 +42,50 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
         try:
             if isinstance(line, bytes):
                 start += line[: SAMPLE - len(start)]
-                line = _decoded(line, number, where)
+                line = _decode(line, number, where)
             if "\0" in line:
-                raise LineError(where, number, "it holds a NUL character; this is no text.")
+                raise LineError(where, number, "the line contains a NUL character, so this is not a text file.")
         except LineError as error:
-            raise _wide_text(start, lines, where) or error from error.__cause__
+            raise _encoding_error(start, lines, where) or error from error.__cause__
         yield (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
 
 
-def _decoded(line: bytes, number: int, where: str) -> str:
+def _decode(line: bytes, number: int, where: str) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        what = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
-        raise LineError(where, number, what) from error
+        problem = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
+        raise LineError(where, number, problem) from error
 
 
-def _wide_text(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
-    """Name the encoding of a text that begins with `start` if that is the fault of it."""
-    while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):  # a short line may not show it
+def _encoding_error(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
+    """Return an error that names the encoding of a text that begins with `start`, if it is UTF-16 or UTF-32."""
+    # A short line may not show the encoding.
+    while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):
         start += line
     encoding = wide_encoding(start)
     return UserError(f"{where} {convert_advice(encoding)}.") if encoding else None
 
 
 def grouped(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    """Cut a stream into lists of `size` items; the last may be shorter."""
-    while chunk := list(islice(items, size)):
-        yield chunk
+    """Group a stream into lists of `size` items; the last may be shorter."""
+    while group := list(islice(items, size)):
+        yield group
 
 
 class TextPart(NamedTuple):
-    """A line, or a piece of a very long one."""
+    """A line, or a part of a very long line."""
 
     line: int
     first: int
-    """The line's word (from 0) that the part begins with; one that is too long for a part goes on in the next."""
+    """The line's word (from 0) with which the part begins. A word too long for one part continues in the next."""
     words: list[str]
     ids: list[int]
     word_of_subword: list[int]
 
 
 class TextReader:
-    """Makes examples of lines; used by `with`, which starts the annotators that are needed and ends them."""
+    """Makes examples from lines of text; a context manager, which starts and stops the annotators."""
 
     def __init__(
         self,
@@ -97,10 +98,10 @@ class TextReader:
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
     ) -> None:
-        self._words = WordTokenizer(run.text_words("source"), run.source, truecaser)
+        self._tokenizer = WordTokenizer(run.text_words("source"), run.source, truecaser)
         self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
         self._labels = (labels or {}).get("source", {})
-        self._wanted = [
+        self._annotator_features = [
             (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in group_by_annotator(run.inference_features["source"]).items()
         ]
@@ -109,7 +110,7 @@ class TextReader:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        for settings, features in self._wanted:
+        for settings, features in self._annotator_features:
             annotator = self._stack.enter_context(open_annotator(settings, self._task))
             self._annotators.append((settings, features, annotator))
         return self
@@ -119,20 +120,23 @@ class TextReader:
         self._stack.close()
 
     def examples(self, texts: Sequence[str]) -> tuple[Examples, list[int]]:
-        """Make an example of every line that has words, or several of a very long one; and name the line of each."""
+        """Make one example per line, several for a very long line, none for a line without words.
+
+        Also returns the line (from 0) of each example.
+        """
         parts = self.parts(map(self.split, texts))
         return self.examples_of(parts), [part.line for part in parts]
 
     def split(self, text: str) -> list[str]:
-        """Cut a line into words."""
-        return self._words.split(text)
+        """Split a line into words."""
+        return self._tokenizer.split(text)
 
     def parts(self, lines: Iterable[Sequence[str]]) -> list[TextPart]:
-        """Cut the words of lines into subwords, and very long lines into parts; one without words has none."""
+        """Cut lines of words into subwords, and very long lines into parts; a line without words has no parts."""
         return [part for line, words in enumerate(lines) for part in self._parts(line, list(words))]
 
     def examples_of(self, parts: list[TextPart]) -> Examples:
-        """Make an example of every part, as the model translates it."""
+        """Make one example per part, with the run's transforms applied."""
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
@@ -145,25 +149,25 @@ class TextReader:
         ids = self._vocabulary.ids(pieces)
         for start, stop in part_ranges(word_of_subword, longest=MAX_SUBWORDS):
             first, last = word_of_subword[start], word_of_subword[stop - 1]
-            its_words = [word - first for word in word_of_subword[start:stop]]
-            yield TextPart(line, first, words[first : last + 1], ids[start:stop], its_words)
+            words_from_0 = [word - first for word in word_of_subword[start:stop]]
+            yield TextPart(line, first, words[first : last + 1], ids[start:stop], words_from_0)
 
     def _features(self, parts: list[TextPart]) -> dict[str, Ragged]:
-        """Annotate, and make the features that translating needs."""
+        """Annotate parts, and compute the features that translation needs."""
         columns: dict[str, Ragged] = {}
         if not parts:
             return columns
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
         for settings, features, annotator in self._annotators:
             sentences = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
-            found = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
-            batch = syntax_batch(found, tokens, self._labels, features=features, side="source", where="the text")
+            annotations = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
+            batch = syntax_batch(annotations, tokens, self._labels, features=features, side="source", where="the text")
             columns |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
         return columns
 
 
 def part_ranges(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:
-    """Cut a sentence into ranges of at most `longest` subwords, between words where it can be."""
+    """Cut a sentence into ranges (start, stop) of at most `longest` subwords, between words if possible."""
     start, end = 0, len(word_of_subword)
     while start < end:
         stop = min(start + longest, end)

@@ -1,4 +1,4 @@
-"""Which sentences go through the model together, and how batches are shared out."""
+"""Batches of sentences for inference, and their distribution over threads."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +14,13 @@ from nmtcore.model.device import explain_out_of_memory
 T = TypeVar("T")
 
 MAX_TOKENS = 16384
-"""Source tokens (padding counted) of one batch at most: few sentences where they are very long."""
+"""Source tokens per batch, padding included. It limits batches of very long sentences."""
 
 
 def batches_by_length(lengths: np.ndarray, *, sentences: int) -> list[np.ndarray]:
-    """Cut the rows, longest first, into batches of at most `sentences` rows: indices into `lengths`.
+    """Sort rows by length and cut them into batches of at most `sentences` rows, given as indices into `lengths`.
 
-    The longest come first so that a model that does not fit the memory fails at once.
+    The longest come first, so that a model that does not fit into memory fails at once.
     """
     order = np.argsort(-lengths, kind="stable")
     batches, start = [], 0
@@ -32,42 +32,42 @@ def batches_by_length(lengths: np.ndarray, *, sentences: int) -> list[np.ndarray
     return batches
 
 
-REDUCE_BATCH = "Lower decoding.batch_sentences (nmtcore translate: --batch), or take the CPU (--device cpu)."
-"""What to do when a GPU's memory is full, where `decoding.batch_sentences` is the size of a batch."""
-USE_CPU = "Take the CPU: --device cpu."
-"""The same where no setting is."""
+REDUCE_BATCH = "Lower decoding.batch_sentences (nmtcore translate: --batch), or use the CPU (--device cpu)."
+"""Advice for a full GPU if `decoding.batch_sentences` is the batch size."""
+USE_CPU = "Use the CPU: --device cpu."
+"""Advice for a full GPU if no setting changes the batch size."""
 
 
 def map_batches(
     model: nn.Module, batches: Sequence[np.ndarray], work: Callable[[np.ndarray], T], *, advice: str = REDUCE_BATCH
 ) -> Iterator[T]:
-    """Yield `work(rows)` of every batch, in order, without dropout and gradients; the model trains on afterwards.
+    """Yield `work(rows)` for every batch, in order, without dropout or gradients; then restore the model's mode.
 
-    On a CPU every thread works on a batch of its own: one step of a search is too little to be shared out. So the
-    results do not depend on the number of threads either. A batch that does not fit a GPU's memory is a `UserError`
-    with this `advice`.
+    On a CPU each thread processes its own batches, since one search step is too small to be split. Results therefore
+    do not depend on the number of threads. Raises `UserError`, ending with `advice`, if a batch exceeds the GPU's
+    memory.
     """
 
     @torch.inference_mode()
-    def result(rows: np.ndarray) -> T:
+    def process(rows: np.ndarray) -> T:
         with explain_out_of_memory(advice):
             return work(rows)
 
     threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1
-    with _evaluating(model):
+    with _evaluation_mode(model):
         if min(threads, len(batches)) < 2:
-            yield from map(result, batches)
+            yield from map(process, batches)
             return
         try:
             with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-                yield from pool.map(result, batches)
+                yield from pool.map(process, batches)
         finally:
-            # What the workers set for themselves holds for some of torch's libraries everywhere.
+            # For some of torch's libraries, the number of threads set by a worker applies to the whole process.
             torch.set_num_threads(threads)
 
 
 @contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
+def _evaluation_mode(model: nn.Module) -> Iterator[None]:
     training = model.training
     model.eval()
     try:
@@ -77,5 +77,5 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def device_of(model: nn.Module) -> torch.device:
-    """Say where a model's parameters are."""
+    """Return the device of a model's parameters."""
     return next(model.parameters()).device

@@ -1,41 +1,55 @@
-"""The best extensions of all beams of a sentence, without sorting the vocabulary.
+"""Selection of the best extensions of a sentence's beams, without sorting the vocabulary."""
 
-N sentences, K beams, V vocabulary, G groups of entries of one beam, C candidates, M = C * GROUP.
-"""
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 GROUP = 32
-"""Entries in a group. The C best entries lie in the C groups whose best entries are best."""
+"""Vocabulary entries per group. The C best entries lie in the C groups with the best maxima."""
 
 
-def best_extensions(score_NK: Tensor, next_NKV: Tensor, *, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Find the `count` largest of `score_NK + next_NKV` for each sentence.
+class Extensions(NamedTuple):
+    """The C best extensions of each sentence's beams by one token, best first."""
 
-    Gives three (N, C) in falling order of value: the sum, the beam, the entry. C is `count`, or K * V if that is less.
+    log_probability_BC: Tensor
+    """Log probability of the extended beam."""
+    beam_BC: Tensor
+    """The beam that is extended."""
+    token_BC: Tensor
+    """The token that extends it."""
+
+
+def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int) -> Extensions:
+    """Find the `count` best extensions of each sentence's beams (M * V if there are fewer).
+
+    `log_probability_BM` and `next_BMV` are the log probabilities of the beams and of the next tokens given each beam.
     """
-    _, beams, vocabulary = next_NKV.shape
+    _, beams, vocabulary = next_BMV.shape
     count = min(count, beams * vocabulary)
-    group_NKG = _group_maxima(next_NKV)
-    groups = group_NKG.shape[2]
-    maximum_NG = (group_NKG + score_NK[:, :, None]).flatten(1)
-    group_NC = maximum_NG.topk(min(count, beams * groups), dim=1, sorted=False).indices
-    within = torch.arange(GROUP, device=next_NKV.device)
-    token_NM = ((group_NC % groups * GROUP)[:, :, None] + within).flatten(1)
-    beam_NM = (group_NC // groups).repeat_interleave(GROUP, dim=1)
-    place_NM = beam_NM * vocabulary + token_NM.clamp_max(vocabulary - 1)
-    value_NM = next_NKV.flatten(1).gather(1, place_NM) + score_NK.gather(1, beam_NM)
-    # The last group reaches over the vocabulary's end; what is there counts as its last entry at -inf.
-    outside_NM = token_NM >= vocabulary
-    value_NC, chosen_NC = value_NM.masked_fill(outside_NM, -torch.inf).topk(count, dim=1)
-    return value_NC, beam_NM.gather(1, chosen_NC), token_NM.gather(1, chosen_NC).clamp_max(vocabulary - 1)
+    maximum_BMG = _group_maxima(next_BMV)
+    groups = maximum_BMG.shape[2]
+    log_probability_BMG = maximum_BMG + log_probability_BM[:, :, None]
+    group_BO = log_probability_BMG.flatten(1).topk(min(count, beams * groups), dim=1, sorted=False).indices
+    offsets = torch.arange(GROUP, device=next_BMV.device)
+    token_BX = ((group_BO % groups * GROUP)[:, :, None] + offsets).flatten(1)
+    beam_BX = (group_BO // groups).repeat_interleave(GROUP, dim=1)
+    index_BX = beam_BX * vocabulary + token_BX.clamp_max(vocabulary - 1)
+    value_BX = next_BMV.flatten(1).gather(1, index_BX) + log_probability_BM.gather(1, beam_BX)
+    # The last group may reach past the end of the vocabulary: what lies there counts as the last entry, at -inf.
+    outside_BX = token_BX >= vocabulary
+    value_BC, chosen_BC = value_BX.masked_fill(outside_BX, -torch.inf).topk(count, dim=1)
+    return Extensions(
+        log_probability_BC=value_BC,
+        beam_BC=beam_BX.gather(1, chosen_BC),
+        token_BC=token_BX.gather(1, chosen_BC).clamp_max(vocabulary - 1),
+    )
 
 
-def _group_maxima(next_NKV: Tensor) -> Tensor:
-    """Give the largest value of each group of `GROUP` neighbours; the last group has what is left over."""
-    whole = next_NKV.shape[2] // GROUP * GROUP
-    maxima = next_NKV[:, :, :whole].unflatten(2, (-1, GROUP)).amax(dim=3) if whole else next_NKV[:, :, :0]
-    if whole == next_NKV.shape[2]:
-        return maxima
-    return torch.cat([maxima, next_NKV[:, :, whole:].amax(dim=2, keepdim=True)], dim=2)
+def _group_maxima(next_BMV: Tensor) -> Tensor:
+    """Compute the maximum of each group of `GROUP` neighbouring entries; the last group may be smaller."""
+    whole = next_BMV.shape[2] // GROUP * GROUP
+    maximum_BMG = next_BMV[:, :, :whole].unflatten(2, (-1, GROUP)).amax(dim=3) if whole else next_BMV[:, :, :0]
+    if whole == next_BMV.shape[2]:
+        return maximum_BMG
+    return torch.cat([maximum_BMG, next_BMV[:, :, whole:].amax(dim=2, keepdim=True)], dim=2)

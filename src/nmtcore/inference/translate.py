@@ -1,6 +1,7 @@
-"""Translate examples in batches of similar length, the results in the examples' order."""
+"""Translation of examples in batches of similar length, with results in the examples' order."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,6 +16,15 @@ from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Transformer
 
 
+class Outputs(NamedTuple):
+    """The model's outputs for sentences, in order."""
+
+    translations: list[list[Hypothesis]]
+    """The best hypotheses of each sentence, best first."""
+    parses: list[Parse] | None
+    """None if no parses were requested."""
+
+
 def translate_examples(
     model: Transformer,
     examples: Examples,
@@ -22,41 +32,33 @@ def translate_examples(
     *,
     n_best: int = 1,
 ) -> list[list[Hypothesis]]:
-    """Give the `n_best` best translations of every source sentence, in order, best first; targets are not looked at."""
-    return _run(model, examples, settings, n_best=n_best, parse=False)[0]
+    """Return the `n_best` best translations of every source sentence, in order, best first; targets are ignored."""
+    return _run_model(model, examples, settings, n_best=n_best, parse=False).translations
 
 
-def translate_and_parse(
-    model: Transformer,
-    examples: Examples,
-    settings: DecodingSettings,
-) -> tuple[list[list[Hypothesis]], list[Parse] | None]:
-    """Translate, and parse where the model does (else None), with one pass of the encoder."""
-    translations, parses = _run(model, examples, settings, n_best=1, parse=model.parses)
-    return translations, parses if model.parses else None
+def translate_and_parse(model: Transformer, examples: Examples, settings: DecodingSettings) -> Outputs:
+    """Translate sentences, and parse them if the model can, with one pass of the encoder."""
+    return _run_model(model, examples, settings, n_best=1, parse=model.parses)
 
 
-def _run(
-    model: Transformer,
-    examples: Examples,
-    settings: DecodingSettings,
-    *,
-    n_best: int,
-    parse: bool,
-) -> tuple[list[list[Hypothesis]], list[Parse]]:
+def _run_model(
+    model: Transformer, examples: Examples, settings: DecodingSettings, *, n_best: int, parse: bool
+) -> Outputs:
     lengths = examples.source.ids.lengths
     batches = batches_by_length(lengths, sentences=settings.batch_sentences)
     limits = torch.tensor(length_limits(settings, lengths.tolist()))
     sources, components, device = replace(examples, target=None), tuple(model.components), device_of(model)
 
-    def translated(rows: np.ndarray) -> tuple[list[list[Hypothesis]], list]:
+    def run_batch(rows: np.ndarray) -> Outputs:
         encoded = model.encode(make_batch(sources, rows, components, device))
-        found = beam_search(model, encoded, settings, limits_B=limits[rows].to(device), n_best=n_best)
-        return found, parses_of(model, encoded) if parse else [None] * len(rows)
+        translations = beam_search(model, encoded, settings, limits_B=limits[rows].to(device), n_best=n_best)
+        return Outputs(translations, parses_of(model, encoded) if parse else None)
 
     translations: list = [None] * len(examples)
     parses: list = [None] * len(examples)
-    for rows, results in zip(batches, map_batches(model, batches, translated), strict=True):
-        for row, hypotheses, tree in zip(rows.tolist(), *results, strict=True):
-            translations[row], parses[row] = hypotheses, tree
-    return translations, parses
+    for rows, outputs in zip(batches, map_batches(model, batches, run_batch), strict=True):
+        for i, row in enumerate(rows.tolist()):
+            translations[row] = outputs.translations[i]
+            if outputs.parses is not None:
+                parses[row] = outputs.parses[i]
+    return Outputs(translations, parses if parse else None)

@@ -14,7 +14,7 @@ from nmtcore.config.typed import choose, plain
 def annotator_of(project: Project, *, dataset: str, annotator: str) -> AnnotatorSettings:
     """Return the settings of a data set's annotator. Raises `UserError` if the data set has no such annotator."""
     annotators = project.dataset(dataset).annotators
-    choose(annotator, annotators, what="annotator", where=dataset)
+    choose(annotator, annotators, noun="annotator", where=dataset)
     return annotators[annotator]
 
 

@@ -65,5 +65,5 @@ def truecasers(project: Project, *, dataset: str) -> list[str]:
 def _with_split(project: Project, dataset: str, split: str) -> DatasetSettings:
     """Return the settings of a data set. Raises `UserError` if it has no such split."""
     settings = project.dataset(dataset)
-    choose(split, settings.splits, what="split", where=dataset)
+    choose(split, settings.splits, noun="split", where=dataset)
     return settings

@@ -51,7 +51,10 @@ def _refuse_table_of_scale(project: Project, scale: str, parts: list[str], targe
     table = "/".join([project.layout.results, *parts])
     if parts[1:]:
         check_table_name(parts[1:], target)
-    raise UserError(f"{target}: no scale has a folder of tables: ask for {table} with --config scale={scale}.")
+    raise UserError(
+        f"{target}: tables of all scales lie in {project.layout.results}/tables: ask for {table} with "
+        f"--config scale={scale}."
+    )
 
 
 def _pattern_advice(pattern: Target | None) -> str:
@@ -70,7 +73,7 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
     choose(
         parts[0],
         [*project.dataset_files, *others],
-        what="data set or scale" if scale == PAPER else "data set",
+        noun="data set or scale" if scale == PAPER else "data set",
         where=target,
     )
     dataset = project.dataset(parts[0])
@@ -80,10 +83,10 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
         if scale != PAPER:
             raise UserError(f"{target}: {parts[1]} does not depend on the scale: leave '{scale}/' out of the path.")
         if parts[1] == "annotation" and parts[2] != SELECTION:
-            choose(parts[2], dataset.annotators, what="annotator", where=target)
+            choose(parts[2], dataset.annotators, noun="annotator", where=target)
         path = project.layout.parse(target)
         if path and "split" in path.names:
-            choose(path["split"], dataset.splits, what="split", where=target)
+            choose(path["split"], dataset.splits, noun="split", where=target)
     elif len(parts) > 2:
         _check_run(project, dataset.name, parts[1], scale, target)
 
@@ -106,7 +109,7 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     if not dot:
         return
     project.systems.check(system, where=target)
-    choose(score, SCORES, what="score", where=target)
+    choose(score, SCORES, noun="score", where=target)
     run = project.run(dataset, system, scale, project.settings.seeds[0])
     if score != "bleu" and not run.parses:
         raise UserError(f"{target}: {system} predicts no trees, so it has no attachment score; ask for its .bleu.")

@@ -30,7 +30,7 @@ COMPONENTS = Registry[ComponentSettings](
         "tree_distance": TreeDistanceSettings,
         "tree_traversal": TreeTraversalSettings,
     },
-    what="component",
+    noun="component",
     key="kind",
     package="nmtcore.model.components",
 )

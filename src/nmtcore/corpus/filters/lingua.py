@@ -76,6 +76,7 @@ def _package() -> Any:
     try:
         import lingua
     except ImportError as error:
-        what = "The filter lingua needs the package lingua: `pip install lingua-language-detector`."
-        raise UserError(what) from error
+        raise UserError(
+            "The filter lingua needs the package lingua: `pip install lingua-language-detector`."
+        ) from error
     return lingua

@@ -14,7 +14,7 @@ def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
     """Yield finished pairs. Raises `UserError` if the options name an unknown split."""
     from nmtcore.demo import SIZES, generate, swap
 
-    choose(options.split, SIZES, what="split", where="corpora: the demo corpus")
+    choose(options.split, SIZES, noun="split", where="corpora: the demo corpus")
     count = SIZES[options.split] if options.count is None else options.count
     pairs = generate(split=options.split, count=count, seed=options.seed)
     return ((swap(pair) if options.swap else pair,) for pair in pairs)

@@ -53,12 +53,12 @@ Inputs = Mapping[str, Sequence[Input]]
 class BadRow(Exception):
     """A pair that cannot be read: where and why, and the `reason` under which reports count it."""
 
-    def __init__(self, reason: str, piece: Piece, what: str, *, line: int = 0) -> None:
-        super().__init__(what)
+    def __init__(self, reason: str, piece: Piece, fault: str, *, line: int = 0) -> None:
+        super().__init__(fault)
         self.reason = reason
         self.path = piece.path
         self.line = piece.line + line
-        self.what = what
+        self.fault = fault
 
 
 def lines(file: Input) -> Iterator[Piece]:
@@ -96,8 +96,8 @@ def decode(piece: Piece) -> str:
     except UnicodeDecodeError as error:
         before = piece.data[: error.start]
         column = error.start - (before.rfind(b"\n") + 1) + 1
-        what = f"is not valid UTF-8 (byte {column}): convert the file, or raise max_bad_lines to drop the pair."
-        raise BadRow("not utf-8", piece, what, line=before.count(b"\n")) from error
+        fault = f"is not valid UTF-8 (byte {column}): convert the file, or raise max_bad_lines to drop the pair."
+        raise BadRow("not utf-8", piece, fault, line=before.count(b"\n")) from error
 
 
 def clean(text: str) -> str:

@@ -98,8 +98,8 @@ class _SegmentSplitter:
         if self._first_line:
             self._fail("this <seg> has no </seg>: is the file cut off?")
 
-    def _fail(self, what: str) -> NoReturn:
-        raise LineError(self._path, self._first_line, what)
+    def _fail(self, fault: str) -> NoReturn:
+        raise LineError(self._path, self._first_line, fault)
 
     def _check_role(self, role: str, line: int) -> None:
         """Check that the file contains only one side."""

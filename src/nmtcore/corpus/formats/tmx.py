@@ -114,8 +114,8 @@ class _TmxParser:
         units, self._units = self._units, []
         return units
 
-    def _fail(self, what: str) -> None:
-        raise LineError(self._path, self._expat.CurrentLineNumber, what)
+    def _fail(self, fault: str) -> None:
+        raise LineError(self._path, self._expat.CurrentLineNumber, fault)
 
     def _doctype(self, name: str, system: str | None, public: str | None, internal: bool) -> None:
         if internal:

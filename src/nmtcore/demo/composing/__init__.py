@@ -1,1 +1,1 @@
-"""Composes the abstract syntax of the demo corpus's sentences."""
+"""Random composition of the abstract syntax of the demo corpus's sentences."""

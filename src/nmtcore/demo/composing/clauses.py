@@ -1,4 +1,4 @@
-"""Composes clauses: which verb a subject gets, what the verb takes, and what is said around it."""
+"""Composition of clauses: a subject, a verb with its arguments, and adjuncts."""
 
 from dataclasses import replace
 
@@ -35,14 +35,14 @@ _TENSES: dict[Tense, float] = {"present": 32, "past": 40, "perfect": 14, "future
 
 
 class Clauses(Predicates):
-    """Composes clauses with the dice of one sentence."""
+    """Composes the clauses of one sentence."""
 
     def tense(self) -> Tense:
-        """Return a tense for a main clause."""
+        """Draw the tense of a main clause."""
         return self.dice.weighted(_TENSES)
 
     def clause(self, *, tense: Tense | None = None, subject: Nominal | None = None, rich: int = 1) -> Clause:
-        """Compose a clause of any kind that makes a statement."""
+        """Compose a declarative clause: active, passive or with a copula."""
         tense = tense or self.tense()
         construction = self.dice.weighted({"active": 74, "passive": 12 * (subject is None), "copula": 14})
         if construction == "passive":
@@ -61,7 +61,7 @@ class Clauses(Predicates):
         return self.phrase("public", "event", "part", "flat", "upright", "plant", "bridge", "vehicle", rich=rich)
 
     def active(self, *, tense: Tense, subject: Nominal | None = None, rich: int = 1, plain: bool = False) -> Clause:
-        """Compose a clause in the active voice; a `plain` one has no modal, progressive, negation or attitude."""
+        """Compose an active clause; if `plain`, without modal, progressive, negation and attitude."""
         while True:
             chosen = subject or self.subject(rich=rich)
             predicate = self.predicate(subject_classes(chosen), tense=tense, rich=rich, number=agreement(chosen)[1])
@@ -73,7 +73,7 @@ class Clauses(Predicates):
         return Clause(subject=chosen, predicates=(predicate,))
 
     def passive(self, *, tense: Tense, rich: int = 1, noun: Noun | None = None, number: Number = "sg") -> Clause:
-        """Compose a clause in the passive voice; `noun` is a subject that a relative pronoun takes up."""
+        """Compose a passive clause; if `noun` is given, a relative clause whose pronoun refers to it."""
         if noun is None:
             verbs = tuple(verb for verb in FRAMES["transitive"] if verb.english.base not in NO_PASSIVE)
             verb = self.dice.pick(verbs)
@@ -102,7 +102,7 @@ class Clauses(Predicates):
         return (*adjuncts, *(part for part in times if not isinstance(part, Adverb) or part.slot != "often"))
 
     def copula(self, *, tense: Tense, subject: Nominal | None = None, rich: int = 1) -> Clause:
-        """Compose a clause that says what someone or something is, or is like."""
+        """Compose a clause with a copula and a complement."""
         subject = subject or (
             self.someone("person", rich=rich)
             if self.dice.chance(0.5)
@@ -133,7 +133,7 @@ class Clauses(Predicates):
         return self.graded(fitting)
 
     def graded(self, fitting: tuple[Adjective, ...]) -> Graded:
-        """Compose one of the adjectives as a complement, some with an adverb of degree."""
+        """Draw one of the adjectives as a complement, sometimes with an adverb of degree."""
         adjective = self.dice.pick(fitting)
         degree = self.dice.pick(adverbs("degree")) if self.dice.chance(0.3) else None
         return Graded(adjective=adjective, degree=None if adjective.english in NOT_GRADED else degree)
@@ -143,14 +143,14 @@ class Clauses(Predicates):
         return replace(dressed, determiner="a", count=None)
 
     def _likeness(self, noun: Noun) -> Noun:
-        """Return another noun of a class that `noun` belongs to, to compare it with."""
+        """Draw another noun of a class of `noun`, for a comparison."""
         for tag in ("person", "animal", "vehicle", "clothes", "building", "text", "event", "place"):
             if tag in noun.classes:
                 return self.dice.pick([other for other in of_class(tag) if other != noun])
         return noun
 
     def clause_about(self, noun: Noun, *, number: Number) -> Clause | None:
-        """Compose a relative clause for a noun."""
+        """Compose a relative clause that modifies a noun."""
         tense: Tense = self.dice.weighted({"present": 40, "past": 40, "perfect": 20})
         person = "person" in noun.classes
         weights = {
@@ -202,7 +202,7 @@ class Clauses(Predicates):
 
 
 def _gender(nominal: Nominal) -> Gender | None:
-    """Return the gender that both languages see in a person."""
+    """Return the gender of a person, which is the same in both languages."""
     if isinstance(nominal, Named):
         return nominal.name.gender
     if isinstance(nominal, Pronoun):

@@ -1,4 +1,4 @@
-"""Random choices that come out the same on every machine and version of Python."""
+"""Random choices that are the same on every machine and with every version of Python."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -8,21 +8,21 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Chances and choices from one stream of random numbers, drawn with `random()` alone."""
+    """Random choices from one stream of numbers, which uses only `Random.random`."""
 
     def __init__(self, seed: str) -> None:
         self._random = Random(seed).random
 
     def chance(self, probability: float) -> bool:
-        """Return True with a probability."""
+        """Return True with the given probability."""
         return self._random() < probability
 
     def pick(self, items: Sequence[T], *, skew: float = 1.0) -> T:
-        """Return one of the items; with a `skew` above 1 the first ones come more often, as words do."""
+        """Draw one of the items; a `skew` above 1 favours the first ones, as in word frequencies."""
         return items[int(len(items) * self._random() ** skew)]
 
     def weighted(self, weights: Mapping[T, float]) -> T:
-        """Return one of the keys by their weights."""
+        """Draw one of the keys in proportion to the weights."""
         point = self._random() * sum(weights.values())
         for key, weight in weights.items():
             point -= weight

@@ -1,4 +1,4 @@
-"""Composes noun phrases: which determiners, adjectives, prepositional phrases and clauses a noun gets."""
+"""Composition of noun phrases: determiners, adjectives, prepositional phrases and relative clauses."""
 
 from dataclasses import replace
 from functools import cache
@@ -44,7 +44,7 @@ _PLURAL = {"the": 40, "": 10, "some": 8, "many": 7, "all": 5, "this": 6, "that":
 _PLURAL |= {"count": 10, "my": 7}
 _MASS = {"the": 60, "": 25, "my": 12, "this": 5}
 _PLAIN = {"sg": {"the": 65, "a": 25, "this": 10}, "pl": {"the": 70, "this": 15, "count": 15}}
-"""Determiners of a noun inside of another noun phrase."""
+"""Weights of the determiners of a noun inside another noun phrase."""
 _OWNED = frozenset({"kin", "thing", "clothes", "vehicle", "home", "pet", "text", "topic", "doctor", "lawyer"})
 _OWNERS = (
     Pronoun(person=1, number="sg"),
@@ -55,7 +55,7 @@ _OWNERS = (
     Pronoun(person=2, number="sg"),
 )
 _INNER = frozenset(["old", "young", "new", "white", "black", "red", "green", "blue", "modern", "wild"])
-"""Adjectives that come next to the noun, after another one and without a comma between the two."""
+"""Adjectives that come next to the noun, after another one and without a comma."""
 PEOPLE_PRONOUNS = (
     Pronoun(person=3, number="sg", gender="m"),
     Pronoun(person=3, number="sg", gender="f"),
@@ -64,7 +64,7 @@ PEOPLE_PRONOUNS = (
     Pronoun(person=1, number="pl"),
 )
 
-_TOLD = ("book", "story", "letter", "novel", "report", "poem", "article", "question", "lecture", "message")
+_TEXTS = ("book", "story", "letter", "novel", "report", "poem", "article", "question", "lecture", "message")
 _ATTRIBUTES: tuple[tuple[tuple[str, ...], Link, tuple[str, ...]], ...] = (
     (("person",), WITH, ("worn",)),
     (("person",), IN_CLOTHES, ("dress",)),
@@ -76,7 +76,7 @@ _ATTRIBUTES: tuple[tuple[tuple[str, ...], Link, tuple[str, ...]], ...] = (
     (("flat", "upright"), ON, ("surface",)),
     (("flat", "thing"), IN, ("container",)),
     (("key",), KEY_TO, ("opening", "road", "building", "room")),
-    (_TOLD, ABOUT, ("event", "person", "animal", "building")),
+    (_TEXTS, ABOUT, ("event", "person", "animal", "building")),
     (("image",), OF_IMAGE, ("person", "animal", "place")),
     (("sent",), FROM, ("person",)),
     (("gift", "letter", "message", "book"), FOR, ("person",)),
@@ -111,35 +111,35 @@ def _genitives(noun: Noun) -> tuple[str, ...]:
 
 @cache
 def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
-    """Return the adjectives that describe a noun."""
+    """Return the adjectives that can describe a noun."""
     return tuple(entry for entry in ADJECTIVES if entry.classes & noun.classes)
 
 
 @cache
 def adverbs(slot: str, tense: str = "") -> tuple[Adverb, ...]:
-    """Return the adverbs of a slot, and, if a tense is given, only those that go with it."""
+    """Return the adverbs of a slot; if a tense is given, only those that go with it."""
     return tuple(entry for entry in ADVERBS if entry.slot == slot and (not tense or tense in entry.tenses))
 
 
 def location(noun: Noun) -> Link:
-    """Return the preposition that says where: in the house, at the lake, on the table."""
+    """Return the locative preposition of a noun: in the house, at the lake, on the table."""
     if noun.place:
         return Link(english=noun.place[0], german=noun.place[1], case="dat")
     return IN if "container" in noun.classes else ON
 
 
 class Nominals:
-    """Composes noun phrases with the dice of one sentence; `Clauses` adds the clauses that modify them."""
+    """Composes the noun phrases of one sentence; `Clauses` adds relative clauses."""
 
     def __init__(self, dice: Dice) -> None:
         self.dice = dice
 
     def clause_about(self, noun: Noun, *, number: Number) -> Clause | None:
-        """Compose a relative clause for a noun; None where none fits."""
+        """Compose a relative clause that modifies a noun, or return None if none fits."""
         raise NotImplementedError
 
     def someone(self, *classes: str, rich: int = 1) -> Nominal:
-        """Compose a person as a subject: a name, a pronoun, a noun phrase or two of them."""
+        """Compose a subject: a name, a pronoun, a noun phrase, or two coordinated ones."""
         form = self.dice.weighted({"noun": 60, "pronoun": 16, "name": 14, "joined": 7 * rich})
         if form == "pronoun":
             return self.dice.pick(PEOPLE_PRONOUNS)
@@ -150,11 +150,11 @@ class Nominals:
         return self.phrase(*classes, rich=rich)
 
     def name(self) -> Named:
-        """Return the name of a person."""
+        """Draw the name of a person."""
         return Named(name=self.dice.pick(PEOPLE))
 
     def pair(self, *classes: str) -> Joined:
-        """Join two noun phrases, or a name and a noun phrase."""
+        """Compose two coordinated noun phrases, or a name and a noun phrase."""
         nouns = of_class(*classes)
         if "person" in classes and self.dice.chance(0.3):
             return Joined(first=self.name(), second=self.phrase("person", rich=0, plain=True))
@@ -166,13 +166,13 @@ class Nominals:
     def phrase(self, *classes: str, rich: int = 1, plain: bool = False, number: Number | None = None) -> NounPhrase:
         """Compose a noun phrase of one of the classes.
 
-        `rich` is how many levels of phrases and clauses may hang on it; a `plain` one is definite or has "a".
+        If `rich` is 0, the noun has no modifiers but adjectives. If `plain`, its determiner is a frequent one.
         """
         noun = self.dice.pick(of_class(*classes), skew=_SKEW)
         return self.dress(noun, rich=rich, plain=plain, number=number)
 
     def dress(self, noun: Noun, *, rich: int = 1, plain: bool = False, number: Number | None = None) -> NounPhrase:
-        """Give a noun a number, a determiner, adjectives and modifiers."""
+        """Compose a noun phrase: draw the number, the determiner, adjectives and modifiers of a noun."""
         if noun.mass:
             number = "sg"
         number = number or ("pl" if self.dice.chance(0.3) else "sg")

@@ -1,4 +1,4 @@
-"""Composes verb phrases: a verb that the subject goes with, what it takes, and what is said around it."""
+"""Composition of verb phrases: a verb that fits the subject, its arguments, and adjuncts."""
 
 from dataclasses import replace
 
@@ -40,23 +40,23 @@ from nmtcore.demo.meaning import (
 
 _SKEW = 1.2
 _NEGATED = ("the", "this", "that", "a", "")
-"""Determiners that leave no doubt of what a negation denies."""
+"""Determiners of objects with which the scope of a negation is clear; the first three also of subjects."""
 _FRAMES = {"transitive": 42, "intransitive": 18, "prepositional": 14, "ditransitive": 9, "located": 6, "placed": 9}
 _TO_DRIVE = Link(english="to", german="zu", case="dat")
 
 
 def subject_classes(nominal: Nominal) -> frozenset[str]:
-    """Return the classes of what a nominal means; pronouns and names are persons."""
+    """Return the classes of a nominal's noun; pronouns and names are persons."""
     return nominal.noun.classes if isinstance(nominal, (NounPhrase, Relative)) else frozenset({"person"})
 
 
 class Predicates(Nominals):
-    """Composes verb phrases with the dice of one sentence."""
+    """Composes the verb phrases of one sentence."""
 
     def predicate(
         self, classes: frozenset[str], *, tense: Tense, rich: int = 1, number: Number = "sg", adjuncts: bool = True
     ) -> Predicate | None:
-        """Compose a verb phrase for a subject of these classes; None where no verb fits."""
+        """Compose a verb phrase for a subject of these classes, or return None if no verb fits."""
         frames = {frame: weight for frame, weight in _FRAMES.items() if verbs_for(frame, classes)}
         if not frames:
             return None
@@ -85,7 +85,7 @@ class Predicates(Nominals):
         return self._placed(predicate, rich=rich) if verb.frame == "placed" else predicate
 
     def object(self, verb: Verb, *, rich: int) -> Nominal:
-        """Compose an object (bare or with a preposition) that the verb takes."""
+        """Compose the direct or prepositional object of a verb."""
         person = "person" in verb.takes
         if person and self.dice.chance(0.14):
             return self.dice.pick(
@@ -124,7 +124,7 @@ class Predicates(Nominals):
         return replace(predicate, phrase=self._direction(verb))
 
     def _direction(self, verb: Verb) -> Prepositional:
-        """Compose where something is put or someone goes."""
+        """Compose the goal of a verb of motion or placement."""
         if "town" in verb.tools and self.dice.chance(0.5):
             return Prepositional(link=TO_TOWN, nominal=Named(name=self.dice.pick(TOWNS)), slot="argument")
         nominal = self.phrase(*(tag for tag in verb.tools if tag != "town"), rich=0, plain=True)
@@ -138,9 +138,9 @@ class Predicates(Nominals):
         return Prepositional(link=link, nominal=nominal, slot="argument")
 
     def circumstances(self, predicate: Predicate, *, number: Number = "sg", person: bool = True) -> Predicate:
-        """Add adverbs and prepositional phrases that say when, where, how and with what.
+        """Add adverbs and prepositional phrases of time, place, manner and instrument.
 
-        `number` is that of the subject, `person` whether it is one.
+        `number` is the number of the subject, `person` whether the subject is a person.
         """
         verb = predicate.verb
         assert verb is not None
@@ -162,7 +162,7 @@ class Predicates(Nominals):
         return replace(predicate, adjuncts=tuple(adjuncts))
 
     def times(self, tense: Tense, *, few: int) -> list[Adjunct]:
-        """Compose at most one adverb or phrase that says when, how often or how likely."""
+        """Compose at most one adverb or phrase of time, frequency, cause or probability."""
         choice = self.dice.weighted({"none": 62 + 20 * few, "adverb": 15, "often": 9, "phrase": 7, "sentence": 4})
         if choice == "phrase":
             link = self.dice.pick((BEFORE, AFTER, DURING, BECAUSE_OF), skew=1.3)
@@ -175,7 +175,7 @@ class Predicates(Nominals):
         return [self.dice.pick(fitting)] if fitting else []
 
     def varied(self, predicate: Predicate, subject: Nominal) -> Predicate:
-        """Make some predicates progressive, modal, negative or a wish."""
+        """Make some predicates progressive, modal or negative, or add an attitude (want, like)."""
         verb = predicate.verb
         assert verb is not None
         adverbial = {part.slot for part in predicate.adjuncts if isinstance(part, Adverb)}
@@ -202,7 +202,7 @@ class Predicates(Nominals):
         return predicate
 
     def negate(self, predicate: Predicate, subject: Nominal) -> Predicate:
-        """Negate a predicate that is simple enough; others come back as they are."""
+        """Negate a predicate; return it unchanged if its determiners or clauses make the negation ambiguous."""
         if isinstance(subject, NounPhrase) and subject.owner is None and subject.determiner not in _NEGATED[:3]:
             return predicate
         for nominal in (predicate.object, predicate.phrase.nominal if predicate.phrase else None):

@@ -1,4 +1,4 @@
-"""Composes whole sentences: the plans among which every sentence of the demo corpus is chosen."""
+"""Composition of whole sentences, each by one of several plans."""
 
 from dataclasses import replace
 
@@ -57,12 +57,12 @@ _PRESENT_OR_PAST: dict[Tense, float] = {"present": 50, "past": 50}
 
 
 def compose(seed: str) -> Sentence:
-    """Compose the sentence that belongs to a seed."""
+    """Compose the sentence of a seed."""
     return _Grammar(Dice(seed)).sentence()
 
 
 class _Grammar(Clauses):
-    """The plans of sentences, one method each."""
+    """The plans of sentences, one method per plan."""
 
     def sentence(self) -> Sentence:
         plan = self.dice.weighted(_PLANS)
@@ -72,7 +72,7 @@ class _Grammar(Clauses):
         return Sentence(clauses=(self.clause(rich=2),))
 
     def _fronted(self) -> Sentence:
-        """An adverb or a phrase stands in front; the German subject moves behind the verb."""
+        """Compose a clause with an adverb or phrase in front, where the German subject follows the verb."""
         tense = self.tense()
         clause = self.clause(tense=tense)
         if any(isinstance(predicate.complement, NounPhrase) for predicate in clause.predicates):
@@ -92,7 +92,7 @@ class _Grammar(Clauses):
         return self.dice.pick(fitting or adverbs("sentence"))
 
     def _adverbial(self) -> Sentence:
-        """A clause says when, why, or on what condition; it may stand in front."""
+        """Compose a sentence with an adverbial clause, at its end or in front."""
         marker = self.dice.weighted(_MARKERS)
         main_tense, tense = self._tenses(marker)
         clause = self.active(tense=main_tense, plain=self.dice.chance(0.5), rich=1)
@@ -105,7 +105,7 @@ class _Grammar(Clauses):
             inner = _without_adjuncts(inner, "often")
         front = self.dice.chance(0.35)
         if pronoun and inner.subject == clause.subject:
-            # The noun comes first, the pronoun takes it up again.
+            # The noun precedes the pronoun that refers to it.
             if front:
                 clause = replace(clause, subject=pronoun)
             else:
@@ -126,7 +126,7 @@ class _Grammar(Clauses):
         return tense, tense
 
     def _inner(self, tense: Tense, *, subject: Nominal, stative: bool = True) -> Clause:
-        """Compose a short clause to stand inside of another one."""
+        """Compose a short clause that becomes part of another one."""
         if stative and tense in ("present", "past") and self.dice.chance(0.3):
             return self.copula(tense=tense, subject=subject, rich=0)
         return self.active(tense=tense, subject=subject, rich=0 if self.dice.chance(0.8) else 1, plain=not stative)
@@ -142,7 +142,7 @@ class _Grammar(Clauses):
         return self.dice.weighted({"past": 80, "pluperfect": 20} if outer == "past" else weights)
 
     def _content(self) -> Sentence:
-        """Someone says or knows that ...; an adverb at the end belongs to either verb."""
+        """Compose a that-clause below a verb of saying or knowing; an adverb at the end belongs to either verb."""
         subject, predicate = self._said("that")
         clause = self.clause(tense=self._inner_tense(predicate.tense), rich=1)
         marker = "that" if self.dice.chance(0.7) else "bare"
@@ -161,7 +161,7 @@ class _Grammar(Clauses):
         return Sentence(clauses=(Clause(subject=subject, predicates=(predicate,)),))
 
     def _asking(self) -> Sentence:
-        """Someone asks whether ..., or who, what, where ..."""
+        """Compose an indirect question, with whether or with a question word."""
         subject, predicate = self._said("whether")
         tense = self._inner_tense(predicate.tense)
         if self.dice.chance(0.45):
@@ -201,20 +201,20 @@ class _Grammar(Clauses):
             clause = replace(clause, predicates=(replace(clause.predicates[0], negated=False),))
         return Sentence(clauses=(_without_adjuncts(clause, "sentence"),), question=True)
 
-    def _controlled(self, *, rich: int = 1, frames: tuple[str, ...] = (), besides: str = "") -> Predicate:
-        """Compose an infinitive of one of the frames (all, if none is named) with any verb but `besides`."""
+    def _controlled(self, *, rich: int = 1, frames: tuple[str, ...] = (), excluded: str = "") -> Predicate:
+        """Compose an infinitive whose verb is not `excluded`, with one of `frames` (any frame if empty)."""
         while True:
             predicate = self.predicate(frozenset({"person"}), tense="present", rich=rich, adjuncts=False)
             assert predicate is not None
             assert predicate.verb is not None
             base = predicate.verb.english.base
-            if base not in UNCONTROLLED and base != besides and (not frames or predicate.verb.frame in frames):
+            if base not in UNCONTROLLED and base != excluded and (not frames or predicate.verb.frame in frames):
                 break
         predicate = self.circumstances(predicate) if self.dice.chance(0.3) else predicate
         return _without_sentence_adverb(replace(predicate, adjuncts=_no_times(predicate)))
 
     def _subject_control(self) -> Sentence:
-        """Someone tries to ..., promises to ..., stops ...-ing."""
+        """Compose subject control: someone tries to ..., promises to ..., stops ...-ing."""
         _, predicate = self._said("subject_control")
         predicate = replace(predicate, content=self._controlled(rich=1))
         if self.dice.chance(0.12):
@@ -222,7 +222,7 @@ class _Grammar(Clauses):
         return Sentence(clauses=(Clause(subject=self.someone("person"), predicates=(predicate,)),))
 
     def _object_control(self) -> Sentence:
-        """Someone asks, allows or persuades someone else to ..."""
+        """Compose object control: someone asks, allows or persuades someone else to ..."""
         subject, predicate = self._said("object_control")
         assert predicate.verb is not None
         thing = self.object(predicate.verb, rich=0)
@@ -232,7 +232,7 @@ class _Grammar(Clauses):
         return Sentence(clauses=(Clause(subject=subject, predicates=(predicate,)),))
 
     def _raising(self) -> Sentence:
-        """Someone seems to ..., where German has the infinitive inside of the clause."""
+        """Compose raising: someone seems to ...; the German infinitive is inside the clause."""
         subject = self.subject(rich=1)
         while not subject_classes(subject) & {"person", "animal"}:
             subject = self.subject(rich=1)
@@ -247,7 +247,7 @@ class _Grammar(Clauses):
         return Sentence(clauses=(clause,))
 
     def _two_predicates(self) -> Sentence:
-        """One subject does two things; inside of a subordinate clause both German verbs are last."""
+        """Compose a subject with two predicates; in a subordinate clause, each German predicate ends in its verb."""
         tense = self.tense()
         clause = self._double(self.someone("person"), tense)
         if self.dice.chance(0.4):
@@ -289,7 +289,7 @@ class _Grammar(Clauses):
         return Sentence(clauses=(Existence(nominal=phrase, place=place, tense=self.dice.weighted(_PRESENT_OR_PAST)),))
 
     def _antecedent(self) -> Sentence:
-        """A pronoun takes up a thing again: English has `it` where German goes by the gender of the noun."""
+        """Compose a pronoun with an inanimate antecedent: English has `it`, German the gender of the noun."""
         tense = self.dice.weighted(_PRESENT_OR_PAST)
         verbs = [verb for verb in FRAMES["transitive"] if "person" in verb.subjects and "person" not in verb.takes]
         verb = self.dice.pick(verbs)
@@ -309,14 +309,14 @@ class _Grammar(Clauses):
         return Sentence(clauses=(_with_adjunct(clause, reason),))
 
     def _purpose(self) -> Sentence:
-        """Someone does something in order to do something else, or without doing it."""
+        """Compose an adverbial infinitive: in order to do something, or without doing it."""
         tense = self.dice.weighted(_PRESENT_OR_PAST)
         clause = self.active(tense=tense, subject=self.someone("person"), rich=0, plain=True)
         while clause.predicates[0].verb is not None and clause.predicates[0].verb.english.base in STATIVE:
             clause = self.active(tense=tense, subject=clause.subject, rich=0, plain=True)
         clause = _without_adjuncts(clause, "often", "sentence", "manner")
         verb = clause.predicates[0].verb
-        inner = self._controlled(frames=_AIMS, besides=verb.english.base if verb else "")
+        inner = self._controlled(frames=_AIMS, excluded=verb.english.base if verb else "")
         adjunct = Purpose(negative=self.dice.chance(0.4), predicate=inner)
         if not adjunct.negative and self.dice.chance(0.25):
             return Sentence(clauses=(replace(clause, front=adjunct),))
@@ -324,7 +324,7 @@ class _Grammar(Clauses):
 
 
 def pronoun_for(nominal: Nominal) -> Pronoun | None:
-    """Return the pronoun that takes up a nominal again; None where the languages' genders are at odds (child)."""
+    """Return a pronoun that refers to a nominal, or None if the languages differ in its gender (child)."""
     if isinstance(nominal, Joined):
         return Pronoun(person=3, number="pl")
     if isinstance(nominal, Named):

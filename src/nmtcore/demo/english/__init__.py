@@ -1,1 +1,1 @@
-"""Realises the abstract syntax in English, with dependencies and CCG categories."""
+"""Realisation of the abstract syntax in English, with dependencies and CCG categories."""

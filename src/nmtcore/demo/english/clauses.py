@@ -40,7 +40,7 @@ _MIDDLE = ("often", "sentence")
 _CLAUSE_CATEGORY = {"that": "S[em]", "bare": "S[dcl]", "whether": "S[qem]", "": "S[qem]"}
 
 Argument = tuple[str, list[Word]]
-"""The category that the verb asks for, and the words (none where a relative or question word stands in front)."""
+"""The category that the verb expects, and the words (none if a relative or question word in front replaces them)."""
 
 
 class English(EnglishPhrases):
@@ -69,29 +69,31 @@ class English(EnglishPhrases):
         return Phrase(head=phrase.head, words=self._front(meaning, head=phrase.head) + subject + phrase.words)
 
     def question(self, meaning: Clause) -> Phrase:
-        """Realise a direct question: the auxiliary before the subject, unless the question is for the subject."""
+        """Realise a direct question: the auxiliary precedes the subject unless the question word is the subject."""
         role = wh_role(meaning)
         if role == "subject":
-            return self._asked(meaning, wanted=category("S[wq]", "S[dcl]\\NP"))
+            return self._wh_subject(meaning, wh_category=category("S[wq]", "S[dcl]\\NP"))
         subject = self.nominal(meaning.subject, role="subject")
         phrase = self.predicate(meaning.predicates[0], form="q", agree=agreement(meaning.subject), inverted=subject)
         attach(subject, head=phrase.head, deprel=_subject_relation(meaning))
-        wanted = {"object": category("S[wq]", "S[q]/NP"), "front": category("S[wq]", "S[q]")}
-        return Phrase(head=phrase.head, words=self._wh(meaning, phrase.head, wanted.get(role or "", "")) + phrase.words)
+        categories = {"object": category("S[wq]", "S[q]/NP"), "front": category("S[wq]", "S[q]")}
+        words = self._wh(meaning, phrase.head, wh_category=categories.get(role or "", ""))
+        return Phrase(head=phrase.head, words=words + phrase.words)
 
     def embedded_question(self, meaning: Clause) -> Phrase:
         """Realise an indirect question that begins with a question word."""
         role = wh_role(meaning)
         if role == "subject":
-            return self._asked(meaning, wanted=category("S[qem]", "S[dcl]\\NP"))
+            return self._wh_subject(meaning, wh_category=category("S[qem]", "S[dcl]\\NP"))
         phrase = self.statement(replace(meaning, front=None))
-        wanted = {"object": category("S[qem]", "S[dcl]/NP"), "front": category("S[qem]", "S[dcl]")}
-        return Phrase(head=phrase.head, words=self._wh(meaning, phrase.head, wanted[role or ""]) + phrase.words)
+        categories = {"object": category("S[qem]", "S[dcl]/NP"), "front": category("S[qem]", "S[dcl]")}
+        words = self._wh(meaning, phrase.head, wh_category=categories[role or ""])
+        return Phrase(head=phrase.head, words=words + phrase.words)
 
     def relative_clause(self, meaning: Clause) -> Phrase:
-        """Realise a relative clause: its pronoun is the subject, the object, an owner, or in a phrase in front."""
+        """Realise a relative clause; its pronoun is the subject, the object, an owner, or part of a phrase in front."""
         if isinstance(meaning.subject, Relative):
-            return self._asked(meaning, wanted=category("NP\\NP", "S[dcl]\\NP"))
+            return self._wh_subject(meaning, wh_category=category("NP\\NP", "S[dcl]\\NP"))
         relative = meaning.predicates[0].object
         phrase = self.statement(replace(meaning, front=None))
         if isinstance(relative, Relative):
@@ -110,24 +112,24 @@ class English(EnglishPhrases):
         case = Word(form=front.link.english, lemma=front.link.english, upos="ADP", xpos="IN", ccg="(NP\\NP)/NP")
         return [*attach(case, head=pronoun, deprel="case"), *attach(pronoun, head=head, deprel="obl")]
 
-    def _asked(self, meaning: Clause, *, wanted: str) -> Phrase:
-        """Realise a clause whose subject is the relative or question word, of the category given."""
+    def _wh_subject(self, meaning: Clause, *, wh_category: str) -> Phrase:
+        """Realise a clause whose subject begins with the relative or question word, of category `wh_category`."""
         phrase = self.statement(meaning)
         subject = phrase.words[0]
         determiner = isinstance(meaning.subject, NounPhrase)
-        subject.ccg = f"({wanted})/N" if determiner else wanted
+        subject.ccg = f"({wh_category})/N" if determiner else wh_category
         return phrase
 
-    def _wh(self, meaning: Clause, head: Word, wanted: str) -> list[Word]:
+    def _wh(self, meaning: Clause, head: Word, *, wh_category: str) -> list[Word]:
         if isinstance(meaning.front, Question):
             form = meaning.front.english
-            word = Word(form=form, lemma=form, upos="ADV", xpos="WRB", feats=feats(PronType="Int"), ccg=wanted)
+            word = Word(form=form, lemma=form, upos="ADV", xpos="WRB", feats=feats(PronType="Int"), ccg=wh_category)
             return attach(word, head=head, deprel="advmod")
         asked = meaning.predicates[0].object
         if not _gap(asked):
             return []
         phrase = self.nominal(asked, role="object")  # type: ignore[arg-type]
-        phrase.words[0].ccg = f"({wanted})/N" if isinstance(asked, NounPhrase) else wanted
+        phrase.words[0].ccg = f"({wh_category})/N" if isinstance(asked, NounPhrase) else wh_category
         return attach(phrase, head=head, deprel="obj")
 
     def _subject(self, meaning: Clause, *, head: Word) -> list[Word]:
@@ -139,8 +141,8 @@ class English(EnglishPhrases):
             return []
         if isinstance(meaning.front, Adverb):
             words = attach(adverb(meaning.front, ccg="S/S"), head=head, deprel="advmod")
-            apart = meaning.front.slot == "sentence" and meaning.front.english != "perhaps"
-            return [*words, punctuation(",", head=words[0], xpos=",")] if apart else words
+            separated = meaning.front.slot == "sentence" and meaning.front.english != "perhaps"
+            return [*words, punctuation(",", head=words[0], xpos=",")] if separated else words
         words = self._adjunct(meaning.front, head=head, use="front")
         owner = words[0].head if isinstance(meaning.front, Prepositional) else _clause_head(words, head)
         return [*words, punctuation(",", head=owner or head, xpos=",")]
@@ -157,13 +159,13 @@ class English(EnglishPhrases):
     def predicate(
         self, meaning: Predicate, *, form: str, agree: tuple[int, str], inverted: Phrase | None = None
     ) -> Phrase:
-        """Realise a verb phrase of the category S[form]\\NP, or, with its `inverted` subject inside, a question."""
+        """Realise a verb phrase of category S[form]\\NP, or a question if its subject is `inverted`."""
         if meaning.attitude:
             return self._attitude(meaning, form=form, agree=agree, inverted=inverted)
         chain = verb_chain(meaning, form=form, agree=agree, support=inverted is not None or meaning.negated)
         main = chain[-1][0]
         head, arguments = self._arguments(meaning, main=main)
-        categorise(chain, arguments=[wanted for wanted, _ in arguments], inverted=inverted is not None)
+        categorise(chain, arguments=[expected for expected, _ in arguments], inverted=inverted is not None)
         hang_auxiliaries(chain, head=head, passive=meaning.passive)
         verbs = [word for word, _ in chain]
         words = self._interleave(meaning, verbs, head=head, subject=inverted.words if inverted else [])
@@ -177,7 +179,7 @@ class English(EnglishPhrases):
         return Phrase(head=head, words=words)
 
     def _attitude(self, meaning: Predicate, *, form: str, agree: tuple[int, str], inverted: Phrase | None) -> Phrase:
-        """Realise `wants to` or `likes to` before the verb phrase, which German says with a modal or an adverb."""
+        """Realise `wants to` or `likes to` before the verb phrase; German has a modal or an adverb."""
         verb = LIKE if meaning.attitude == "like" else WANT
         outer = replace(meaning, attitude="", adjuncts=tuple(filter(_in_middle, meaning.adjuncts)))
         inner = replace(
@@ -197,7 +199,7 @@ class English(EnglishPhrases):
         return Phrase(head=head, words=words + attach(phrase, head=head, deprel="xcomp"))
 
     def _interleave(self, meaning: Predicate, verbs: list[Word], *, head: Word, subject: list[Word]) -> list[Word]:
-        """Put the inverted subject, `not` and the adverbs of the middle between the verbs."""
+        """Insert the inverted subject, `not` and the adverbs of the middle field after the first auxiliary."""
         middle = [self._adjunct(part, head=head, use="middle")[0] for part in meaning.adjuncts if _in_middle(part)]
         if meaning.negated:
             negation = Word(form="not", lemma="not", upos="PART", xpos="RB", feats=feats(Polarity="Neg"), ccg=VP_AFTER)
@@ -208,10 +210,10 @@ class English(EnglishPhrases):
         return [*middle, first]
 
     def _arguments(self, meaning: Predicate, *, main: Word) -> tuple[Word, list[Argument]]:
-        """Return the head of the verb phrase (the complement of a copula) and what follows the verb."""
+        """Return the head of the verb phrase (after a copula, its complement) and the arguments after the verb."""
         if meaning.complement is not None:
-            phrase, wanted = self._complement(meaning.complement)
-            return phrase.head, [(wanted, phrase.words)]
+            phrase, expected = self._complement(meaning.complement)
+            return phrase.head, [(expected, phrase.words)]
         arguments = self._objects(meaning, head=main)
         if meaning.phrase is not None:
             bare = not meaning.phrase.link.english
@@ -258,13 +260,13 @@ class English(EnglishPhrases):
             phrase = self.predicate(content, form=form, agree=(3, "sg"))
             return f"S[{form}]\\NP", attach(phrase, head=head, deprel="xcomp")
         assert isinstance(content, Clause)
-        wanted = _CLAUSE_CATEGORY[meaning.marker]
+        expected = _CLAUSE_CATEGORY[meaning.marker]
         if meaning.marker == "":
-            return wanted, attach(self.embedded_question(content), head=head, deprel="ccomp")
+            return expected, attach(self.embedded_question(content), head=head, deprel="ccomp")
         phrase = self.statement(content)
         if meaning.marker != "bare":
-            phrase.words.insert(0, _marker(meaning.marker, head=phrase.head, ccg=f"{wanted}/S[dcl]"))
-        return wanted, attach(phrase, head=head, deprel="ccomp")
+            phrase.words.insert(0, _marker(meaning.marker, head=phrase.head, ccg=f"{expected}/S[dcl]"))
+        return expected, attach(phrase, head=head, deprel="ccomp")
 
     def _adjunct(self, meaning: Adjunct, *, head: Word, use: str) -> list[Word]:
         if isinstance(meaning, Adverb):
@@ -318,7 +320,7 @@ def _in_middle(adjunct: Adjunct) -> bool:
 
 
 def _gap(nominal: Nominal | None) -> bool:
-    """Whether the nominal stands in front of its clause."""
+    """Return whether a nominal is realised in front of its clause."""
     if isinstance(nominal, NounPhrase):
         return nominal.determiner == "which"
     return isinstance(nominal, (Relative, Interrogative))
@@ -329,5 +331,5 @@ def _subject_relation(meaning: Clause) -> str:
 
 
 def _clause_head(words: list[Word], head: Word) -> Word:
-    """Return the word among `words` that hangs on `head`."""
+    """Return the word among `words` that is attached to `head`."""
     return next(word for word in words if word.head is head)

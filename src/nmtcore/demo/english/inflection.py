@@ -1,4 +1,4 @@
-"""English inflection: verbs, nouns, pronouns and determiners as words with tags and features."""
+"""English inflection: verbs, pronouns and determiners as words with tags and features."""
 
 from nmtcore.demo.lexicon.entries import EnglishVerb, Number
 from nmtcore.demo.meaning import Pronoun
@@ -15,7 +15,7 @@ WANT = EnglishVerb(base="want", past="wanted", participle="wanted")
 
 
 def third_person(base: str) -> str:
-    """Return the third person singular of the present."""
+    """Return the third person singular of the present tense."""
     if base in ("have", "do", "go"):
         return {"have": "has", "do": "does", "go": "goes"}[base]
     if base.endswith(("s", "sh", "ch", "x", "z")):
@@ -52,7 +52,7 @@ def verb_word(
 ) -> Word:
     """Inflect a verb. `form` is the feature of its CCG category: dcl or q (finite), b, to, ng, pt or pss.
 
-    A string is a modal. `aux` makes it an auxiliary.
+    If `verb` is a string, it is a modal. `aux` makes the word an auxiliary.
     """
     upos = "AUX" if aux else "VERB"
     if isinstance(verb, str):
@@ -122,7 +122,7 @@ _DETERMINERS = {
 
 
 def determiner_word(determiner: str, *, number: Number, following: str) -> Word:
-    """Return a determiner; `following` is the next word, which decides between a and an."""
+    """Return a determiner; the next word, `following`, decides between a and an."""
     values = dict(_DETERMINERS[determiner])
     text = determiner
     if determiner == "a" and following[0] in "aeiou":

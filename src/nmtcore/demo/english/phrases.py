@@ -20,11 +20,11 @@ from nmtcore.demo.trees import Phrase, Word, attach, feats
 VP_AFTER = "(S\\NP)\\(S\\NP)"
 VP_BEFORE = "(S\\NP)/(S\\NP)"
 PP_CATEGORY = {"noun": "(NP\\NP)/NP", "verb": f"({VP_AFTER})/NP", "argument": "PP/NP", "front": "(S/S)/NP"}
-"""The category of a preposition by what its phrase belongs to."""
+"""Categories of prepositions by the use of their phrase."""
 
 
 class EnglishPhrases:
-    """Noun phrases and what hangs on them; `English` adds the clauses."""
+    """Realises noun phrases and their modifiers; `English` adds clauses."""
 
     def relative_clause(self, meaning: Clause) -> Phrase:
         """Realise a relative clause."""
@@ -103,7 +103,7 @@ class EnglishPhrases:
         return word + attach(phrase, head=head, deprel="nmod")
 
     def prepositional(self, meaning: Prepositional, *, use: str) -> Phrase:
-        """Realise a prepositional phrase, headed by its noun, that belongs to a noun, a verb, ... (`PP_CATEGORY`)."""
+        """Realise a prepositional phrase, headed by its noun, for one of the uses of `PP_CATEGORY`."""
         phrase = self.nominal(meaning.nominal, role="object")
         if not meaning.link.english:
             return phrase
@@ -149,7 +149,7 @@ def _name(meaning: Named) -> Phrase:
 
 
 def conjunction_word(form: str, *, head: Word) -> Word:
-    """Return a coordinating conjunction that hangs on the second part."""
+    """Return a coordinating conjunction attached to `head`, the second conjunct."""
     return Word(form=form, lemma=form, upos="CCONJ", xpos="CC", ccg="conj", deprel="cc", head=head)
 
 
@@ -176,7 +176,7 @@ def _noun(meaning: NounPhrase) -> Phrase:
 
 
 def case_words(english: str, *, use: str, head: Word) -> list[Word]:
-    """Return the preposition of the phrase headed by `head`, which belongs to a noun, verb, ... (`use`)."""
+    """Return the preposition of the phrase headed by `head`, for one of the uses of `PP_CATEGORY`."""
     first, *rest = english.split()
     ccg = PP_CATEGORY[use]
     if rest:
@@ -189,7 +189,7 @@ def case_words(english: str, *, use: str, head: Word) -> list[Word]:
 
 
 def adverb(entry: Adverb, *, ccg: str) -> Word:
-    """Realise an adverb."""
+    """Return an adverb of category `ccg`."""
     return Word(form=entry.english, lemma=entry.english, upos="ADV", xpos="RB", ccg=ccg)
 
 

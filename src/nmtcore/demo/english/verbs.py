@@ -1,4 +1,4 @@
-"""The verbs of an English clause: auxiliaries, their forms, and the category that each gets from the next."""
+"""The verbs of an English clause: auxiliaries, verb forms, and CCG categories."""
 
 from nmtcore.demo.english.inflection import BE, DO, HAVE, verb_word
 from nmtcore.demo.lexicon.entries import EnglishVerb
@@ -7,7 +7,7 @@ from nmtcore.demo.trees import Word
 
 
 def category(result: str, *arguments: str) -> str:
-    """Return the category that gives `result` after it has taken the last of `arguments` first, to the right."""
+    """Return the category that yields `result` after taking `arguments` from its right, the last one first."""
     for argument in arguments:
         result = f"{_bracketed(result)}/{_bracketed(argument)}"
     return result
@@ -20,17 +20,17 @@ def _bracketed(text: str) -> str:
 def verb_chain(
     meaning: Predicate, *, form: str, agree: tuple[int, str], support: bool, verb: EnglishVerb | None = None
 ) -> list[tuple[Word, str]]:
-    """Return the auxiliaries and the verb with the feature of each; `support` asks for `do` where none is there."""
+    """Return the auxiliaries and the verb, each with its feature; `support` adds `do` if there is no auxiliary."""
     verb = verb or (meaning.verb.english if meaning.verb else BE)
     lemmas: list[EnglishVerb | str] = []
     features = ["b" if form == "to" else form]
-    for wanted, auxiliary, feature in (
+    for required, auxiliary, feature in (
         (meaning.modal or meaning.tense == "future", meaning.modal or "will", "b"),
         (meaning.tense in ("perfect", "pluperfect"), HAVE, "pt"),
         (meaning.progressive, BE, "ng"),
         (meaning.passive, BE, "pss"),
     ):
-        if wanted:
+        if required:
             lemmas.append(auxiliary)
             features.append(feature)
     if not lemmas and support and verb is not BE:
@@ -47,18 +47,18 @@ def verb_chain(
 
 
 def categorise(chain: list[tuple[Word, str]], *, arguments: list[str], inverted: bool) -> None:
-    """Give every verb of the chain its category: each auxiliary takes the verb phrase of the next one."""
+    """Set the category of every verb of the chain: each auxiliary takes the verb phrase of the next verb."""
     for index, (word, feature) in enumerate(chain):
         last = index + 1 == len(chain)
-        wanted = list(reversed(arguments)) if last else [f"S[{chain[index + 1][1]}]\\NP"]
+        expected = list(reversed(arguments)) if last else [f"S[{chain[index + 1][1]}]\\NP"]
         if inverted and index == 0:
-            word.ccg = category("S[q]", *wanted, "NP")
+            word.ccg = category("S[q]", *expected, "NP")
         else:
-            word.ccg = category(f"S[{feature}]\\NP", *wanted)
+            word.ccg = category(f"S[{feature}]\\NP", *expected)
 
 
 def hang_auxiliaries(chain: list[tuple[Word, str]], *, head: Word, passive: bool) -> None:
-    """Hang every verb of the chain but the head itself on the head of the clause."""
+    """Attach every verb of the chain to the head of the clause, except the head itself."""
     for index, (word, _) in enumerate(chain):
         if word is not head:
             last = index + 1 == len(chain)

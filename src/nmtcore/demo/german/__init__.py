@@ -1,1 +1,1 @@
-"""Realises the abstract syntax in German, with dependencies."""
+"""Realisation of the abstract syntax in German, with dependencies."""

@@ -1,7 +1,7 @@
 """Clauses and sentences in German, with dependencies.
 
-A clause is laid out in topological fields: what stands in front, the finite verb (second, or last after a
-conjunction or a relative pronoun), the pronouns, the middle field, the verbs at the end, and what is extraposed.
+A clause consists of topological fields: the prefield, the finite verb (second, or last after a conjunction or relative
+pronoun), the pronouns, the middle field, the final verbs, and extraposed clauses.
 """
 
 from dataclasses import replace
@@ -24,10 +24,10 @@ from nmtcore.demo.german.phrases import (
     GermanPhrases,
     adverb,
     adverb_word,
-    apart,
     comma,
     conjunction_word,
     predicative,
+    split_clause,
 )
 from nmtcore.demo.german.verbs import hang_verbs, verb_chain
 from nmtcore.demo.lexicon.entries import Adverb, GermanVerb, Link
@@ -55,7 +55,7 @@ from nmtcore.demo.trees import Phrase, Word, attach, punctuation
 
 _CONJUNCTIONS = {"and": "und", "but": "aber"}
 _TO_SOMEONE = ("send", "sell")
-"""English verbs whose German has "an" for "to"; the others have a dative."""
+"""English verbs whose "to" is German "an"; with all others, the recipient is a dative."""
 _AN = Link(english="to", german="an", case="acc")
 
 
@@ -92,7 +92,7 @@ class German(GermanPhrases):
         return Phrase(head=head, words=words)
 
     def final_clause(self, meaning: Clause) -> Phrase:
-        """Realise a clause whose finite verb is last: a subordinate clause without its conjunction."""
+        """Realise a subordinate clause, whose finite verb is last, without its conjunction."""
         first, *others = self._predicates(meaning, final=True)
         head = first.head
         subject = self._subject(meaning, head=head)
@@ -118,7 +118,7 @@ class German(GermanPhrases):
         return attach(self.nominal(meaning.subject, case="nom"), head=head, deprel=deprel)
 
     def _front(self, meaning: Clause, *, head: Word) -> list[Word]:
-        """Realise what stands before the finite verb, or before the subject of an embedded clause."""
+        """Realise the prefield, or the question or relative word before the subject of an embedded clause."""
         asked = meaning.predicates[0].object
         if isinstance(asked, (Relative, Interrogative)) or (
             isinstance(asked, NounPhrase) and asked.determiner == "which"
@@ -156,7 +156,7 @@ class German(GermanPhrases):
         return Phrase(head=fields.head, words=fields.final())
 
     def _fields(self, meaning: Predicate, *, form: str, agree: tuple[int, str], final: bool) -> Fields:
-        """Realise a verb phrase; its outermost verb has the `form` fin or zu. `final` puts a finite verb last."""
+        """Realise a verb phrase whose outermost verb has `form` fin or zu; `final` puts a finite verb last."""
         chain = verb_chain(meaning, form=form, agree=agree, final=final)
         main = chain[0][0]
         complement = self._complement(meaning)
@@ -177,7 +177,7 @@ class German(GermanPhrases):
         return fields
 
     def _insert_zu(self, fields: Fields, chain: list[tuple[Word, GermanVerb]]) -> None:
-        """Put zu before the outermost infinitive, unless it stands inside of a separable verb."""
+        """Insert zu before the outermost infinitive, unless a separable verb contains it."""
         if not chain[-1][1].prefix:
             zu = Word(form="zu", lemma="zu", upos="PART", xpos="PTKZU", deprel="mark", head=fields.head)
             fields.verbs.insert(len(fields.verbs) - 1, zu)
@@ -195,7 +195,7 @@ class German(GermanPhrases):
         return self.noun_phrase(complement, case="nom")
 
     def _middle(self, meaning: Predicate, fields: Fields, *, bracket: bool) -> list[Word]:
-        """Order the middle field: times, recipient, places and tools, object, nicht, manner, arguments."""
+        """Realise the middle field: times, recipient, places and tools, object, nicht, manner, arguments."""
         head = fields.head
         adjuncts = Slots(meaning.adjuncts)
         words = [word for part in adjuncts.early for word in self._adjunct(part, head=head)]
@@ -223,23 +223,23 @@ class German(GermanPhrases):
         return words
 
     def _recipient(self, meaning: Predicate, fields: Fields) -> list[Word]:
-        """Realise whom something is given or told; a pronoun joins the other pronouns."""
+        """Realise the recipient; a pronoun is added to the other pronouns instead."""
         nominal = meaning.recipient
         if nominal is None:
             return []
         if meaning.shifted and meaning.verb is not None and meaning.verb.english.base in _TO_SOMEONE:
             return self._adjunct(Prepositional(link=_AN, nominal=nominal), head=fields.head)
         words = attach(self.nominal(nominal, case="dat"), head=fields.head, deprel="iobj")
-        return self._place(nominal, words, fields, first=False)
+        return self._unless_pronoun(nominal, words, fields, first=False)
 
-    def _place(self, nominal: Nominal, words: list[Word], fields: Fields, *, first: bool) -> list[Word]:
+    def _unless_pronoun(self, nominal: Nominal, words: list[Word], fields: Fields, *, first: bool) -> list[Word]:
         if not isinstance(nominal, Pronoun):
             return words
         fields.pronouns = words + fields.pronouns if first else fields.pronouns + words
         return []
 
     def _object(self, meaning: Predicate, fields: Fields, *, bracket: bool) -> list[Word]:
-        """Realise the object, unless it stands in front; its relative clause goes behind a verb that closes."""
+        """Realise the object unless it is in front; its relative clause may follow the final verbs."""
         nominal, case = direct_object(meaning)
         if nominal is None or isinstance(nominal, (Relative, Interrogative)):
             return []
@@ -251,17 +251,17 @@ class German(GermanPhrases):
         last = meaning.phrase is None or not meaning.phrase.link.german
         phrase = self.nominal(nominal, case=case)
         words = self._last(phrase, fields, deprel="obj", move=bracket and last)
-        return self._place(nominal, words, fields, first=True)
+        return self._unless_pronoun(nominal, words, fields, first=True)
 
     def _last(self, phrase: Phrase, fields: Fields, *, deprel: str, move: bool) -> list[Word]:
-        """Hang the last phrase of the middle field; its relative clause may `move` behind the verbs."""
-        words, clause = apart(phrase) if move else (phrase.words, [])
+        """Attach the last phrase of the middle field; if `move`, its relative clause follows the final verbs."""
+        words, clause = split_clause(phrase) if move else (phrase.words, [])
         fields.after += clause
         attach(phrase, head=fields.head, deprel=deprel)
         return words
 
     def _after(self, meaning: Predicate, fields: Fields) -> None:
-        """Add clauses and infinitives, which follow the verbs, except that scheinen takes its infinitive before."""
+        """Add the clauses and infinitives that follow the final verbs; the infinitive of scheinen precedes them."""
         content = meaning.content
         if isinstance(content, Predicate):
             if meaning.verb is not None and meaning.verb.frame == "raising":
@@ -293,9 +293,9 @@ class German(GermanPhrases):
 
 
 def _inverted(meaning: Nominal, subject: list[Word], fields: Fields) -> list[Word]:
-    """Order a subject behind the verb or the conjunction: pronouns come before a noun, after a pronoun.
+    """Order the subject and the pronouns after the verb or conjunction: a pronoun subject, pronouns, a noun subject.
 
-    Those that could be taken for a subject (sie, es) come after a noun, too.
+    A noun subject precedes object pronouns that could be read as subjects (sie, es).
     """
     if isinstance(meaning, Pronoun):
         return subject + fields.reflexive + fields.pronouns

@@ -1,4 +1,4 @@
-"""The topological fields of a German clause, and what goes into which."""
+"""The topological fields of a German clause."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ _EARLY = {"sentence": 0, "time": 1, "often": 2}
 
 @dataclass(kw_only=True, slots=True)
 class Fields:
-    """The words of a verb phrase by where they go; `verbs` are in the order of a final cluster, outermost last."""
+    """The words of a verb phrase by field; `verbs` are in the order of a final cluster, the outermost last."""
 
     head: Word
     verbs: list[Word] = field(default_factory=list)
@@ -29,16 +29,16 @@ class Fields:
     after: list[Word] = field(default_factory=list)
 
     def second(self) -> tuple[Word, list[Word]]:
-        """Return the finite verb and what closes the bracket that it opens."""
+        """Return the finite verb of a verb-second clause, and the words after the middle field."""
         return self.verbs[-1], self.particle + self.verbs[:-1] + self.after
 
     def final(self) -> list[Word]:
-        """Return everything after the subject of a clause whose verb is last."""
+        """Return all words after the subject of a verb-final clause."""
         return self.reflexive + self.pronouns + self.middle + self.verbs + self.after
 
 
 class Slots:
-    """The adjuncts of a predicate, sorted into the places of the German middle field."""
+    """The adjuncts of a predicate, sorted by their position in the German middle field."""
 
     def __init__(self, adjuncts: tuple[Adjunct, ...]) -> None:
         early: list[tuple[int, Adverb | Prepositional]] = []
@@ -61,7 +61,7 @@ class Slots:
 
 
 def direct_object(meaning: Predicate) -> tuple[Nominal | None, Case]:
-    """Return what German has as a bare object, and its case."""
+    """Return the German direct object and its case."""
     phrase = meaning.phrase
     if phrase is not None and not phrase.link.german:
         return phrase.nominal, phrase.link.case
@@ -70,7 +70,7 @@ def direct_object(meaning: Predicate) -> tuple[Nominal | None, Case]:
 
 
 def takes_kein(nominal: Nominal | None) -> bool:
-    """Whether the negation of a clause becomes the determiner of this nominal: kein."""
+    """Return whether the negation of a clause is realised as this nominal's determiner kein."""
     return (
         isinstance(nominal, NounPhrase)
         and nominal.determiner in ("a", "")
@@ -80,17 +80,17 @@ def takes_kein(nominal: Nominal | None) -> bool:
 
 
 def kein_somewhere(meaning: Predicate) -> bool:
-    """Whether a nominal of the predicate takes up its negation."""
+    """Return whether a nominal of the predicate realises its negation."""
     return takes_kein(direct_object(meaning)[0]) or (
         isinstance(meaning.complement, NounPhrase) and takes_kein(meaning.complement)
     )
 
 
 def indefinite(nominal: Nominal | None) -> bool:
-    """Whether adverbs of manner stand before this object."""
+    """Return whether adverbs of manner precede this object."""
     return isinstance(nominal, NounPhrase) and nominal.owner is None and nominal.determiner in ("a", "", "some", "many")
 
 
 def owned_by_relative(nominal: Nominal) -> bool:
-    """Whether a nominal begins with dessen or deren."""
+    """Return whether a nominal begins with dessen or deren."""
     return isinstance(nominal, NounPhrase) and isinstance(nominal.owner, Relative)

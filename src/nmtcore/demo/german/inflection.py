@@ -10,7 +10,7 @@ _UD_NUMBER = {"sg": "Sing", "pl": "Plur"}
 
 
 def _table(m: str, f: str, n: str, pl: str) -> dict[tuple[str, str], str]:
-    """Index four rows of endings (nom acc dat gen; "-" is none) by (gender or "pl", case)."""
+    """Return endings by (gender or "pl", case); each argument lists those of nom, acc, dat, gen ("-" for none)."""
     rows = {"m": m, "f": f, "n": n, "pl": pl}
     return {
         (row, case): "" if ending == "-" else ending
@@ -35,12 +35,12 @@ def _row(gender: Gender, number: Number) -> str:
 
 
 def nominal_feats(case: Case, gender: Gender, number: Number, **more: str) -> str:
-    """Write Case, Gender and Number with `more` features."""
+    """Format the features Case, Gender and Number, and `more`."""
     return feats(Case=_UD_CASE[case], Gender=_UD_GENDER[gender], Number=_UD_NUMBER[number], **more)
 
 
 def noun_word(noun: Noun, *, case: Case, number: Number) -> Word:
-    """Decline a noun; masculine nouns whose genitive ends in -n are weak."""
+    """Return a declined noun; masculine nouns whose genitive ends in -n are weak."""
     form = noun.plural if number == "pl" else noun.nominative
     weak = noun.gender == "m" and noun.genitive.endswith("n")
     if number == "pl" and case == "dat" and not form.endswith(("n", "s")):
@@ -105,14 +105,14 @@ _POSSESSIVES = {
 def possessive_word(
     owner: tuple[int, Number, Gender], *, case: Case, gender: Gender, number: Number
 ) -> tuple[Word, str]:
-    """Return the possessive determiner of an owner (person, number, gender) that agrees with what is owned."""
+    """Return a possessive determiner: the stem from the owner (person, number, gender), the ending from the noun."""
     stem = _POSSESSIVES[_person_key(owner)]
     analysis = nominal_feats(case, gender, number, Poss="Yes", PronType="Prs")
     return _det(stem + _MIXED_ARTICLE[_row(gender, number), case], stem, "PPOSAT", analysis), "mixed"
 
 
 def adjective_word(*, stem: str, lemma: str, declension: str, case: Case, gender: Gender, number: Number) -> Word:
-    """Decline an attributive adjective."""
+    """Return a declined attributive adjective."""
     return Word(
         form=stem + _ADJECTIVE[declension][_row(gender, number), case],
         lemma=lemma,
@@ -123,7 +123,7 @@ def adjective_word(*, stem: str, lemma: str, declension: str, case: Case, gender
 
 
 def relative_word(*, case: Case, gender: Gender, number: Number) -> Word:
-    """Return the relative pronoun; its genitive is an owner."""
+    """Return the relative pronoun; in the genitive, it is an owner."""
     analysis = nominal_feats(case, gender, number, PronType="Rel")
     xpos = "PRELAT" if case == "gen" else "PRELS"
     return Word(form=_RELATIVE[_row(gender, number), case], lemma="der", upos="PRON", xpos=xpos, feats=analysis)
@@ -228,9 +228,9 @@ def _past_form(past: str, *, person: int, number: Number) -> str:
 def verb_word(
     verb: GermanVerb, *, form: str, past: bool = False, person: int = 3, number: Number = "sg", fused: bool = True
 ) -> Word:
-    """Return one verb form: fin, inf, part or zu (the infinitive with zu inside a separable verb).
+    """Return a verb form: fin, inf, part or zu (the infinitive, of a separable verb with zu inside).
 
-    `fused` writes a separable prefix on the finite verb, as at the end of a subordinate clause.
+    `fused` writes a separable prefix and the finite verb as one word, as at the end of a subordinate clause.
     """
     family = "M" if verb.infinitive in _MODAL_LEMMAS else "A" if verb in AUXILIARIES else "V"
     upos = "VERB" if family == "V" else "AUX"

@@ -39,7 +39,7 @@ _CONTRACTIONS = {
 
 
 class GermanPhrases:
-    """Noun phrases and what hangs on them; `German` adds the clauses."""
+    """Realises noun phrases and their modifiers; `German` adds clauses."""
 
     def relative_clause(self, meaning: Clause) -> Phrase:
         """Realise a relative clause without its commas."""
@@ -93,7 +93,7 @@ class GermanPhrases:
         return Phrase(head=head, words=words)
 
     def set_off(self, phrase: Phrase, *, head: Word, deprel: str) -> list[Word]:
-        """Hang a clause on `head`, between commas."""
+        """Attach a clause to `head`, between commas."""
         before, after = (comma(phrase.head) for _ in range(2))
         return [before, *attach(phrase, head=head, deprel=deprel), after]
 
@@ -115,16 +115,16 @@ class GermanPhrases:
         return attach(word, head=head, deprel="det"), declension
 
     def prepositional(self, meaning: Prepositional) -> Phrase:
-        """Realise a prepositional phrase, headed by its noun; in + dem becomes im, unless a clause explains dem."""
+        """Realise a prepositional phrase, headed by its noun; contract in dem unless the noun has a relative clause."""
         link = meaning.link
         phrase = self.nominal(meaning.nominal, case=link.case)
         if not link.german:
             return phrase
         case = Word(form=link.german, lemma=link.german, upos="ADP", xpos="APPR", deprel="case", head=phrase.head)
         words = phrase.words
-        explained = isinstance(meaning.nominal, NounPhrase) and meaning.nominal.clause is not None
+        has_clause = isinstance(meaning.nominal, NounPhrase) and meaning.nominal.clause is not None
         contracted = _CONTRACTIONS.get((link.german, words[0].form))
-        if contracted and words[0].xpos == "ART" and not explained:
+        if contracted and words[0].xpos == "ART" and not has_clause:
             case.form, case.xpos, case.feats = contracted, "APPRART", words[0].feats
             words = words[1:]
         return Phrase(head=phrase.head, words=[case, *words])
@@ -139,8 +139,8 @@ class GermanPhrases:
         return Phrase(head=word, words=[word, case, *attach(than, head=word, deprel="obl")])
 
 
-def apart(phrase: Phrase) -> tuple[list[Word], list[Word]]:
-    """Return the words of a phrase without the relative clause of its head, and the clause, from its comma on."""
+def split_clause(phrase: Phrase) -> tuple[list[Word], list[Word]]:
+    """Split a phrase before the relative clause of its head; the clause begins with its comma."""
     for at, word in enumerate(phrase.words):
         clause = word.head
         if word.upos == "PUNCT" and clause and clause.deprel == "acl:relcl" and clause.head is phrase.head:
@@ -149,27 +149,27 @@ def apart(phrase: Phrase) -> tuple[list[Word], list[Word]]:
 
 
 def comma(head: Word) -> Word:
-    """Make a comma that belongs to the clause of `head`."""
+    """Return a comma attached to `head`."""
     return punctuation(",", head=head, xpos="$,")
 
 
 def conjunction_word(form: str, *, head: Word) -> Word:
-    """Return a coordinating conjunction that hangs on the second part."""
+    """Return a coordinating conjunction attached to `head`, the second conjunct."""
     return Word(form=form, lemma=form, upos="CCONJ", xpos="KON", deprel="cc", head=head)
 
 
 def adverb(entry: Adverb) -> Word:
-    """Realise an adverb."""
+    """Return an adverb of the lexicon."""
     return adverb_word(entry.german)
 
 
 def adverb_word(form: str, *, xpos: str = "ADV", **values: str) -> Word:
-    """Make an adverb of a form."""
+    """Return an adverb with a given form."""
     return Word(form=form, lemma=form, upos="ADV", xpos=xpos, feats=feats(**values))
 
 
 def predicative(meaning: Graded) -> Phrase:
-    """Realise an adjective as the complement of the copula: without an ending."""
+    """Realise an adjective as the complement of the copula, uninflected."""
     form = meaning.adjective.german
     return _graded(Word(form=form, lemma=form, upos="ADJ", xpos="ADJD", feats=feats(Degree="Pos")), meaning)
 

@@ -1,4 +1,4 @@
-"""The verbs of a German clause: their forms, and their order at its end."""
+"""The verbs of a German clause: their forms, and their order at the end of the clause."""
 
 from nmtcore.demo.german.inflection import HABEN, MODALS, SEIN, WERDEN, WOLLEN, verb_word
 from nmtcore.demo.lexicon.entries import GermanVerb
@@ -7,7 +7,7 @@ from nmtcore.demo.trees import Word
 
 
 def verb_chain(meaning: Predicate, *, form: str, agree: tuple[int, str], final: bool) -> list[tuple[Word, GermanVerb]]:
-    """Return the verbs from the innermost to the outermost, as they stand at the end of a subordinate clause."""
+    """Return the verbs in the order of a subordinate clause: from the innermost to the outermost."""
     verbs = [meaning.verb.german if meaning.verb else SEIN]
     forms: list[str] = []
     if meaning.passive:
@@ -24,13 +24,16 @@ def verb_chain(meaning: Predicate, *, form: str, agree: tuple[int, str], final: 
     past = meaning.tense in ("past", "pluperfect")
     person, number = agree
     return [
-        (verb_word(verb, form=wanted, past=past, person=person, number=number, fused=final or wanted != "fin"), verb)  # type: ignore[arg-type]
-        for verb, wanted in zip(verbs, forms, strict=True)
+        (
+            verb_word(verb, form=verb_form, past=past, person=person, number=number, fused=final or verb_form != "fin"),
+            verb,
+        )  # type: ignore[arg-type]
+        for verb, verb_form in zip(verbs, forms, strict=True)
     ]
 
 
 def _modal(meaning: Predicate) -> GermanVerb | None:
-    """Return the modal, if any; what one must not do, one darf nicht."""
+    """Return the modal or future auxiliary, if any; `must not` is darf nicht."""
     if meaning.attitude == "want":
         return WOLLEN
     if meaning.modal:
@@ -39,7 +42,7 @@ def _modal(meaning: Predicate) -> GermanVerb | None:
 
 
 def hang_verbs(chain: list[tuple[Word, GermanVerb]], *, head: Word) -> list[Word]:
-    """Hang every verb but the head itself on the head of the clause; return them, the outermost last."""
+    """Attach every verb to the head of the clause, except the head itself; return all verbs, the outermost last."""
     for index, (word, verb) in enumerate(chain):
         if word is not head:
             word.head = head

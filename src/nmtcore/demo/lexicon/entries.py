@@ -10,7 +10,7 @@ Number = Literal["sg", "pl"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Noun:
-    """A noun of both languages; `english` is (singular, plural) with "_" between the words of a compound."""
+    """A noun in both languages; `english` is (singular, plural), with "_" between the words of a compound."""
 
     english: tuple[str, str]
     gender: Gender
@@ -22,13 +22,13 @@ class Noun:
 
     @property
     def mass(self) -> bool:
-        """Whether the noun has no plural."""
+        """Return whether the noun has no plural."""
         return self.plural == "-"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnglishVerb:
-    """The English forms of a verb that rules can't give, and the particle that goes with it."""
+    """The principal parts of an English verb, and its particle."""
 
     base: str
     past: str
@@ -38,7 +38,7 @@ class EnglishVerb:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GermanVerb:
-    """The German principal parts without prefix, and the separable prefix, the perfect auxiliary, reflexivity."""
+    """The principal parts of a German verb without its separable prefix, and the prefix, auxiliary and reflexivity."""
 
     infinitive: str
     present: str
@@ -50,13 +50,13 @@ class GermanVerb:
 
     @property
     def lemma(self) -> str:
-        """The infinitive with its prefix."""
+        """Return the infinitive with its prefix."""
         return self.prefix + self.infinitive
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """A preposition of both languages, and the case that the German one governs."""
+    """A preposition in both languages, and the case that the German one governs."""
 
     english: str
     german: str
@@ -65,12 +65,12 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verb:
-    """A verb of both languages with its frame and the classes of nouns that it takes.
+    """A verb in both languages with its frame and the classes of its subjects and objects.
 
-    `frame` is one of intransitive, transitive, ditransitive, prepositional (English preposition `link.english`,
-    "" where the English verb is transitive; German `link.german`, "" where the German verb has a bare object in
-    `link.case`), located, placed, that, whether, subject_control, object_control, raising.
-    `takes` holds the classes of the object or of the prepositional object; `tools` those of an instrument.
+    `frame` is one of intransitive, transitive, ditransitive, prepositional, located, placed, that, tell, whether,
+    subject_control, object_control, raising. In a prepositional frame, `link.english` is "" if the English verb is
+    transitive, and `link.german` is "" if the German verb has an object in `link.case` without a preposition. `takes`
+    holds the classes of the object or prepositional object, `tools` those of an instrument (placed: of the goal).
     """
 
     english: EnglishVerb
@@ -84,13 +84,13 @@ class Verb:
 
     @property
     def key(self) -> str:
-        """A name that no other entry has."""
+        """Return a name that is unique among all entries."""
         return f"{self.english.base} {self.english.particle}/{self.german.lemma}/{self.frame}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Adjective:
-    """An adjective of both languages with its comparatives and the classes of nouns that it describes."""
+    """An adjective in both languages with its comparatives and the classes of nouns that it describes."""
 
     english: str
     german: str
@@ -102,7 +102,7 @@ class Adjective:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Adverb:
-    """An adverb of both languages; `slot` is time, often, manner, sentence, degree or plural."""
+    """An adverb in both languages; `slot` is time, often, manner, sentence, degree or plural."""
 
     english: str
     german: str
@@ -112,7 +112,7 @@ class Adverb:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Name:
-    """A proper name of both languages, of a person (gender m or f) or a town (n)."""
+    """A proper name in both languages: of a person (gender m or f) or of a town (n)."""
 
     english: str
     german: str

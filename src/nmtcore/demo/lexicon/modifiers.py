@@ -67,7 +67,7 @@ high higher | hoch höher | building wall bridge | hoh
 """)
 
 NOT_GRADED = frozenset({"broken", "empty", "wild", "modern", "black", "white", "red", "green", "blue"})
-"""Adjectives that the grammar neither compares nor strengthens."""
+"""Adjectives without a comparative and without an adverb of degree."""
 
 ADVERBS = parse_adverbs("""
 yesterday | gestern | time | past
@@ -146,7 +146,7 @@ NUMBERS = (
 
 WITH = Link(english="with", german="mit", case="dat")
 THROUGH = Link(english="with", german="durch", case="acc")
-"""One watches someone "mit" a friend, but "durch" a telescope."""
+"""German "durch" for instruments to see with; "with a friend" is "mit"."""
 ABOUT = Link(english="about", german="über", case="acc")
 KEY_TO = Link(english="to", german="zu", case="dat")
 FROM = Link(english="from", german="von", case="dat")
@@ -180,4 +180,4 @@ SUBORDINATORS = {
     "after": "nachdem",
     "until": "bis",
 }
-"""English conjunctions and the German ones; "when" becomes "als" in the past."""
+"""German subordinating conjunctions by English ones; "when" is "als" in the past."""

@@ -1,7 +1,7 @@
-"""The nouns of the demo corpus: one English-German pair a line, with the classes that verbs and prepositions ask for.
+"""The nouns of the demo corpus: one English-German pair per line, with the classes that verbs and prepositions select.
 
-A line reads `singular plural | gender nominative genitive plural | classes | place`. An underscore joins the words
-of an English compound. A missing plural (`-`) makes a mass noun. `place` is the pair of prepositions of a location.
+A line is `singular plural | gender nominative genitive plural | classes | place`. An underscore joins the words of an
+English compound. A noun without a plural (`-`) is a mass noun. `place` is the pair of locative prepositions.
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""The parsers of the lexicon's tables: an entry a line, its fields apart by bars."""
+"""Parsers of the lexicon's tables, which have one entry per line and bars between fields."""
 
 from nmtcore.demo.lexicon.entries import (
     Adjective,
@@ -20,7 +20,7 @@ def _rows(table: str, *, fields: int) -> list[list[str]]:
 def parse_nouns(table: str) -> tuple[Noun, ...]:
     """Parse `singular plural | gender nominative genitive plural | classes | place`.
 
-    A noun is also a class of its own; so is the last word of a compound.
+    Every noun also has a class of its own name, and a compound one of the name of its last word.
     """
     nouns = []
     for english, german, classes, place in _rows(table, fields=4):
@@ -83,7 +83,7 @@ def _link(text: str) -> Link | None:
 
 def parse_verbs(table: str, *, frame: str) -> tuple[Verb, ...]:
     """Parse `base past participle +particle | prefix+infinitive er-form past participle sein sich | subjects | takes
-    | english german case | tools or the form of the infinitive`; a regular English verb needs its base alone.
+    | english german case | tools or the form of the infinitive`; a regular English verb has only its base.
     """
     verbs = []
     for english, german, subjects, takes, link, extra in _rows(table, fields=6):
@@ -103,7 +103,7 @@ def parse_verbs(table: str, *, frame: str) -> tuple[Verb, ...]:
 
 
 def parse_adjectives(table: str) -> tuple[Adjective, ...]:
-    """Parse `english comparative | german comparative | classes | stem`; "more" makes a comparative with more."""
+    """Parse `english comparative | german comparative | classes | stem`; "more" stands for "more tired"."""
     adjectives = []
     for english, german, classes, stem in _rows(table, fields=4):
         adjectives.append(

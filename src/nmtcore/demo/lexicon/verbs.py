@@ -1,8 +1,8 @@
-"""The verbs of the demo corpus, a table for every frame (`tables.parse_verbs` explains the columns).
+"""The verbs of the demo corpus, one table per frame (`tables.parse_verbs` explains the columns).
 
-Several English verbs occur in more than one frame with another German verb each (know: kennen, wissen; leave:
-verlassen, gehen, abfahren; ask: fragen, bitten; run: laufen, leiten; stop: anhalten, aufhören), so that only the
-structure tells which one is right.
+Several English verbs have a different German verb in each of their frames (know: kennen, wissen; leave: verlassen,
+gehen, abfahren; ask: fragen, bitten; run: laufen, leiten; stop: anhalten, aufhören), so that only the structure shows
+which one is right.
 """
 
 from functools import cache
@@ -244,37 +244,37 @@ FRAMES: dict[str, tuple[Verb, ...]] = {
         ("raising", _RAISING),
     )
 }
-"""The verbs of every frame."""
+"""The verbs by frame."""
 
 _STATIVE = """
 know love hate understand belong depend see forget trust believe remember miss lose live lead find admire leave enjoy
 meet marry discover notice hear wear fear hope
 """
 STATIVE = frozenset(_STATIVE.split())
-"""English verbs that the grammar puts into no progressive, and after no `likes to`."""
+"""English verbs without a progressive form and without an attitude (want, like)."""
 
 _UNCONTROLLED = "arrive disappear die burn sink grow begin end stop cry break"
 UNCONTROLLED = STATIVE.union(_UNCONTROLLED.split())
-"""English verbs that nobody promises, or is persuaded, to do."""
+"""English verbs that are not embedded under verbs of control."""
 
 _NO_PLACE = "drive arrive move come lie leave travel remember clean know"
 NO_PLACE = frozenset(_NO_PLACE.split())
-"""English verbs that the grammar gives no place."""
+"""English verbs without a locative adjunct."""
 
 _NO_PASSIVE = "know meet marry miss wear leave drink eat lose love hate"
 NO_PASSIVE = frozenset(_NO_PASSIVE.split())
-"""English verbs that the grammar puts into no passive."""
+"""English verbs without a passive."""
 
 
 @cache
 def verbs_for(frame: str, classes: frozenset[str]) -> tuple[Verb, ...]:
-    """Return the verbs of a frame that a subject of these classes goes with."""
+    """Return the verbs of a frame that can have a subject of these classes."""
     return tuple(verb for verb in FRAMES[frame] if classes.intersection(verb.subjects))
 
 
 @cache
 def verbs_taking(noun: Noun) -> tuple[Verb, ...]:
-    """Return the transitive verbs with persons as subjects that take the noun as their object."""
+    """Return the transitive verbs that can have a person as their subject and the noun as their object."""
     return tuple(
         verb for verb in FRAMES["transitive"] if "person" in verb.subjects and noun.classes.intersection(verb.takes)
     )

@@ -1,21 +1,21 @@
-"""Files of a user's configuration that are used in place of the repository's."""
+"""Files of a user's configuration that replace files of the repository."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from nmtcore.config.yaml_files import yaml_paths
 
-KINDS = ("corpora", "datasets", "models", "recipes", "scales", "systems")
-"""The folders of a configuration."""
+SUBFOLDERS = ("corpora", "datasets", "models", "recipes", "scales", "systems")
+"""Subfolders of a configuration."""
 
 
 def hidden_files(folders: Sequence[Path]) -> list[str]:
-    """Say, one sentence each, which files hide another one of the same name in a later folder."""
+    """Return one sentence for each file that hides a file of the same name in a later folder."""
     sentences = []
-    for kind in KINDS:
+    for subfolder in SUBFOLDERS:
         first: dict[str, Path] = {}
         for folder in folders:
-            for path in yaml_paths(folder / kind):
+            for path in yaml_paths(folder / subfolder):
                 used = first.setdefault(path.stem, path)
                 if used.parent != path.parent and used.resolve() != path.resolve():
                     sentences.append(f"{used} is used in place of {path}.")

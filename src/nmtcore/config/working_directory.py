@@ -1,4 +1,4 @@
-"""The project that the user stands in, for commands outside the workflow."""
+"""The project in the working directory, for commands outside the workflow."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ from nmtcore.config.yaml_files import config_file, read_yaml
 
 
 def project_model_folders(bundle: Path) -> tuple[Path, ...]:
-    """Give the folders of annotators' models that config/config.yaml in the working directory names; none without it.
+    """Return the folders of annotators' models in the working directory's config/config.yaml; empty without that file.
 
-    The configuration is the user's. One inside `bundle`, a trained model that others may have sent, is not read, even
-    where the user stands in there. A broken one is a `UserError`.
+    A configuration inside `bundle`, a trained model that may come from somebody else, is never read, even if it is in
+    the working directory. Raises `UserError` if the configuration is not valid.
     """
     path = config_file("config")
     if not path.is_file() or path.resolve().is_relative_to(bundle.resolve()):

@@ -1,0 +1,86 @@
+"""README.md and the pages that it links to agree with the configuration and with the code."""
+
+import itertools
+import re
+
+import pytest
+
+from nmtcore.config.project import Project
+from nmtcore.planning.targets import check_target
+
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/running.md")
+
+
+@pytest.fixture(scope="module")
+def project(root):
+    return Project.load(root / "config")
+
+
+def read(root, page):
+    return (root / page).read_text(encoding="utf-8")
+
+
+def commands(text):
+    return "\n".join(re.findall(r"^```bash\n(.*?)^```", text, re.M | re.DOTALL))
+
+
+def expanded(pattern):
+    """Expand braces as the shell does: {,a_}b{1..3}."""
+    parts = [
+        [part]
+        if not part.startswith("{")
+        else [str(n) for n in range(int(part[1]), int(part[4]) + 1)]
+        if ".." in part
+        else part[1:-1].split(",")
+        for part in re.split(r"(\{[^}]*\})", pattern)
+    ]
+    return {"".join(chosen) for chosen in itertools.product(*parts)}
+
+
+def test_the_readme_is_short(root):
+    assert len(read(root, "README.md").splitlines()) < 200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_linked_files_exist(page, root):
+    for target in re.findall(r"\]\(([^)#]+)", read(root, page)):
+        assert ((root / page).parent / target).is_file(), target
+
+
+@pytest.mark.parametrize("page", PAGES[:2])
+def test_linked_headings_exist(page, root):
+    for file, anchor in re.findall(r"\]\(([^)#]*)#([^)]+)\)", read(root, page)):
+        headings = re.findall(r"^#+ (.*)$", read(root, file or page), re.M)
+        assert anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_results_in_commands_can_be_planned(page, root, project, tmp_path):
+    own = Project([own_system(root, tmp_path), root / "config"], {})
+    targets = re.findall(r"(?<=[ ])results/[\w/.{},]+\.\w+\b", commands(read(root, page)))
+    for target in {path for pattern in targets for path in expanded(pattern)}:
+        if "/mine/transformer_base" not in target and "root_vector" not in target:  # configured by other examples
+            check_target(own, target)
+    assert targets
+
+
+def own_system(root, folder):
+    """Write the configuration of the section on a system of one's own, as its command does."""
+    ((path, text),) = re.findall(r"^cat > mine/(\S+) <<'END'\n(.*?)^END", read(root, "README.md"), re.M | re.DOTALL)
+    (folder / path).parent.mkdir(parents=True)
+    (folder / path).write_text(text, encoding="utf-8")
+    return folder / "config"
+
+
+def test_the_system_of_the_example_can_be_planned(root, tmp_path):
+    own = Project([own_system(root, tmp_path), root / "config"], {})
+    run = own.run("demo_en2de", "parser_and_pascal", "smoke", 1)
+    assert list(run.components) == ["depparse", "pascal"]
+
+
+def test_all_systems_and_data_sets_are_listed(root, project):
+    section = read(root, "README.md").partition("## What there is")[2].partition("Parsers:")[0]
+    listed = {name for pattern in re.findall(r"`([^`]+)`", section) for name in expanded(pattern)}
+    rehearsals = {name for name in project.dataset_files if name.startswith("rehearsal_")}
+    expected = {*project.system_entries, *project.dataset_files} - rehearsals
+    assert listed - {"config/systems", "config/datasets", "rehearsal_NAME"} == expected
