@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
-from nmtcore.model.build import build_components, component_class, initialise_model
+from nmtcore.model.build import build_components, implementation, initialise_model
 from nmtcore.model.components.base import AttentionHooks, Component, hooks_of
 
 
@@ -79,7 +79,7 @@ def system(request, make, example):
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
 def test_every_registered_component_has_an_implementation(name, make, labels, example):
-    cls = component_class(name)
+    cls = implementation(COMPONENTS, name)
     assert list(inspect.signature(cls).parameters) == ["settings", "name", "model", "labels"]
     component = cls(example(name), name="mine", model=make().settings, labels=labels)
     assert isinstance(component, Component)

@@ -109,18 +109,18 @@ def test_lstm_states_equal_torchs_cell():
     torch.manual_seed(0)
     cell = torch.nn.LSTMCell(3, 4).double()
     inputs_RD, states = torch.randn(5, 3).double(), tuple(torch.randn(5, 4).double() for _ in range(2))
-    gates_RO = inputs_RD @ cell.weight_ih.T + cell.bias_ih + states[0] @ cell.weight_hh.T + cell.bias_hh
-    entry, forget, candidate, output = gates_RO.split(4, dim=1)
-    result = lstm_states(torch.cat([entry, forget, output, candidate], dim=1), states[1])
+    gates_R = inputs_RD @ cell.weight_ih.T + cell.bias_ih + states[0] @ cell.weight_hh.T + cell.bias_hh
+    entry, forget, candidate, output = gates_R.split(4, dim=1)
+    result = lstm_states(torch.stack([entry, forget, output, candidate], dim=1), states[1])
     for ours, theirs in zip(result, cell(inputs_RD, states), strict=True):
         torch.testing.assert_close(ours, theirs)
 
 
 def test_the_gradients_of_lstm_states_equal_finite_differences():
     torch.manual_seed(0)
-    gates_RO = torch.randn(3, 8, dtype=torch.float64, requires_grad=True)
+    gates_R4D = torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True)
     cell_RD = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lstm_states, (gates_RO, cell_RD))
+    assert torch.autograd.gradcheck(lstm_states, (gates_R4D, cell_RD))
 
 
 def test_hard_weights_pass_gradients_straight_through():

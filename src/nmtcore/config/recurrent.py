@@ -1,21 +1,19 @@
-"""Settings of the recurrent model."""
+"""Settings of the recurrent base model."""
 
-from dataclasses import dataclass
+from nmtcore.config.ranges import Count, Fraction, settings_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class RecurrentSettings:
     """The recurrent model of tran2018: a bidirectional LSTM encoder and an LSTM decoder with input feeding."""
 
-    width: int = 1024
-    """Width of the embeddings, of the encoder's annotations and of the decoder's states; even."""
-    layers: int = 2
+    width: Count = 1024
+    """Size of embeddings, of the encoder's annotations and of the decoder's states: even."""
+    layers: Count = 2
     """LSTM layers of the encoder, and of the decoder."""
-    dropout: float = 0.3
-    """Dropout probability of embeddings, between layers and of the decoder's outputs."""
+    dropout: Fraction = 0.3
+    """Dropout probability of embeddings, between layers, and of the decoder's outputs."""
 
     def __post_init__(self) -> None:
         if self.width % 2:
-            raise ValueError(
-                f"width must be even, since each direction of the encoder has half of it, not {self.width}"
-            )
+            raise ValueError(f"width must be even, for each direction of the encoder has half of it, not {self.width}")

@@ -38,10 +38,10 @@ from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import TextReader, clean_lines, grouped
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
 from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.device import prepare_device
-from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import named_weights
@@ -65,7 +65,7 @@ class Bundle:
     """A loaded model in evaluation mode, with its settings, vocabularies, segmenters and labels."""
 
     run: RunSettings
-    model: Transformer
+    model: TranslationModel
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     source_segmenter: Segmenter
@@ -161,7 +161,12 @@ class Bundle:
 
 
 def save_bundle(
-    folder: Path, *, run: RunSettings, model: Transformer, segmentation: Path, labels: LabelVocabularies | None = None
+    folder: Path,
+    *,
+    run: RunSettings,
+    model: TranslationModel,
+    segmentation: Path,
+    labels: LabelVocabularies | None = None,
 ) -> None:
     """Write a model to `folder`, completely or not at all; an existing folder is replaced.
 
@@ -220,7 +225,7 @@ def load_bundle(
     )
 
 
-def load_initial_weights(model: Transformer, folder: Path, *, run: RunSettings, segmentation: Path) -> None:
+def load_initial_weights(model: TranslationModel, folder: Path, *, run: RunSettings, segmentation: Path) -> None:
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, and `segmentation` is the folder of its vocabularies. Raises `UserError` if
@@ -236,7 +241,7 @@ def load_initial_weights(model: Transformer, folder: Path, *, run: RunSettings, 
     _load_weights(model, folder / "weights.safetensors")
 
 
-def to_device(model: Transformer, device: str | torch.device) -> Transformer:
+def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
     """Move a model to a device. Raises `UserError` if torch does not know the device or cannot use it."""
     device = prepare_device(device)
     try:
@@ -283,7 +288,7 @@ def _incomplete(folder: Path, name: str) -> UserError:
     return UserError(f"The model in {folder} is incomplete: {name} is missing. Copy it again, or train it again.")
 
 
-def _load_weights(model: Transformer, path: Path) -> None:
+def _load_weights(model: TranslationModel, path: Path) -> None:
     try:
         saved = load_file(path)
     except (SafetensorError, OSError) as error:

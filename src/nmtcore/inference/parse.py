@@ -7,8 +7,8 @@ import numpy as np
 from nmtcore.features.examples import Examples
 from nmtcore.inference.parse_files import PARSE_METHODS, Parse, ParseMethod
 from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches
+from nmtcore.model.base import Encoded, TranslationModel
 from nmtcore.model.batch import make_batch
-from nmtcore.model.transformer import Encoded, Transformer
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 from nmtcore.syntax.trees import heads_of
 
@@ -33,13 +33,15 @@ def parse_of(scores: np.ndarray, *, to_root: bool, methods: Collection[ParseMeth
     )
 
 
-def parses_of(model: Transformer, encoded: Encoded, methods: Collection[ParseMethod] = PARSE_METHODS) -> list[Parse]:
+def parses_of(
+    model: TranslationModel, encoded: Encoded, methods: Collection[ParseMethod] = PARSE_METHODS
+) -> list[Parse]:
     """Parse every sentence of an encoded batch."""
     return [parse_of(scores, to_root=model.parses_to_root, methods=methods) for scores in model.parse_scores(encoded)]
 
 
 def parse_examples(
-    model: Transformer,
+    model: TranslationModel,
     examples: Examples,
     *,
     methods: Collection[ParseMethod] = PARSE_METHODS,

@@ -12,8 +12,8 @@ from nmtcore.inference.beam import Hypothesis, beam_search, length_limits
 from nmtcore.inference.parse import parses_of
 from nmtcore.inference.parse_files import Parse
 from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
-from nmtcore.model.transformer import Transformer
 
 
 class Outputs(NamedTuple):
@@ -26,7 +26,7 @@ class Outputs(NamedTuple):
 
 
 def translate_examples(
-    model: Transformer,
+    model: TranslationModel,
     examples: Examples,
     settings: DecodingSettings,
     *,
@@ -36,13 +36,13 @@ def translate_examples(
     return _run_model(model, examples, settings, n_best=n_best, parse=False).translations
 
 
-def translate_and_parse(model: Transformer, examples: Examples, settings: DecodingSettings) -> Outputs:
+def translate_and_parse(model: TranslationModel, examples: Examples, settings: DecodingSettings) -> Outputs:
     """Translate sentences, and parse them if the model can, with one pass of the encoder."""
     return _run_model(model, examples, settings, n_best=1, parse=model.parses)
 
 
 def _run_model(
-    model: Transformer, examples: Examples, settings: DecodingSettings, *, n_best: int, parse: bool
+    model: TranslationModel, examples: Examples, settings: DecodingSettings, *, n_best: int, parse: bool
 ) -> Outputs:
     lengths = examples.source.ids.lengths
     batches = batches_by_length(lengths, sentences=settings.batch_sentences)

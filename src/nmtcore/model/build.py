@@ -5,13 +5,12 @@ from typing import Literal
 
 from torch import nn
 
+from nmtcore.config.bases import BASES, BaseSettings
 from nmtcore.config.components import COMPONENTS, ComponentSettings
+from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.transformer import TransformerSettings
-from nmtcore.errors import UserError
-from nmtcore.model.attention import PackedLinear
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.components.base import Component, LabelVocabularies
-from nmtcore.model.transformer import Transformer
 
 
 def build_model(
@@ -21,14 +20,12 @@ def build_model(
     target_size: int,
     labels: LabelVocabularies | None = None,
     observers: Sequence[Component] = (),
-) -> Transformer:
+) -> TranslationModel:
     """Build the model of a run and initialise it as its recipe says, with torch's random generator.
 
     `observers` are components without parameters that are called after the run's own.
     """
-    if run.base != "transformer":
-        raise UserError(f"The system {run.system} has the base '{run.base}'. The only valid base is transformer.")
-    model = Transformer(
+    model = implementation(BASES, run.base)(
         run.model,
         source_size=source_size,
         target_size=target_size,
@@ -40,19 +37,19 @@ def build_model(
 
 
 def build_components(
-    settings: Mapping[str, ComponentSettings], model: TransformerSettings, labels: LabelVocabularies | None = None
+    settings: Mapping[str, ComponentSettings], model: BaseSettings, labels: LabelVocabularies | None = None
 ) -> list[Component]:
     """Build a model's components from their settings, which are keyed by the components' names; keep the order."""
     return [
-        component_class(COMPONENTS.name_of(entry))(entry, name=name, model=model, labels=labels)
+        implementation(COMPONENTS, COMPONENTS.name_of(entry))(entry, name=name, model=model, labels=labels)
         for name, entry in settings.items()
     ]
 
 
-def component_class(registered_name: str) -> type[Component]:
-    """Import the class of a registered component: for `PascalSettings` the class `Pascal` in the component's module."""
-    class_name = COMPONENTS[registered_name].__name__.removesuffix("Settings")
-    return getattr(COMPONENTS.module(registered_name), class_name)
+def implementation(registry: Registry, registered_name: str) -> type:
+    """Import what a registered settings class configures: for `PascalSettings` the class `Pascal` in its module."""
+    class_name = registry[registered_name].__name__.removesuffix("Settings")
+    return getattr(registry.module(registered_name), class_name)
 
 
 def initialise_model(
@@ -74,14 +71,20 @@ def initialise_model(
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
         elif isinstance(module, nn.Linear):
             _xavier(module)
+        elif isinstance(module, nn.LSTM):
+            for name, parameter in module.named_parameters():
+                nn.init.zeros_(parameter) if "bias" in name else _xavier_parts(parameter, 4)
     for module in model.modules():
         if isinstance(module, Component):
             module.initialise(initialisation)
 
 
 def _xavier(linear: nn.Linear) -> None:
-    parts = linear.parts if isinstance(linear, PackedLinear) else 1
-    for part in linear.weight.data.chunk(parts):
-        nn.init.xavier_uniform_(part)
+    _xavier_parts(linear.weight, getattr(linear, "parts", 1))
     if linear.bias is not None:
         nn.init.zeros_(linear.bias)
+
+
+def _xavier_parts(weight: nn.Parameter, parts: int) -> None:
+    for part in weight.data.chunk(parts):
+        nn.init.xavier_uniform_(part)

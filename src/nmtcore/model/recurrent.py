@@ -128,10 +128,10 @@ class Recurrent(TranslationModel):
     def decode(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D). Only what depends on the step before is computed in steps."""
         state = self.start(encoded)
-        gates_BTO = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
+        gates_BT4D = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
         outputs = []
-        for gates_BO in gates_BTO.unbind(1):
-            self._advance(gates_BO, state)
+        for gates_B4D in gates_BT4D.unbind(1):
+            self._advance(gates_B4D, state)
             outputs.append(state.output_RD)
         return torch.stack(outputs, dim=1)
 
@@ -154,12 +154,12 @@ class Recurrent(TranslationModel):
         self._advance(self.decoder[0].embedded(self._dropped(self.target_embedding(tokens_R))), state)
         return self.logits(state.output_RD)
 
-    def _advance(self, gates_RO: Tensor, state: RecurrentState) -> None:
+    def _advance(self, gates_R4D: Tensor, state: RecurrentState) -> None:
         """Make one step, from the first layer's gates as far as they come from the newest token."""
         below_RD = state.output_RD
         for i, layer in enumerate(self.decoder):
-            gates_RO = layer(below_RD, state.hidden[i], gates_RO if i == 0 else None)
-            state.hidden[i], state.cells[i] = lstm_states(gates_RO, state.cells[i])
+            gates_R4D = layer(below_RD, state.hidden[i], gates_R4D if i == 0 else None)
+            state.hidden[i], state.cells[i] = lstm_states(gates_R4D, state.cells[i])
             below_RD = self._dropped(state.hidden[i]) if i + 1 < len(self.decoder) else state.hidden[i]
         hidden_BMD = below_RD.view(state.sentences, -1, below_RD.size(1))
         scores_BMS = hidden_BMD @ state.keys_BDS
@@ -172,7 +172,7 @@ class Recurrent(TranslationModel):
 
 
 class Cell(nn.Module):
-    """The gates of one LSTM layer: input, forget and output gate, and the candidate, from its input and last output."""
+    """The gates of one LSTM layer (input, forget, output, candidate), from its input and its last hidden state."""
 
     def __init__(self, width: int, *, embedded: bool) -> None:
         super().__init__()
@@ -180,53 +180,55 @@ class Cell(nn.Module):
         """From the embedded token, for all target positions at once."""
         self.stepwise = GateLinear(2 * width, width, bias=not embedded)
 
-    def forward(self, below_RD: Tensor, hidden_RD: Tensor, gates_RO: Tensor | None) -> Tensor:
-        """Add up the gates, before their functions: (R, 4 D)."""
-        stepwise_RO = self.stepwise(torch.cat([below_RD, hidden_RD], dim=1))
-        return stepwise_RO if gates_RO is None else stepwise_RO + gates_RO
+    def forward(self, below_RD: Tensor, hidden_RD: Tensor, gates_R4D: Tensor | None) -> Tensor:
+        """Sum the inputs of the gates: (R, 4, D)."""
+        stepwise_R4D = self.stepwise(torch.cat([below_RD, hidden_RD], dim=1))
+        return stepwise_R4D if gates_R4D is None else stepwise_R4D + gates_R4D
 
 
 class GateLinear(nn.Linear):
-    """A linear layer to the four gates of an LSTM, side by side."""
+    """A linear layer to the four gates of an LSTM: (..., inputs) to (..., 4, D)."""
 
     parts = 4
 
     def __init__(self, inputs: int, width: int, *, bias: bool = True) -> None:
         super().__init__(inputs, self.parts * width, bias=bias)
 
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Apply the layer."""
+        return super().forward(inputs).unflatten(-1, (self.parts, -1))
 
-def lstm_states(gates_RO: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
-    """Apply an LSTM's gates (input, forget, output, candidate): its new hidden and cell state, (R, D) each."""
-    return _LSTMStates.apply(gates_RO, cell_RD)
+
+def lstm_states(gates_R4D: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute an LSTM's new hidden and cell state, (R, D) each, from the inputs of its gates."""
+    return _LSTMStates.apply(gates_R4D, cell_RD)
 
 
 class _LSTMStates(torch.autograd.Function):
-    """`c' = f c + i g` and `h = o tanh(c')`, in a few operations forward and backward: there are many steps."""
+    """`c' = f c + i g` and `h = o tanh(c')`, in few operations forward and backward: there are many steps."""
 
     @staticmethod
-    def forward(ctx: Any, gates_RO: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, gates_R4D: Tensor, cell_RD: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the hidden and the cell state."""
-        width = cell_RD.size(1)
-        gates = gates_RO[:, : 3 * width].sigmoid()
-        input_RD, forget_RD, output_RD = gates.split(width, dim=1)
-        candidate_RD = gates_RO[:, 3 * width :].tanh()
+        gates_R3D = gates_R4D[:, :3].sigmoid()
+        input_RD, forget_RD, output_RD = gates_R3D.unbind(1)
+        candidate_RD = gates_R4D[:, 3].tanh()
         new_RD = torch.addcmul(forget_RD * cell_RD, input_RD, candidate_RD)
         squashed_RD = new_RD.tanh()
-        ctx.save_for_backward(gates, candidate_RD, cell_RD, squashed_RD)
+        ctx.save_for_backward(gates_R3D, candidate_RD, cell_RD, squashed_RD)
         return output_RD * squashed_RD, new_RD
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, hidden_RD: Tensor, new_RD: Tensor) -> tuple[Tensor, Tensor]:
-        """Give the gradients of the gates and of the old cell state, from those of the new states."""
-        gates, candidate_RD, cell_RD, squashed_RD = ctx.saved_tensors
-        width = cell_RD.size(1)
-        input_RD, forget_RD, output_RD = gates.split(width, dim=1)
+        """Compute the gradients of the gates' inputs and of the old cell state from those of the new states."""
+        gates_R3D, candidate_RD, cell_RD, squashed_RD = ctx.saved_tensors
+        input_RD, forget_RD, output_RD = gates_R3D.unbind(1)
         new_RD = torch.addcmul(new_RD, hidden_RD * output_RD, 1 - squashed_RD * squashed_RD)
-        gradient_RO = hidden_RD.new_empty(len(cell_RD), 4 * width)
-        torch.mul(new_RD, candidate_RD, out=gradient_RO[:, :width])
-        torch.mul(new_RD, cell_RD, out=gradient_RO[:, width : 2 * width])
-        torch.mul(hidden_RD, squashed_RD, out=gradient_RO[:, 2 * width : 3 * width])
-        gradient_RO[:, : 3 * width].mul_(gates * (1 - gates))
-        torch.mul(new_RD * input_RD, 1 - candidate_RD * candidate_RD, out=gradient_RO[:, 3 * width :])
-        return gradient_RO, new_RD * forget_RD
+        gradient_R4D = hidden_RD.new_empty(len(cell_RD), 4, cell_RD.size(1))
+        torch.mul(new_RD, candidate_RD, out=gradient_R4D[:, 0])
+        torch.mul(new_RD, cell_RD, out=gradient_R4D[:, 1])
+        torch.mul(hidden_RD, squashed_RD, out=gradient_R4D[:, 2])
+        gradient_R4D[:, :3].mul_(gates_R3D * (1 - gates_R3D))
+        torch.mul(new_RD * input_RD, 1 - candidate_RD * candidate_RD, out=gradient_R4D[:, 3])
+        return gradient_R4D, new_RD * forget_RD

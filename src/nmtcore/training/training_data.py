@@ -11,9 +11,9 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
-from nmtcore.model.transformer import Transformer
 from nmtcore.syntax.trees import NO_GOVERNOR
 from nmtcore.training.batch_plan import (
     EndlessPlan,
@@ -84,7 +84,7 @@ class TrainingData:
 
 def prepare_training_data(
     run: RunSettings,
-    model: Transformer,
+    model: TranslationModel,
     train: Examples | None,
     dev: Examples,
     log: Callable[[str], None],
@@ -110,7 +110,7 @@ def prepare_training_data(
 
 
 def _pair_set(
-    run: RunSettings, model: Transformer, train: Examples, terms: frozenset[str] | None, log: Callable[[str], None]
+    run: RunSettings, model: TranslationModel, train: Examples, terms: frozenset[str] | None, log: Callable[[str], None]
 ) -> TrainingSet:
     settings = run.training.batch
     if not len(train):
@@ -128,7 +128,9 @@ def _pair_set(
     return TrainingSet(examples=train, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
 
 
-def _treebank_set(run: RunSettings, model: Transformer, treebank: Examples, log: Callable[[str], None]) -> TrainingSet:
+def _treebank_set(
+    run: RunSettings, model: TranslationModel, treebank: Examples, log: Callable[[str], None]
+) -> TrainingSet:
     settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
     source_lengths_I = treebank.source.ids.lengths
     kept = rows_within_length(source_lengths_I, np.zeros_like(source_lengths_I), max_length=settings.max_length)
@@ -185,7 +187,7 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     return ~annotated_I & (side.ids.lengths > 0)
 
 
-def padded_lengths(model: Transformer, examples: Examples) -> Lengths:
+def padded_lengths(model: TranslationModel, examples: Examples) -> Lengths:
     """Return the lengths to which `make_batch` pads: subwords, `</s>` and the components' prefixes (`<ROOT>`)."""
     prefix = sum(len(component.source_prefix) for component in model.components)
     source_I = examples.source.ids.lengths + 1 + prefix

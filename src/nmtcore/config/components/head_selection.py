@@ -1,12 +1,12 @@
 """Settings of head selection (tran2018)."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.ranges import settings_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class HeadSelectionSettings(ComponentSettings):
     """A distribution over the heads of every source token, learned from translation alone."""
 
