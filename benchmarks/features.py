@@ -108,8 +108,8 @@ def cut_lines(tool: Segmenter, lines: list[str], size: int = ROWS_PER_GROUP) -> 
     found = []
     for start in range(0, len(lines), size):
         cut = tool.segment_batch(pc.split_pattern(pa.array(lines[start : start + size]), " "))
-        pieces = pa.array(cut.pieces).take(pa.array(cut.piece_of_subword))
-        offsets = pa.array(np.concatenate([[0], np.cumsum(cut.lengths)]), pa.int32())
+        pieces = pa.array(cut.pieces).take(pa.array(cut.piece_of_subword_J))
+        offsets = pa.array(np.concatenate([[0], np.cumsum(cut.subwords_B)]), pa.int32())
         found += pc.binary_join(pa.ListArray.from_arrays(offsets, pieces), " ").to_pylist()
     return found
 

@@ -91,7 +91,9 @@ def test_more_or_fewer_parses_than_pairs_are_told(folder: Path, monkeypatch, cou
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
     run = two_tasks(limit)
     transforms = Transforms.of(run, run_vocabularies(run, folder))
-    with pytest.raises(UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet {count}: delete the"):
+    with pytest.raises(
+        UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet has {count}: delete the"
+    ):
         load_training(run, transforms, folder, "dev")
 
 

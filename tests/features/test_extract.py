@@ -77,7 +77,7 @@ def test_an_annotator_of_one_kind_gives_that_alone(tmp_path):
 
 def test_kinds_without_features_are_a_sentence(tmp_path):
     write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
-    with pytest.raises(UserError, match="no features are made from constituency"):
+    with pytest.raises(UserError, match="no features are computed from constituency"):
         extract(tmp_path, annotation_names=("constituency",))
 
 
