@@ -22,9 +22,6 @@ from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.systems import SystemEntry
 from nmtcore.layout import NAME
 
-FOLDER = Path("config/schemas")
-"""The folder of the repository's schemas."""
-
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 REGISTRIES = {AnnotatorSettings: ANNOTATORS, FilterSettings: FILTERS}
