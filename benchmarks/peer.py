@@ -177,8 +177,8 @@ def train_ours(options: argparse.Namespace) -> None:
         build(run, vocabularies),
         examples["train"],
         examples["dev"],
-        folder=options.folder,
-        checkpoints=options.folder / "checkpoints",
+        log_folder=options.folder,
+        checkpoint_folder=options.folder / "checkpoints",
         validate=validate,
     )
 

@@ -19,11 +19,9 @@ REFUSED = {
     "splits inside": ["a\u3000b", "."],
     "too long": ["word"] * 251,
 }
+SPACES = (*range(0x20), 0x7F, 0xA0, 0x180E, 0x2007, 0x200B, 0x200D, 0x202F, 0x2060, 0xFEFF)
 # Spaces and control characters at which CoreNLP does not split.
-NOT_SPLITTING = [
-    chr(code) for code in (*range(0x20), 0x7F, 0xA0, 0x180E, 0x2007, 0x200B, 0x200D, 0x202F, 0x2060, 0xFEFF)
-]
-NOT_SPLITTING = [character for character in NOT_SPLITTING if not SPLITS.match(character)]
+NOT_SPLITTING = [character for character in map(chr, SPACES) if not SPLITS.match(character)]
 ACCEPTED = (
     [f"a{character}b" for character in NOT_SPLITTING],
     NOT_SPLITTING,

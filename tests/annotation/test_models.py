@@ -16,20 +16,20 @@ def test_the_first_folder_with_the_model_is_used(tmp_path):
     for name in ("second", "third"):
         (tmp_path / name / "parser" / "model.pt").write_text("")
     folders = [tmp_path / name for name in ("first", "second", "third")]
-    path = find_model("parser", folders, what="parser", holds="*.pt")
+    path = find_model("parser", folders, description="parser", holds="*.pt")
     assert path == (tmp_path / "second" / "parser").resolve()
 
 
 def test_a_file_is_found_by_its_name_or_as_the_only_file_of_a_folder(tmp_path):
     (tmp_path / "a.model").write_text("")
-    assert find_model("a.model", [tmp_path], what="parser") == (tmp_path / "a.model").resolve()
+    assert find_model("a.model", [tmp_path], description="parser") == (tmp_path / "a.model").resolve()
     (tmp_path / "b").mkdir()
     for name in ("x.model", "x.model.json", ".x.model.known.json"):
         (tmp_path / "b" / name).write_text("")
-    assert find_model("b", [tmp_path], what="parser").name == "x.model"
+    assert find_model("b", [tmp_path], description="parser").name == "x.model"
     (tmp_path / "b" / "y.model").write_text("")
     with pytest.raises(UserError, match="There is no parser 'b'"):
-        find_model("b", [tmp_path], what="parser")
+        find_model("b", [tmp_path], description="parser")
 
 
 def test_an_environment_variable_may_name_the_folder(tmp_path, monkeypatch):
@@ -40,14 +40,14 @@ def test_an_environment_variable_may_name_the_folder(tmp_path, monkeypatch):
     (tmp_path / "stanford-corenlp-4.jar").write_text("")
     monkeypatch.setenv("CORENLP_HOME", str(tmp_path))
     assert model_at_hand("corenlp", [], tool="corenlp")
-    assert find_model("corenlp", [], what="CoreNLP", holds="*.jar") == tmp_path.resolve()
+    assert find_model("corenlp", [], description="CoreNLP", holds="*.jar") == tmp_path.resolve()
     monkeypatch.setenv("CORENLP_HOME", "")
     assert not model_at_hand("corenlp", [], tool="corenlp")
 
 
 def test_the_error_of_a_missing_model_names_every_searched_path(tmp_path):
     with pytest.raises(UserError) as error:
-        find_model("parser", [tmp_path / "p", tmp_path / "q"], what="spaCy pipeline", holds="meta.json")
+        find_model("parser", [tmp_path / "p", tmp_path / "q"], description="spaCy pipeline", holds="meta.json")
     for part in (
         "'parser'",
         str(tmp_path / "p" / "parser"),
@@ -57,7 +57,7 @@ def test_the_error_of_a_missing_model_names_every_searched_path(tmp_path):
     ):
         assert part in str(error.value)
     with pytest.raises(UserError, match="there is no folder to search"):
-        find_model("parser", [], what="UDPipe model")
+        find_model("parser", [], description="UDPipe model")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_path_is_no_name_of_a_model(tmp_path, tool, name):
     with pytest.raises(ValueError, match="a model is a plain name"):
         model_at_hand(name, [tmp_path], tool=tool)
     with pytest.raises(UserError, match="parser: a model is a plain name"):
-        find_model(name, [tmp_path], what="parser")
+        find_model(name, [tmp_path], description="parser")
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def test_a_killed_training_goes_on_and_an_edited_one_starts_afresh(place):
     resumed = weights(place)
     assert updates(place) == list(range(1, UPDATES + 1))
     log = place.folder / "results/long/logs/little/transformer_base/seed1.training.log"
-    assert f"Going on from the checkpoint of update {reached}." in log.read_text()
+    assert f"Resuming from the checkpoint of update {reached}." in log.read_text()
 
     shutil.rmtree(run_folder(place))
     place.run(MODEL)

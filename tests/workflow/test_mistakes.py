@@ -83,7 +83,7 @@ def test_a_mistake_that_shows_while_inputs_are_looked_up(empty, how, target, set
     [
         ("datasets: []\nscale: [\n", ", line 3: not valid YAML ("),
         ("- scale: smoke\n", ": expected keys and values, found a list."),
-        ("# nothing yet\n", ": it holds no settings: write some, or delete it and the repository's own is used."),
+        ("# nothing yet\n", " has no settings: write some, or delete it to use the repository's own file."),
     ],
 )
 def test_a_broken_file_of_settings(empty, name, text, sentence):

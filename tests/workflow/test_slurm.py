@@ -132,7 +132,7 @@ def test_a_stopped_training_leaves_at_once_and_goes_on_in_its_retry(finished):
     updates = [u for line in lines for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
     assert updates == list(range(1, UPDATES + 1))
     logs = "".join(path.read_text() for path in (place.folder / "results/long/logs").rglob("*.training.log"))
-    assert "Going on from the checkpoint of update" in logs
+    assert "Resuming from the checkpoint of update" in logs
     assert "is gone: taking over" not in logs, "the trainer left without letting go of its lock"
     assert len(list((place.folder / RUN).glob("checkpoints/*"))) == 1
 

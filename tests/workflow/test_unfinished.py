@@ -8,7 +8,7 @@ from workflow.calling import make_workplace, write_little
 
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout
-from nmtcore.unfinished import forget_plan, note_plan, outputs_noted, unfinished
+from nmtcore.unfinished import delete_plan_record, outputs_recorded, record_plan, unfinished
 
 CORPUS = "results/little/corpus/train.parquet"
 RAW = "results/little/corpus/raw/train.parquet"
@@ -110,27 +110,27 @@ def layout(tmp_path):
 
 def test_outputs_are_noted_until_they_are_there(tmp_path, layout):
     outputs = [str(tmp_path / name) for name in ("one", "two")]
-    with pytest.raises(KeyboardInterrupt), outputs_noted(outputs, layout=layout):
+    with pytest.raises(KeyboardInterrupt), outputs_recorded(outputs, layout=layout):
         raise KeyboardInterrupt
     assert unfinished(layout) == outputs
     (tmp_path / "one").touch()
     assert unfinished(layout) == outputs[1:]
-    with outputs_noted(outputs, layout=layout):
+    with outputs_recorded(outputs, layout=layout):
         assert unfinished(layout) == outputs[1:]
     assert unfinished(layout) == []
 
 
 def test_a_plan_keeps_what_an_earlier_one_left_missing(tmp_path, layout):
     first, second = str(tmp_path / "first"), str(tmp_path / "second")
-    note_plan([first], layout=layout)
-    note_plan([second], layout=layout)
+    record_plan([first], layout=layout)
+    record_plan([second], layout=layout)
     assert unfinished(layout) == [first, second]
-    forget_plan(layout)
+    delete_plan_record(layout)
     assert unfinished(layout) == []
 
 
 def test_a_broken_note_is_a_sentence(tmp_path, layout):
-    note_plan([], layout=layout)
+    record_plan([], layout=layout)
     (tmp_path / "logs/unfinished/plan.json").write_text("[")
     with pytest.raises(UserError, match=r"plan\.json, line 1: not valid JSON"):
         unfinished(layout)

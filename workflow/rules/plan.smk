@@ -10,7 +10,7 @@ from nmtcore.errors import UserError
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
-from nmtcore.unfinished import forget_plan, note_plan, unfinished
+from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
 
 
 def when_planned(check):
@@ -46,7 +46,7 @@ def check_plan(jobs):
         warn(sentence)
     if not workflow.dryrun:
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
-        note_plan(outputs, layout=LAYOUT)
+        record_plan(outputs, layout=LAYOUT)
 
 
 def planned_files(jobs):
@@ -85,4 +85,4 @@ when_planned(check_plan)
 
 
 onsuccess:
-    forget_plan(LAYOUT)
+    delete_plan_record(LAYOUT)

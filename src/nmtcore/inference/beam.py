@@ -49,7 +49,7 @@ class DecoderState(Protocol):
 
 
 class Decoder(Protocol):
-    """What beam search needs of a model."""
+    """The interface of a model that beam search requires."""
 
     def start(self, encoded: Any) -> DecoderState:
         """Start to decode encoded sentences, with one beam each."""
