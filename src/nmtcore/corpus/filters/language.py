@@ -43,6 +43,6 @@ def check_supported(codes: Mapping[str, str], supported: Collection[str], *, pac
         if code not in supported:
             listed = ", ".join(sorted(supported))
             raise UserError(
-                f"The filter {package} does not support '{code}', {description}. It supports {listed}: correct the code,"
-                " remove its side from `sides`, or use another filter."
+                f"The filter {package} does not support '{code}', {description}. It supports {listed}:"
+                " correct the code, remove its side from `sides`, or use another filter."
             )
