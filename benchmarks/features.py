@@ -109,8 +109,8 @@ def segment_lines(segmenter: Segmenter, lines: list[str], size: int = ROWS_PER_G
     segmented = []
     for start in range(0, len(lines), size):
         subwords = segmenter.segment_batch(pc.split_pattern(pa.array(lines[start : start + size]), " "))
-        pieces = pa.array(subwords.pieces).take(pa.array(subwords.piece_of_subword))
-        offsets = pa.array(np.concatenate([[0], np.cumsum(subwords.lengths)]), pa.int32())
+        pieces = pa.array(subwords.pieces).take(pa.array(subwords.piece_of_subword_J))
+        offsets = pa.array(np.concatenate([[0], np.cumsum(subwords.subwords_B)]), pa.int32())
         segmented += pc.binary_join(pa.ListArray.from_arrays(offsets, pieces), " ").to_pylist()
     return segmented
 

@@ -184,8 +184,8 @@ def train_ours(options: argparse.Namespace) -> None:
         build(run, vocabularies),
         examples["train"],
         examples["dev"],
-        folder=options.folder,
-        checkpoints=options.folder / file_name("checkpoints"),
+        log_folder=options.folder,
+        checkpoint_folder=options.folder / file_name("checkpoints"),
         validate=validate,
     )
 

@@ -1,4 +1,4 @@
-"""A chart parser for combinatory categorial grammar, to check that categories combine to a sentence.
+"""A chart parser for combinatory categorial grammar that checks whether categories combine to a sentence.
 
 Rules: application, composition (also of the second order and crossed), type raising of NP, coordination,
 absorption of punctuation, and N => NP. An S without a feature is a variable, as in EasyCCG.
@@ -7,7 +7,7 @@ absorption of punctuation, and N => NP. An S without a feature is a variable, as
 from functools import cache
 
 Category = tuple
-"""("S", "dcl") is atomic, ("/", result, argument) complex, ("conj", category) waits for its first part."""
+"""("S", "dcl") is atomic, ("/", result, argument) complex; ("conj", category) still lacks its left conjunct."""
 
 ROOTS = {("S", "dcl"), ("S", "q"), ("S", "wq")}
 _NP = ("NP", "")
@@ -17,7 +17,7 @@ _RAISED = ("/", ("S", ""), _VP)
 
 @cache
 def parse_category(text: str) -> Category:
-    """Parse a category as CCGbank writes it; ValueError where it is ill-formed."""
+    """Parse a category in CCGbank's notation. Raises ValueError if it is ill-formed."""
     category, rest = _complex(text)
     if rest:
         raise ValueError(f"{text!r}: {rest!r} is left over")
@@ -49,19 +49,19 @@ def _simple(text: str) -> tuple[Category, str]:
     return (name, feature), rest
 
 
-def _unify(wanted: Category, given: Category) -> tuple[bool, str]:
-    """Match two categories; the feature that an S without one takes on comes back with the answer."""
-    if len(wanted) != len(given):
+def _unify(left: Category, right: Category) -> tuple[bool, str]:
+    """Unify two categories; return whether they match, and the feature that an S without one takes."""
+    if len(left) != len(right):
         return False, ""
-    if len(wanted) == 2:
-        free = not wanted[1] or not given[1]
-        same = wanted[0] == given[0] and (free or wanted[1] == given[1])
-        return same, (wanted[1] or given[1]) if same and free and wanted[0] == "S" else ""
-    if wanted[0] != given[0]:
+    if len(left) == 2:
+        free = not left[1] or not right[1]
+        same = left[0] == right[0] and (free or left[1] == right[1])
+        return same, (left[1] or right[1]) if same and free and left[0] == "S" else ""
+    if left[0] != right[0]:
         return False, ""
-    first, feature = _unify(wanted[1], given[1])
-    second, other = _unify(wanted[2], given[2])
-    return first and second, feature or other
+    results_match, feature = _unify(left[1], right[1])
+    arguments_match, argument_feature = _unify(left[2], right[2])
+    return results_match and arguments_match, feature or argument_feature
 
 
 def _with_feature(category: Category, feature: str) -> Category:
@@ -76,7 +76,7 @@ def _apply(function: Category, argument: Category) -> Category | None:
 
 
 def _compose(function: Category, argument: Category, inner: str, depth: int = 2) -> Category | None:
-    """Combine X|Y with Y|Z (or (Y|Z)|W) into X|Z ((X|Z)|W), where the last slashes are all `inner`."""
+    """Combine X|Y with Y|Z into X|Z, or with (Y|Z)|W into (X|Z)|W; the slashes of `argument` must be `inner`."""
     if len(argument) != 3 or argument[0] != inner:
         return None
     result = _apply(function, argument[1])
@@ -93,23 +93,23 @@ def _target(category: Category) -> str:
 
 @cache
 def _combine(left: Category, right: Category) -> frozenset[Category]:
-    found: list[Category | None] = []
+    results: list[Category | None] = []
     if left[0] in ",." and len(left) == 2:
-        found.append(right)
+        results.append(right)
     if right[0] in ",." and len(right) == 2:
-        found.append(left)
+        results.append(left)
     if left == ("conj", "") and right[0] not in ("conj", ",", "."):
-        found.append(("conj", right))
+        results.append(("conj", right))
     if right[0] == "conj" and right[1]:
         matches, feature = _unify(left, right[1])
-        found.append(_with_feature(left, feature) if matches else None)
+        results.append(_with_feature(left, feature) if matches else None)
     if len(left) == 3 and left[0] == "/":
-        found += [_apply(left, right), _compose(left, right, "/")]
+        results += [_apply(left, right), _compose(left, right, "/")]
     if len(right) == 3 and right[0] == "\\":
-        found += [_apply(right, left), _compose(right, left, "\\")]
+        results += [_apply(right, left), _compose(right, left, "\\")]
         if _target(right) == "S":
-            found.append(_compose(right, left, "/"))
-    return frozenset(category for category in found if category is not None)
+            results.append(_compose(right, left, "/"))
+    return frozenset(category for category in results if category is not None)
 
 
 def _closed(categories: set[Category]) -> set[Category]:
@@ -119,16 +119,16 @@ def _closed(categories: set[Category]) -> set[Category]:
 
 
 def derives(categories: list[str]) -> bool:
-    """Whether the categories of a sentence's words combine to S[dcl], S[q] or S[wq]."""
+    """Return whether the categories of a sentence's words combine to S[dcl], S[q] or S[wq]."""
     size = len(categories)
     chart = {(at, at + 1): _closed({parse_category(text)}) for at, text in enumerate(categories)}
     for length in range(2, size + 1):
         for start in range(size - length + 1):
             end = start + length
-            found: set[Category] = set()
+            combined: set[Category] = set()
             for middle in range(start + 1, end):
                 for left in chart[start, middle]:
                     for right in chart[middle, end]:
-                        found |= _combine(left, right)
-            chart[start, end] = _closed(found)
+                        combined |= _combine(left, right)
+            chart[start, end] = _closed(combined)
     return bool(chart[0, size] & ROOTS)

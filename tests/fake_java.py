@@ -1,6 +1,6 @@
-"""Stands for `java`: writes what CoreNLP and EasyCCG write, and fails at sentences that hold one of the words below.
+"""A fake `java` that writes the output of CoreNLP or EasyCCG, and fails on sentences with special words (CRASH...).
 
-Its analyses depend on the words of their sentence alone, so a test knows what every sentence must get.
+Each analysis depends only on the words of its sentence, so that a test knows the correct analysis of every sentence.
 """
 
 import json
@@ -37,7 +37,7 @@ def escaped(word):
 
 
 def alive(pid):
-    """Say whether a process runs (one that has ended, and that nobody asked about, does not)."""
+    """Return whether a process is running; a zombie is not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -45,15 +45,16 @@ def alive(pid):
     return state != "Z"
 
 
-def wait_until(true, seconds=30):
+def wait_until(condition, seconds=30):
+    """Wait until `condition()` is true, at most `seconds`; return its last value."""
     end = time.monotonic() + seconds
-    while not true() and time.monotonic() < end:
+    while not condition() and time.monotonic() < end:
         time.sleep(0.05)
-    return true()
+    return condition()
 
 
-def fall(words):
-    """Do what one of the words says, if one says so."""
+def fail_on(words):
+    """Hang, crash or be killed if one of the words says so."""
     if "HANG" in words:
         subprocess.Popen([sys.executable, "-c", f"open({os.environ['FAKE_LOG']!r}, 'a'); import time; time.sleep(999)"])
         time.sleep(999)
@@ -64,8 +65,8 @@ def fall(words):
         sys.exit(1)
 
 
-def changed(sentences):
-    """Skip, split, change or leave out sentences."""
+def distorted(sentences):
+    """Skip, split or change sentences that have such a word; stop at a sentence with SHORT."""
     for words in sentences:
         if "SHORT" in words:
             return
@@ -85,16 +86,16 @@ def corenlp(options):
         sentences = [re.sub(" +", " ", line).split(" ") for line in text.split("\n") if line]
         log(sentences)
         for words in sentences:
-            fall(words)
+            fail_on(words)
         if any("NOTHING" in words for words in sentences):
             continue
         with open(f"{folder}/{name}.{suffix}", "wb") as file:
             if any("GARBAGE" in words for words in sentences):
                 file.write(b"\xff\x00\tnonsense\n\n{")
             elif suffix == "conllu":
-                file.write("".join(map(conllu, changed(sentences))).encode())
+                file.write("".join(map(conllu, distorted(sentences))).encode())
             else:
-                parses = [{"parse": brackets(words).replace(" (S", "\n  (S")} for words in changed(sentences)]
+                parses = [{"parse": brackets(words).replace(" (S", "\n  (S")} for words in distorted(sentences)]
                 file.write(json.dumps({"sentences": parses}).encode())
 
 
@@ -117,8 +118,8 @@ def easyccg(options):
     print("Loading model...\nParsing...", file=sys.stderr)
     number = 0
     for sentence in sentences:
-        fall(sentence)
-        for words in changed([sentence]):
+        fail_on(sentence)
+        for words in distorted([sentence]):
             number += 1
             print(f"ID={number}")
             if "GARBAGE" in words:

@@ -1,4 +1,4 @@
-"""Forests for hypothesis, and what they are by walking them."""
+"""Random forests for hypothesis, and functions that walk them."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 @st.composite
 def forests(draw, words: int | None = None) -> list[int]:
-    """Heads of a forest of so many words (None: 1 to 9), 1-based, 0 = root: projective or not, with any roots.
+    """Draw the heads (1-based, 0 = root) of a forest of `words` words (None: 1 to 9), projective or not.
 
-    Each word in a shuffled order hangs from an earlier one, or from the root.
+    In a shuffled order, each word's head is an earlier word or the artificial root.
     """
     order = draw(st.permutations(range(1, (draw(st.integers(1, 9)) if words is None else words) + 1)))
     heads = [0] * len(order)
@@ -20,7 +20,7 @@ def forests(draw, words: int | None = None) -> list[int]:
 
 
 def climb(heads: Sequence[int], word: int) -> list[int]:
-    """List the words from one up to the artificial root."""
+    """List the words on the path from a word up to the artificial root."""
     path = [word]
     while path[-1]:
         path.append(heads[path[-1] - 1])
@@ -28,6 +28,6 @@ def climb(heads: Sequence[int], word: int) -> list[int]:
 
 
 def flat(sentences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Put sentences one after the other, and tell their lengths."""
+    """Concatenate sentences; return their values and their lengths."""
     values = np.array([value for sentence in sentences for value in sentence], dtype=np.int32)
     return values, np.array([len(sentence) for sentence in sentences], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Parsers' models that are programs, and leave a mark where they run."""
+"""Malicious models of parsers: programs that leave a mark if they run."""
 
 import base64
 import json
@@ -13,22 +13,22 @@ MARKING_CLASS = base64.b64decode(
     "amF2YS9sYW5nL0V4Y2VwdGlvbgAhABcAAgAAAAAAAgABAAUABgABABkAAAARAAEAAQAAAAUqtwABsQAAAAAACQAaABsAAgAZAAAAHAADAAEAAAAQ"
     "uwAHWRIJuAALtwARtgAUsQAAAAAAHAAAAAQAAQAdAAA="
 )
-"""What javac makes of
+"""The class file that javac compiles from
 `package edu.stanford.nlp.pipeline; public class StanfordCoreNLP { public static void main(String[] arguments)
 throws Exception { new java.io.FileOutputStream(System.getenv("MARK")).close(); } }`."""
 
 MARK = "open(__import__('os').environ['MARK'], 'x').close()\n"
-"""The same in Python."""
+"""Python code that leaves the mark."""
 
 PIPELINE = json.dumps({"lang": "en", "name": "x", "version": "1.0", "pipeline": ["parser"]})
-"""What spaCy writes of a pipeline."""
+"""The meta.json of a spaCy pipeline."""
 
-# protocol 0: os.system('touch "$MARK"')
+# A pickle of protocol 0 that runs os.system('touch "$MARK"')
 PICKLE = b"cos\nsystem\n(S'touch \"$MARK\"'\ntR."
 
 
 def plant_model(folder: Path, tool: str) -> Path:
-    """Write as `folder` what the tool takes for a model of its own."""
+    """Write a model of the tool that leaves the mark; return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if tool in ("corenlp", "easyccg"):
         with zipfile.ZipFile(
@@ -48,9 +48,9 @@ def plant_model(folder: Path, tool: str) -> Path:
 
 
 def plant_package(folder: Path, *, meta: str | None = PIPELINE) -> None:
-    """Write as `folder` a package with a `load`, with what pip leaves beside it, and a plug-in of spaCy.
+    """Write an installed package with a function `load`, pip's metadata, and a spaCy plug-in.
 
-    `meta` is the text of its meta.json; None: it has none.
+    `meta` is the text of its meta.json; None writes no meta.json.
     """
     folder.mkdir(parents=True, exist_ok=True)
     name = folder.name

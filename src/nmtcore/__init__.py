@@ -12,7 +12,7 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     G  groups of vocabulary entries
     H  attention heads
     I  frequencies of the sinusoid table (D / 2)
-    J  real source subwords of a batch, flattened
+    J  real subwords of one side of a batch, flattened
     K  key positions (attention only)
     L  labels
     M  beams per sentence
@@ -25,7 +25,7 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     T  target positions: `<s>` and subwords, or subwords and `</s>`
     U  nodes of a tree: words, and artificial nodes such as the root
     V  vocabulary entries
-    W  words of a sentence
+    W  words: of a sentence, or of a batch, flattened
     X  vocabulary entries of the chosen groups
     Y  layers of the decoder
     Z  positions that the cache of a search has room for

@@ -1,4 +1,4 @@
-"""A `java` command that is ours."""
+"""A fake `java` command."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def fake_java(tmp_path, monkeypatch):
-    """Put `fake_java.py` first on the PATH; gives the folder of (empty) models, and what was started."""
+    """Put `fake_java.py` first on the PATH; return folders of (empty) models and temporary files, and process ids."""
     script = tmp_path / "bin" / "java"
     script.parent.mkdir()
     script.write_text(

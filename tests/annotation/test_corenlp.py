@@ -1,4 +1,4 @@
-"""CoreNLP, by a program that imitates it and fails in every way that was thought of."""
+"""The CoreNLP annotator, with a program that imitates CoreNLP and its failures."""
 
 import pytest
 from annotation.annotating import annotate_words
@@ -44,8 +44,8 @@ def check(sentences, annotations, *, nulls, analysis="dependencies"):
 
 
 @pytest.fixture
-def small(monkeypatch):
-    """Three sentences a portion."""
+def small_portions(monkeypatch):
+    """Make portions of three sentences."""
     monkeypatch.setattr(CoreNlp, "portion", 3)
 
 
@@ -72,7 +72,7 @@ REASONS = {
 
 @pytest.mark.parametrize("fault", REASONS)
 @pytest.mark.parametrize("analysis", ["dependencies", "constituents"])
-def test_a_fault_costs_one_sentence(fake_java, small, fault, analysis):
+def test_a_fault_costs_one_sentence(fake_java, small_portions, fault, analysis):
     sentences = numbered(10)
     sentences[5] = [fault, "is", "No5"]
     annotations = annotate(sentences, fake_java.models, analysis=analysis)
@@ -83,7 +83,7 @@ def test_a_fault_costs_one_sentence(fake_java, small, fault, analysis):
 
 @pytest.mark.parametrize("fault", ["CRASH", "SKIP"])
 @pytest.mark.parametrize("at", [(0,), (2,), (9,), (0, 1, 2, 9), (3, 5, 6), tuple(range(10))])
-def test_faults_at_any_place(fake_java, small, fault, at):
+def test_faults_anywhere_cost_only_their_sentences(fake_java, small_portions, fault, at):
     sentences = numbered(10)
     for n in at:
         sentences[n] = [fault, str(n)]
@@ -91,7 +91,7 @@ def test_faults_at_any_place(fake_java, small, fault, at):
     check(sentences, annotations, nulls=at)
 
 
-def test_different_faults_beside_one_another(fake_java, small):
+def test_adjacent_faults_cost_only_their_sentences(fake_java, small_portions):
     sentences = (
         [[fault] for fault in REASONS] + numbered(2) + [["SHORT"], ["CRASH"]] + numbered(3) + [["SKIP", "SPLIT"]]
     )
@@ -99,7 +99,7 @@ def test_different_faults_beside_one_another(fake_java, small):
     check(sentences, annotations, nulls=(*range(8), 10, 11, 15))
 
 
-def test_a_hanging_sentence_costs_the_time_limit_and_one_null(fake_java, small, monkeypatch):
+def test_a_hanging_sentence_costs_the_time_limit_and_one_null(fake_java, small_portions, monkeypatch):
     monkeypatch.setattr(java, "START_SECONDS", 3.0)
     sentences = numbered(7)
     sentences[4] = ["HANG", "."]
@@ -123,7 +123,7 @@ def test_a_flat_constituent_is_null(fake_java):
     assert annotations[1].reason == "CoreNLP gave up on its constituents"
 
 
-def test_a_tool_that_never_works_is_an_error_at_once(fake_java, monkeypatch):
+def test_a_broken_installation_is_an_error_at_once(fake_java, monkeypatch):
     monkeypatch.setenv("FAKE_BROKEN", "1")
     with pytest.raises(UserError, match=r"(?s)CoreNLP fails even on 'Yes \.': .*Caused by: no such"):
         annotate(numbered(500), fake_java.models)
@@ -132,14 +132,14 @@ def test_a_tool_that_never_works_is_an_error_at_once(fake_java, monkeypatch):
 @pytest.mark.parametrize(
     "character", "\t\n\v\f\r\x1e\x1f \x85\u1680\u2000\u2006\u2008\u200a\u2028\u2029\u205f\u3000", ids=ascii
 )
-def test_what_it_would_cut_never_reaches_it(fake_java, character):
+def test_words_that_corenlp_would_split_are_refused(fake_java, character):
     sentences = [["one"], ["a" + character + "b", "."], ["two"], [character], ["three", character]]
     annotations = annotate(sentences, fake_java.models)
     check(sentences, annotations, nulls=(1, 3, 4))
     assert annotations[1].reason == f"a character at which CoreNLP cuts words: U+{ord(character):04X}"
 
 
-def test_rows_in_rows_out(fake_java, tmp_path):
+def test_every_row_of_the_corpus_has_its_row_in_the_annotation(fake_java, tmp_path):
     odd = [[], ["\u2028"], ["a\u00a0b", "\u202f"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"], ["SPLIT", "."], ["#"]]
     sentences = [words for pair in zip(numbered(8), odd, strict=True) for words in pair]
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences)
@@ -151,10 +151,10 @@ def test_rows_in_rows_out(fake_java, tmp_path):
         language="en",
         shard=0,
         shards=1,
-        output=tmp_path / "made.parquet",
+        output=tmp_path / "annotation.parquet",
         model_folders=(fake_java.models,),
     )
-    rows = list(read_rows(tmp_path / "made.parquet"))
+    rows = list(read_rows(tmp_path / "annotation.parquet"))
     ids = [row["id"] for row in read_rows(corpus)]
     assert [row["id"] for row in rows] == ids
     assert [n for n, row in enumerate(rows) if row["head"] is None] == [1, 3, 7, 9, 13]
@@ -164,7 +164,7 @@ def test_rows_in_rows_out(fake_java, tmp_path):
 @given(st.text(alphabet="()-LRBSa", max_size=12))
 @example("-LRB)")
 @example("-LRB-RRB-")
-def test_words_are_compared_whatever_it_does_to_brackets(word):
+def test_escaped_and_restored_brackets_compare_equal(word):
     escaped = word.replace("(", "-LRB-").replace(")", "-RRB-")
     restored = word.replace("-LRB-", "(").replace("-RRB-", ")")
     assert _with_escaped_brackets(escaped) == _with_escaped_brackets(word) == _with_escaped_brackets(restored)
@@ -181,7 +181,7 @@ def test_missing_jars_are_an_error(fake_java, tmp_path, monkeypatch):
         annotate([["a"]], fake_java.models, model="nowhere")
 
 
-def test_jars_by_the_environment(fake_java, tmp_path, monkeypatch):
+def test_corenlp_home_names_the_folder_of_the_jars(fake_java, tmp_path, monkeypatch):
     monkeypatch.setenv("CORENLP_HOME", str(fake_java.models / "corenlp"))
     sentences = numbered(2)
     check(sentences, annotate(sentences, tmp_path / "none"), nulls=())

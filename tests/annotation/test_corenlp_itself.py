@@ -1,4 +1,4 @@
-"""The real CoreNLP: four starts of its machine, which are most of these tests' time."""
+"""The real CoreNLP; most of the time of these tests is spent on starting Java four times."""
 
 import shutil
 
@@ -13,18 +13,18 @@ from nmtcore.evaluation.attachment import attachment
 from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.constituents import leaves, parse_constituents
 
-ODD = {
+REFUSED = {
     "no words": [],
     "splits": ["\u2028"],
     "splits inside": ["a\u3000b", "."],
     "too long": ["word"] * 251,
 }
-# Of all spaces and controls, those that do not cut.
-WHOLE = [chr(code) for code in (*range(0x20), 0x7F, 0xA0, 0x180E, 0x2007, 0x200B, 0x200D, 0x202F, 0x2060, 0xFEFF)]
-WHOLE = [character for character in WHOLE if not SPLITS.match(character)]
-EVEN = (
-    [f"a{character}b" for character in WHOLE],
-    WHOLE,
+SPACES = (*range(0x20), 0x7F, 0xA0, 0x180E, 0x2007, 0x200B, 0x200D, 0x202F, 0x2060, 0xFEFF)
+# Spaces and control characters at which CoreNLP does not split.
+NOT_SPLITTING = [character for character in map(chr, SPACES) if not SPLITS.match(character)]
+ACCEPTED = (
+    [f"a{character}b" for character in NOT_SPLITTING],
+    NOT_SPLITTING,
     ["\ufeff", "starts", "a\u00a0b", "with\u202fspaces", "\u200b", "."],
     ["word"] * 200,
     ["Look", "(", "here", ")", "at", "a(b", "[", "x", "]", "{", "y", "}", "!"],
@@ -41,7 +41,7 @@ EVEN = (
 
 @pytest.fixture(scope="module")
 def corenlp(shared):
-    """The folder in which the folder `corenlp` is."""
+    """Return the folder that contains the folder `corenlp`."""
     if not shutil.which("java"):
         skip_unless_ci("Java (default-jre-headless)")
     return shared
@@ -49,7 +49,7 @@ def corenlp(shared):
 
 @pytest.fixture(scope="module")
 def pud(shared):
-    """Words and heads of the first 50 sentences of a gold treebank, by language."""
+    """Return a function that reads words and heads of the first 50 sentences of a language's gold treebank."""
 
     def read(language):
         with open(shared / "data" / "ud" / f"{language}_pud.conllu", encoding="utf-8", newline="\n") as file:
@@ -70,16 +70,16 @@ def uas(annotations, heads):
     return attachment([a.head for a in annotations], heads, [None] * len(heads))["uas"]
 
 
-def among(sentences):
-    """Put odd sentences between real ones; give all, and which get nothing."""
-    odd = [*EVEN, *ODD.values()]
+def mix_with_odd(sentences):
+    """Put odd sentences between real ones; return all sentences, and the numbers of those that CoreNLP must not get."""
+    odd = [*ACCEPTED, *REFUSED.values()]
     mixed = [words for pair in zip(odd, sentences, strict=False) for words in pair]
-    return mixed + sentences[len(odd) :], {2 * n for n in range(len(EVEN), len(odd))}
+    return mixed + sentences[len(odd) :], {2 * n for n in range(len(ACCEPTED), len(odd))}
 
 
-def test_english_dependencies(corenlp, pud):
+def test_english_dependencies_are_sound_and_good(corenlp, pud):
     words, heads = pud("en")
-    mixed, nulls = among(words)
+    mixed, nulls = mix_with_odd(words)
     annotations = annotate(mixed, corenlp)
     assert {n for n, annotation in enumerate(annotations) if annotation.reason} == nulls
     real = [next(a for a, w in zip(annotations, mixed, strict=True) if w is sentence) for sentence in words]
@@ -93,22 +93,22 @@ def test_english_dependencies(corenlp, pud):
     assert {tag for annotation in real for tag in annotation.xpos} >= {"NN", "VBD", "IN", "DT", "."}
 
 
-def test_english_constituents(corenlp, pud):
+def test_english_constituents_are_trees_over_their_words(corenlp, pud):
     words, _ = pud("en")
-    mixed, nulls = among(words[:25])
+    mixed, nulls = mix_with_odd(words[:25])
     annotations = annotate(mixed, corenlp, analysis="constituents")
     assert {n for n, annotation in enumerate(annotations) if annotation.reason} == nulls
     for n, (annotation, sentence) in enumerate(zip(annotations, mixed, strict=True)):
         if n not in nulls:
             tree = parse_constituents(annotation.constituency)
             assert tree.label == "ROOT"
-            found = [leaf.replace("-LRB-", "(").replace("-RRB-", ")") for leaf in leaves(tree)]
-            assert found == [word.replace("-LRB-", "(").replace("-RRB-", ")") for word in sentence]
+            words_of_tree = [leaf.replace("-LRB-", "(").replace("-RRB-", ")") for leaf in leaves(tree)]
+            assert words_of_tree == [word.replace("-LRB-", "(").replace("-RRB-", ")") for word in sentence]
             assert "\n" not in annotation.constituency
     assert any("(NP (DT" in annotation.constituency for n, annotation in enumerate(annotations) if n not in nulls)
 
 
-def test_german_dependencies(corenlp, pud):
+def test_german_dependencies_are_good_and_have_universal_tags(corenlp, pud):
     words, heads = pud("de")
     annotations = annotate(words, corenlp, language="de")
     assert uas(annotations, heads) > 75
@@ -116,7 +116,7 @@ def test_german_dependencies(corenlp, pud):
     assert all(annotation.xpos is None for annotation in annotations)
 
 
-def test_german_constituents(corenlp, pud):
+def test_german_constituents_are_trees_over_their_words(corenlp, pud):
     words, _ = pud("de")
     short = [sentence for sentence in words if len(sentence) < 15][:5]
     annotations = annotate([*short[:2], ["\x85"], *short[2:]], corenlp, language="de", analysis="constituents")

@@ -1,4 +1,4 @@
-r"""EasyCCG, by a program that imitates it (after its README and source) and fails in every way that was thought of."""
+r"""The EasyCCG annotator, with a program that imitates EasyCCG (after its README and source) and its failures."""
 
 import pytest
 from annotation.annotating import annotate_words
@@ -11,7 +11,7 @@ from nmtcore.config.annotators import EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
-# Written after the comment in ParsePrinter.java and CCGbank's own files.
+# In the format of the comment in ParsePrinter.java and of CCGbank's files.
 DERIVATION = (
     r"(<T S[dcl] 1 2> (<T NP 0 1> (<L N POS POS Lions N>) ) (<T S[dcl]\NP 0 2> (<L (S[dcl]\NP)/NP POS POS chase "
     r"(S[dcl]\NP)/NP>) (<T NP 0 2> (<T NP 0 1> (<L N POS POS -LRB- N>) ) (<L . POS POS . .>) ) ) )"
@@ -46,12 +46,12 @@ def test_supertags_are_the_leaves_of_the_derivation():
 @pytest.mark.parametrize(
     "words", [["Lions", "chase", "("], ["Lions", "chase", "(", ".", "."], ["Lions", "hunt", "(", "."], ["Lions"]]
 )
-def test_leaves_of_other_words_are_told(words):
-    said = leaf_categories(DERIVATION, words)
-    assert said == f"EasyCCG gave other sentences: 'Lions chase -LRB- .' for '{' '.join(words)}'"
+def test_leaves_of_other_words_are_a_fault(words):
+    fault = leaf_categories(DERIVATION, words)
+    assert fault == f"EasyCCG gave other sentences: 'Lions chase -LRB- .' for '{' '.join(words)}'"
 
 
-def test_quotation_marks_are_put_back():
+def test_words_of_quotation_marks_get_categories():
     words = ['"', "Lions", 'cha"se', "(", '"', '"."', '"']
     assert leaf_categories(DERIVATION, words) == ["LQU", "N", r"(S[dcl]\NP)/NP", "N", "RQU", ".", "LQU"]
 
@@ -87,7 +87,7 @@ def test_a_fault_costs_one_sentence(fake_java, fault, at):
         assert annotations[5].reason.startswith(REASONS[fault])
 
 
-def test_no_parse_is_not_taken_for_the_word_fail(fake_java):
+def test_a_failed_parse_is_not_confused_with_the_word_fail(fake_java):
     sentences = [["fail"], ["FAIL"], ["fails", "FAIL"]]
     check(sentences, annotate(sentences, fake_java.models), nulls=(1, 2))
 
@@ -102,7 +102,7 @@ def test_a_hanging_sentence_costs_the_time_limit_and_one_null(fake_java, monkeyp
     assert wait_until(lambda: not any(map(alive, fake_java.started())))
 
 
-def test_odd_sentences_keep_their_places(fake_java):
+def test_odd_sentences_do_not_shift_other_rows(fake_java):
     odd = [[], ["#", "1"], ['"'], ['"', '""'], ["\u2028", "\x85"], ["a\u00a0b"], ["\t"], ["x\r"], ["y"] * 71, ["😀"]]
     sentences = [words for pair in zip(numbered(10), odd, strict=True) for words in pair]
     annotations = annotate(sentences, fake_java.models)
@@ -111,14 +111,14 @@ def test_odd_sentences_keep_their_places(fake_java):
     assert annotations[15] == failed("a character at which EasyCCG cuts words: U+000D")
 
 
-def test_a_sentence_of_the_greatest_length_is_parsed(fake_java):
+def test_a_sentence_of_max_words_is_parsed(fake_java):
     sentences = [["word"] * 70, ["word"] * 71]
     annotations = annotate(sentences, fake_java.models)
     check(sentences, annotations, nulls=(1,))
     assert annotations[1] == failed("more than 70 words")
 
 
-def test_a_tool_that_never_works_is_an_error_at_once(fake_java, monkeypatch):
+def test_a_broken_installation_is_an_error_at_once(fake_java, monkeypatch):
     monkeypatch.setenv("FAKE_BROKEN", "1")
     with pytest.raises(UserError, match=r"EasyCCG fails even on 'Yes \.': .*no such thing"):
         annotate(numbered(3), fake_java.models)
@@ -132,7 +132,7 @@ def test_a_missing_jar_and_a_missing_model_are_errors(fake_java):
         annotate([["a"]], fake_java.models)
 
 
-def test_no_java_is_an_error(fake_java, monkeypatch, tmp_path):
+def test_missing_java_is_an_error(fake_java, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="EasyCCG needs Java"):
         annotate([["a"]], fake_java.models)

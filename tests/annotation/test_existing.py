@@ -1,3 +1,5 @@
+"""The annotator of trees that are part of the corpus."""
+
 from dataclasses import replace
 from functools import partial
 
@@ -31,7 +33,7 @@ def tree(words):
     return Annotation(head=[0] * len(words), deprel=[f"of {w}" for w in words], xpos=["X"] * len(words), ccg=None)
 
 
-def test_trees_go_to_their_pairs_whatever_was_filtered(tmp_path, annotate):
+def test_pairs_keep_their_trees_after_filtering(tmp_path, annotate):
     sentences = [[f"w{k}"] * (k % 6) for k in range(50)]
     trees = [None if k % 7 == 0 else tree(words) for k, words in enumerate(sentences)]
     write_raw(tmp_path / "raw.parquet", sentences, trees)
@@ -83,10 +85,10 @@ def test_broken_trees_become_null(tmp_path, annotate):
     ]
 
 
-def test_supertags_and_constituents_that_came_along_pass_through(tmp_path):
+def test_supertags_and_constituents_of_the_corpus_are_copied(tmp_path):
     english = [pair.source for pair in generate(split="train", count=60)]
     trees = [side.annotation for side in english]
-    # Whatever is no category, or no tree, costs its own sentence alone.
+    # An ill-formed category or a broken tree costs only its own sentence.
     trees[7] = replace(trees[7], ccg=["NP", *["(S"] * (len(english[7].words) - 1)])
     trees[8] = replace(trees[8], constituency="(S (NP")
     trees[9] = replace(trees[9], constituency=f"(S {' '.join(f'(X {word})' for word in english[9].words)})")
@@ -111,10 +113,10 @@ def test_supertags_and_constituents_that_came_along_pass_through(tmp_path):
     assert rows[9]["constituency"] == trees[9].constituency
 
 
-def test_the_trees_of_czeng_pass_through(tmp_path, shared):
+def test_the_trees_of_czeng_are_copied(tmp_path, shared):
     path = shared / "data" / "czeng_sample" / "data.export-format.0"
     blocks = [line.split("\t")[2] for line in path.read_text(encoding="utf-8").split("\n") if line]
-    # form|lemma|tag|ord|head|afun, from the right: forms and lemmas may be bars themselves.
+    # form|lemma|tag|ord|head|afun, split from the right, because forms and lemmas may contain bars.
     tokens = [[token.rsplit("|", 4) for token in block.split()] for block in blocks]
     sentences = [[token[0].split("|")[0] or "|" for token in sentence] for sentence in tokens]
     heads = [[int(token[3]) for token in sentence] for sentence in tokens]

@@ -1,3 +1,5 @@
+"""The guard around annotators, and the registry of tools."""
+
 import importlib
 import subprocess
 import sys
@@ -14,33 +16,33 @@ from nmtcore.syntax.annotation import Annotation, failed
 
 
 def chain(words):
-    """A right-branching tree, whose lemmas tell which sentence it is of."""
+    """Make a right-branching tree whose lemmas are the words, so that they identify the sentence."""
     return Annotation(head=list(range(len(words))), deprel=["dep"] * len(words), lemma=list(words))
 
 
 class Tool(Annotator):
-    """Reads `ahead` sentences before it answers, refuses sentences with "refuse", and remembers what it was given."""
+    """A tool that reads `ahead` sentences before it answers, refuses sentences with "refuse", and records its input."""
 
     def __init__(self, *, ahead=1, answer=chain, drop=0, extra=0):
-        self.ahead, self.answer, self.drop, self.extra, self.given = ahead, answer, drop, extra, []
+        self.ahead, self.answer, self.drop, self.extra, self.received = ahead, answer, drop, extra, []
 
     def refuses(self, words):
         return "refused: it says so" if "refuse" in words else None
 
     def annotate(self, sentences):
-        waiting = []
+        read = []
         for sentence in sentences:
-            self.given.append(list(sentence.words))
-            waiting.append(sentence.words)
-            if len(waiting) == self.ahead:
-                yield from map(self.answer, waiting)
-                waiting = []
-        yield from map(self.answer, waiting[: len(waiting) - self.drop])
+            self.received.append(list(sentence.words))
+            read.append(sentence.words)
+            if len(read) == self.ahead:
+                yield from map(self.answer, read)
+                read = []
+        yield from map(self.answer, read[: len(read) - self.drop])
         for _ in range(self.extra):
             yield chain(["x"])
 
 
-def run(tool, sentences, max_words=5):
+def annotate(tool, sentences, max_words=5):
     numbered = [NumberedSentence(10 * k, words) for k, words in enumerate(sentences)]
     results = list(guarded(tool, numbered, max_words=max_words))
     assert [sentence for sentence, _ in results] == numbered
@@ -53,16 +55,16 @@ def run(tool, sentences, max_words=5):
 )
 def test_every_sentence_gets_its_own_analysis_or_a_reason(sentences, ahead):
     tool = Tool(ahead=ahead)
-    annotations = run(tool, sentences)
+    annotations = annotate(tool, sentences)
     for words, annotation in zip(sentences, annotations, strict=True):
         unfit = not words or len(words) > 5 or "" in words or "refuse" in words
         assert (annotation.reason is not None) == unfit
         assert annotation.lemma is None if unfit else annotation.lemma == words
-    assert tool.given == [w for w, a in zip(sentences, annotations, strict=True) if a.reason is None]
+    assert tool.received == [w for w, a in zip(sentences, annotations, strict=True) if a.reason is None]
 
 
-def test_reasons_say_what_was_wrong():
-    annotations = run(Tool(), [[], ["a"] * 6, ["a", ""], ["refuse"], ["a"] * 5])
+def test_refused_sentences_have_a_reason():
+    annotations = annotate(Tool(), [[], ["a"] * 6, ["a", ""], ["refuse"], ["a"] * 5])
     assert [a.reason for a in annotations] == [
         "the sentence has no words",
         "more than 5 words",
@@ -83,27 +85,27 @@ def test_reasons_say_what_was_wrong():
     ],
 )
 def test_an_unsound_analysis_is_null(answer, fault):
-    (annotation,) = run(Tool(answer=answer), [["a", "b", "c"]])
+    (annotation,) = annotate(Tool(answer=answer), [["a", "b", "c"]])
     assert annotation == failed(f"invalid analysis: {fault}")
 
 
 def test_too_few_analyses_are_an_error():
     with pytest.raises(UserError, match=r"too few analyses: none for pair 20"):
-        run(Tool(ahead=5, drop=1), [["a"], [], ["b"], []])
+        annotate(Tool(ahead=5, drop=1), [["a"], [], ["b"], []])
 
 
 def test_a_tool_that_stops_reading_is_an_error():
-    class Quitter(Tool):
+    class StoppingTool(Tool):
         def annotate(self, sentences):
             yield chain(next(sentences).words)
 
     with pytest.raises(UserError, match="too few analyses: none for pair 10"):
-        run(Quitter(), [["a"], ["b"], ["c"]])
+        annotate(StoppingTool(), [["a"], ["b"], ["c"]])
 
 
 def test_too_many_analyses_are_an_error():
     with pytest.raises(UserError, match="more analyses than sentences"):
-        run(Tool(extra=1), [["a"], ["b"]])
+        annotate(Tool(extra=1), [["a"], ["b"]])
 
 
 @pytest.mark.parametrize("tool", ANNOTATORS)
@@ -111,12 +113,12 @@ def test_every_registered_tool_has_its_module(tool):
     assert callable(importlib.import_module(f"nmtcore.annotation.{tool}").open_annotator)
 
 
-def test_new_text_has_no_existing_trees():
+def test_existing_trees_cannot_annotate_new_text():
     with pytest.raises(UserError, match="Name a parser"):
         list(annotate_words(ExistingSettings(), [["a"]], AnnotationTask(side="source", language="en")))
 
 
-def test_opening_needs_no_parser_to_be_imported():
+def test_opening_an_annotator_imports_no_parser():
     code = (
         "import sys; import nmtcore.annotation.shards, nmtcore.annotation.spacy, nmtcore.annotation.existing; "
         "sys.exit(any(name in sys.modules for name in ('spacy', 'torch', 'pandas')))"
@@ -124,6 +126,6 @@ def test_opening_needs_no_parser_to_be_imported():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_the_annotator_is_found_by_its_settings(tmp_path):
+def test_settings_determine_the_annotator(tmp_path):
     task = AnnotationTask(side="source", language="cs", raw=tmp_path / "raw.parquet")
     assert type(open_annotator(ExistingSettings(), task)).__module__ == "nmtcore.annotation.existing"

@@ -1,3 +1,5 @@
+"""Label vocabularies."""
+
 import pytest
 
 from nmtcore.annotation.labels import label_vocabularies, read_labels
@@ -9,7 +11,7 @@ from nmtcore.parquet import write_rows
 from nmtcore.syntax.annotation import Annotation, failed
 
 
-def test_labels_by_frequency_then_name(tmp_path):
+def test_labels_are_ordered_by_frequency_then_name(tmp_path):
     annotations = [
         Annotation(head=[0, 1], deprel=["root", "obj"], upos=["B", "A"]),
         failed("why"),
@@ -30,7 +32,7 @@ def test_labels_by_frequency_then_name(tmp_path):
     }
 
 
-def test_supertags_need_heads_and_labels(tmp_path):
+def test_supertags_need_heads_and_dependency_labels(tmp_path):
     annotations = [Annotation(head=[0]), Annotation(deprel=["root"]), Annotation(head=[2, 0], deprel=["a", "b"])]
     write_rows(tmp_path / "a", ANNOTATION_SCHEMA, map(annotation_row, range(3), annotations))
     label_vocabularies(tmp_path / "a", tmp_path / "labels.json")
@@ -58,14 +60,14 @@ def test_only_selected_rows_are_counted(tmp_path):
         (Annotation(head=[0, 1], deprel=["a"]), "pair 7: 2 heads and 1 labels"),
     ],
 )
-def test_what_does_not_fit_is_named(tmp_path, annotation, fault):
+def test_inconsistent_heads_and_labels_are_an_error_that_names_the_pair(tmp_path, annotation, fault):
     rows = [annotation_row(3, Annotation(head=[0], deprel=["a"])), annotation_row(7, annotation)]
     write_rows(tmp_path / "a", ANNOTATION_SCHEMA, rows)
     with pytest.raises(UserError, match=fault):
         label_vocabularies(tmp_path / "a", tmp_path / "labels.json")
 
 
-def test_some_kinds_may_be_enough(tmp_path):
+def test_a_file_needs_only_the_requested_columns(tmp_path):
     write_json(tmp_path / "labels.json", {"upos": ["<none>", "<unk>", "A"]})
     assert read_labels(tmp_path / "labels.json", columns=("upos",)) == {"upos": ["<none>", "<unk>", "A"]}
 
@@ -73,7 +75,7 @@ def test_some_kinds_may_be_enough(tmp_path):
 @pytest.mark.parametrize(
     "content", [[], {"deprel": ["<none>", "<unk>"], "upos": ["<none>", "<unk>"]}, {"deprel": ["root"]}]
 )
-def test_another_file_is_told_apart(tmp_path, content):
+def test_a_file_without_label_vocabularies_is_an_error(tmp_path, content):
     write_json(tmp_path / "labels.json", content)
     with pytest.raises(UserError, match="no file of label vocabularies"):
         read_labels(tmp_path / "labels.json")

@@ -1,3 +1,5 @@
+"""The selection of training pairs after annotation."""
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,23 +20,23 @@ PARSED = {"target": ("ccg",)}
 
 
 def write_annotation(path, ids, tagged):
-    annotations = (Annotation(ccg=["N"]) if found else failed("no CCG parse") for found in tagged)
+    annotations = (Annotation(ccg=["N"]) if has_tag else failed("no CCG parse") for has_tag in tagged)
     write_rows(path, ANNOTATION_SCHEMA, map(annotation_row, ids, annotations))
     return path
 
 
 def write_mixed(path, origins):
-    """Pairs of one word; ids have gaps, as after a filter."""
+    """Write pairs of one word, with gaps between their ids as after a filter."""
     rows = [{**pair_row(2 * k, ["a"]), "origin": f"{origin}:{k + 1}"} for k, origin in enumerate(origins)]
     write_rows(path, PAIR_SCHEMA, rows)
     return path
 
 
-def select(folder, how, corpus, tagged=None):
+def select(folder, selection, corpus, tagged=None):
     ids = [row["id"] for row in read_rows(corpus, columns=["id"])]
     annotations = {"target": {"ccg": write_annotation(folder / "ccg", ids, tagged)}} if tagged is not None else {}
     output, report = folder / "selection.parquet", folder / "selection.json"
-    facts = select_pairs(how, corpus=corpus, annotations=annotations, output=output, report=report)
+    facts = select_pairs(selection, corpus=corpus, annotations=annotations, output=output, report=report)
     assert facts == read_json(report)
     rows = list(read_rows(output))
     assert [row["id"] for row in rows] == ids
@@ -48,10 +50,10 @@ def test_pairs_without_the_annotation_are_not_kept(tmp_path):
     assert facts == {"pairs": 4, "dropped": {"no ccg on the target side": 2}, "kept": 2}
 
 
-def test_either_kind_of_tag_is_a_tag(tmp_path):
+def test_either_upos_or_xpos_suffices_as_tags(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["a"]] * 3)
-    found = [Annotation(xpos=["NN"]), Annotation(upos=["NOUN"]), failed("no tag")]
-    write_rows(tmp_path / "tags", ANNOTATION_SCHEMA, map(annotation_row, range(3), found))
+    annotations = [Annotation(xpos=["NN"]), Annotation(upos=["NOUN"]), failed("no tag")]
+    write_rows(tmp_path / "tags", ANNOTATION_SCHEMA, map(annotation_row, range(3), annotations))
     facts = select_pairs(
         SelectionSettings(parsed={"source": ("tags",)}),
         corpus=corpus,
@@ -64,26 +66,26 @@ def test_either_kind_of_tag_is_a_tag(tmp_path):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), per_pair=st.sampled_from([0.5, 1.0, 2.0]), seed=st.integers(0, 3))
-def test_copies_are_drawn_after_dropping_what_has_no_parse(tmp_path, data, per_pair, seed):
+def test_copies_are_drawn_after_dropping_pairs_without_a_parse(tmp_path, data, per_pair, seed):
     origins = data.draw(st.lists(st.sampled_from(["pairs", "mono", "mono"]), min_size=1, max_size=30))
     tagged = data.draw(st.lists(st.booleans(), min_size=len(origins), max_size=len(origins)))
-    how = SelectionSettings(parsed=PARSED, copies=CopiesSettings(corpus="mono", per_pair=per_pair, seed=seed))
+    selection = SelectionSettings(parsed=PARSED, copies=CopiesSettings(corpus="mono", per_pair=per_pair, seed=seed))
     corpus = write_mixed(tmp_path / "corpus", origins)
     pairs = sum(tag for tag, origin in zip(tagged, origins, strict=True) if origin == "pairs")
     usable = sum(tag for tag, origin in zip(tagged, origins, strict=True) if origin == "mono")
-    wanted = round(per_pair * pairs)
-    if wanted > usable or not pairs:
+    needed = round(per_pair * pairs)
+    if needed > usable or not pairs:
         with pytest.raises(UserError, match=r"copied sentences are needed|no pair is left"):
-            select(tmp_path, how, corpus, tagged)
+            select(tmp_path, selection, corpus, tagged)
         return
-    kept, facts = select(tmp_path, how, corpus, tagged)
-    again, _ = select(tmp_path, how, corpus, tagged)
-    assert kept == again
+    kept, facts = select(tmp_path, selection, corpus, tagged)
+    kept_again, _ = select(tmp_path, selection, corpus, tagged)
+    assert kept == kept_again
     assert not any(keep and not tag for keep, tag in zip(kept, tagged, strict=True))
     counts = {name: sum(k for k, origin in zip(kept, origins, strict=True) if origin == name) for name in set(origins)}
     assert counts.get("pairs", 0) == pairs
-    assert counts.get("mono", 0) == wanted
-    assert facts["kept"] == pairs + wanted
+    assert counts.get("mono", 0) == needed
+    assert facts["kept"] == pairs + needed
     assert facts["pairs"] - facts["kept"] == sum(facts["dropped"].values())
 
 
@@ -97,17 +99,17 @@ def test_another_seed_draws_other_copies(tmp_path):
     assert sum(drawn[0]) == sum(drawn[1]) == 15
 
 
-def test_nothing_left_is_told(tmp_path):
+def test_a_selection_without_pairs_is_an_error(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["a"]] * 2)
     with pytest.raises(UserError, match=r"no pair is left of 2: no ccg on the target side \(2\)"):
         select(tmp_path, SelectionSettings(parsed=PARSED), corpus, [False, False])
     assert not (tmp_path / "selection.parquet").exists()
 
 
-def test_a_misaligned_annotation_is_told(tmp_path):
+def test_a_misaligned_annotation_is_an_error(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["a"]] * 2, ids=[0, 1])
     other = write_annotation(tmp_path / "ccg", [0, 2], [True, True])
-    with pytest.raises(UserError, match="row 1: it holds pair 2"):
+    with pytest.raises(UserError, match="row 1, has pair 2"):
         select_pairs(
             SelectionSettings(parsed=PARSED),
             corpus=corpus,
@@ -117,7 +119,7 @@ def test_a_misaligned_annotation_is_told(tmp_path):
         )
 
 
-def test_readers_get_the_kept_rows_alone(tmp_path):
+def test_readers_get_only_the_selected_rows(tmp_path):
     corpus = write_mixed(tmp_path / "corpus", ["x"] * 50)
     kept = [k % 3 == 0 for k in range(50)]
     table = pa.table({"id": pa.array(range(0, 100, 2), pa.int64()), "kept": kept})

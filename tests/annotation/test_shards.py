@@ -1,3 +1,5 @@
+"""Shards, their concatenation, and the report on an annotation."""
+
 from dataclasses import replace
 
 import pytest
@@ -45,7 +47,7 @@ CHAIN, TWO_ROOTS, CROSSING = Annotation(head=[0, 1, 2]), Annotation(head=[0, 1, 
 TAGGED = Annotation(head=[0, 1, 1], deprel=["root", "obj", "obj"], upos=["X", "Y", "Z"], ccg=["N", "NP", "N"])
 
 
-def test_gathering_keeps_order_and_counts(tmp_path, corpus):
+def test_gathering_keeps_the_order_and_reports_counts(tmp_path, corpus):
     first = write_shard(tmp_path / "0", [2, 3], [CHAIN, TWO_ROOTS])
     second = write_shard(tmp_path / "1", [5, 8], [failed("the tool failed: why"), CROSSING])
     output, report = gather(tmp_path, corpus, [first, second])
@@ -66,7 +68,7 @@ def test_gathering_keeps_order_and_counts(tmp_path, corpus):
     }
 
 
-def test_the_report_counts_kinds_labels_and_invalid_analyses(tmp_path, corpus):
+def test_the_report_counts_annotations_labels_and_invalid_analyses(tmp_path, corpus):
     tagged = [TAGGED, replace(TAGGED, upos=["X", "W", "X"], xpos=["a", "a", "a"], constituency="(S a b c)")]
     first = write_shard(tmp_path / "0", [2, 3], tagged)
     second = write_shard(tmp_path / "1", [5, 8], [failed("invalid analysis: no tree"), failed("more than 2 words")])
@@ -88,27 +90,25 @@ def test_a_shard_of_other_pairs_is_an_error_that_names_the_row(tmp_path, corpus,
     first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
     second = write_shard(tmp_path / "1", ids, [CHAIN] * 2)
     row, pair = (0, 5) if ids[0] == 8 else (1, 8)
-    with pytest.raises(
-        UserError, match=rf"1, row {row}: it holds pair {ids[row]} where .*, row {row + 2}, has pair {pair}"
-    ):
+    with pytest.raises(UserError, match=rf"1, row {row}, has pair {ids[row]}, but .*, row {row + 2}, has pair {pair}"):
         gather(tmp_path, corpus, [first, second])
 
 
 def test_shards_in_the_wrong_order_are_an_error(tmp_path, corpus):
     first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
     second = write_shard(tmp_path / "1", [5, 8], [CHAIN] * 2)
-    with pytest.raises(UserError, match="row 0: it holds pair 5 where"):
+    with pytest.raises(UserError, match="row 0, has pair 5, but"):
         gather(tmp_path, corpus, [second, first])
 
 
-def test_a_shard_that_was_cut_off_is_an_error(tmp_path, corpus):
+def test_a_truncated_shard_is_an_error(tmp_path, corpus):
     first = write_shard(tmp_path / "0", [2, 3, 5, 8], [CHAIN] * 4)
     first.write_bytes(first.read_bytes()[:-20])
-    with pytest.raises(UserError, match="not a whole Parquet file"):
+    with pytest.raises(UserError, match="not a complete Parquet file"):
         gather(tmp_path, corpus, [first])
 
 
-def test_an_annotation_of_nothing_but_nulls_is_an_error(tmp_path, corpus):
+def test_an_annotation_with_only_nulls_is_an_error(tmp_path, corpus):
     shard = write_shard(tmp_path / "0", [2, 3, 5, 8], [failed("no tree")] * 3 + [failed("more than 5 words")])
     with pytest.raises(UserError, match=r"none of 4 sentences .* no tree \(3\); more than 5 words \(1\)"):
         gather(tmp_path, corpus, [shard])

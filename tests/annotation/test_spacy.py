@@ -1,3 +1,5 @@
+"""The spaCy annotator: parsers and supertaggers."""
+
 import json
 import shutil
 import sys
@@ -51,7 +53,7 @@ def test_real_sentences_get_one_tree_each(shared, models):
     assert any("Case=" in feats for a in annotations for feats in a.feats)
 
 
-def test_odd_lines_among_normal_ones_keep_their_rows(tmp_path, shared, models):
+def test_odd_lines_keep_their_rows_and_do_not_change_other_lines(tmp_path, shared, models):
     normal = multi30k(shared, 9)
     odd = [
         *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"]),
@@ -82,7 +84,7 @@ def test_odd_lines_among_normal_ones_keep_their_rows(tmp_path, shared, models):
     assert [a.head for a in alone] == [row["head"] for row in rows[::2]]
 
 
-def test_uas_on_gold_trees_is_that_of_the_pipeline(shared, models):
+def test_the_uas_on_gold_trees_is_that_of_the_pipeline(shared, models):
     sentences = list(islice(gold(shared / "data" / "ud" / "en_pud.conllu"), 200))
     annotations = annotate([words for words, _, _ in sentences], model="en_ud", models=models)
     scores = attachment(
@@ -96,7 +98,7 @@ def test_uas_on_gold_trees_is_that_of_the_pipeline(shared, models):
 
 
 def gold(path):
-    """Yield (words, heads, upos) of a treebank's sentences."""
+    """Yield (words, heads, upos) of each sentence of a treebank."""
     for block in path.read_text(encoding="utf-8").split("\n\n"):
         cells = [line.split("\t") for line in block.split("\n") if line[:1].isdigit()]
         cells = [c for c in cells if c[0].isdigit()]
@@ -112,7 +114,7 @@ def test_an_installed_pipeline_is_loaded_with_its_own_code(tmp_path, shared, mod
     shutil.copy(models / "cs_ud" / "meta.json", package)
     code = "from spacy.util import load_model_from_init_py\n\n\ndef load(**overrides):\n"
     (package / "__init__.py").write_text(f"{code}    return load_model_from_init_py(__file__, **overrides)\n")
-    # A namesake that Python would import instead lies in the working directory, and that comes first on its path.
+    # Python would import this package of the same name instead: it is in the working directory, first on the path.
     (tmp_path / "here" / "cs_installed").mkdir(parents=True)
     (tmp_path / "here" / "cs_installed" / "__init__.py").write_text("raise RuntimeError('the wrong one')")
     monkeypatch.chdir(tmp_path / "here")
@@ -124,13 +126,13 @@ def test_an_installed_pipeline_is_loaded_with_its_own_code(tmp_path, shared, mod
     assert installed == annotate(sentences, model="cs_ud", models=models)
 
 
-def test_what_the_pipeline_does_not_give_is_null(models):
+def test_columns_that_the_pipeline_lacks_are_null(models):
     (annotation,) = annotate([["Это", "дом", "."]], model="ru_ud", models=models)
     assert (annotation.xpos, annotation.lemma) == (None, None)
     assert len(annotation.upos) == 3
 
 
-def test_other_components_are_switched_off(tmp_path, models):
+def test_other_components_are_disabled(tmp_path, models):
     spacy = pytest.importorskip("spacy")
     nlp = spacy.load(models / "en_ud")
     for name in ("sentencizer", "entity_ruler", "merge_entities"):
@@ -149,7 +151,7 @@ def test_a_pipeline_without_a_parser_is_an_error(models):
         annotate([["a"]], model="en_ccg_pmb", models=models)
 
 
-def test_a_model_that_is_not_there_is_an_error(tmp_path):
+def test_a_missing_model_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"no spaCy pipeline 'xx_nothing'.*`models` in config"):
         annotate([["a"]], model="xx_nothing", models=tmp_path)
 
@@ -163,15 +165,15 @@ def test_a_broken_model_is_an_error(tmp_path):
 
 @pytest.fixture
 def crash(monkeypatch):
-    """Make the pipeline fail on sentences that hold the word CRASH."""
+    """Return a function that makes the pipeline fail on sentences with the word CRASH."""
 
     def install(error):
-        make = spacy_annotator._doc
+        make_doc = spacy_annotator._doc
 
         def broken(nlp, words):
             if "CRASH" in words:
                 raise error
-            return make(nlp, words)
+            return make_doc(nlp, words)
 
         monkeypatch.setattr(spacy_annotator, "_doc", broken)
 
@@ -181,7 +183,7 @@ def crash(monkeypatch):
 @pytest.mark.parametrize("at", [(0,), (4,), (15,), (1, 2, 30), (40,), tuple(range(41))])
 def test_a_crash_costs_one_sentence(shared, models, crash, at):
     sentences = multi30k(shared, 41)
-    whole = annotate(sentences, model="cs_ud", models=models, batch_size=2)
+    undisturbed = annotate(sentences, model="cs_ud", models=models, batch_size=2)
     crash(RuntimeError("out of luck\nsecond line"))
     for k in at:
         sentences[k] = ["CRASH", "."]
@@ -191,7 +193,7 @@ def test_a_crash_costs_one_sentence(shared, models, crash, at):
         if k in at:
             assert annotation == failed("spaCy failed: RuntimeError: out of luck")
         else:
-            assert annotation == whole[k]
+            assert annotation == undisturbed[k]
 
 
 def test_a_crash_inside_the_parser_costs_one_sentence(shared, models, monkeypatch):
@@ -214,62 +216,62 @@ def test_a_crash_inside_the_parser_costs_one_sentence(shared, models, monkeypatc
 
 
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-def test_what_is_no_fault_of_a_sentence_stops_the_run(models, crash, error):
+def test_errors_that_are_not_due_to_a_sentence_are_raised(models, crash, error):
     crash(error())
     with pytest.raises(error):
         annotate([["a"], ["CRASH"]], model="cs_ud", models=models)
 
 
 def test_several_trees_in_one_line_are_null(monkeypatch, models):
-    make = spacy_annotator._doc
+    make_doc = spacy_annotator._doc
 
-    def forgetful(nlp, words):
-        doc = make(nlp, words)
+    def with_two_sentences(nlp, words):
+        doc = make_doc(nlp, words)
         from spacy.tokens import Doc
 
         return Doc(nlp.vocab, words=[token.text for token in doc], sent_starts=[True, False, False, True, False, False])
 
-    monkeypatch.setattr(spacy_annotator, "_doc", forgetful)
+    monkeypatch.setattr(spacy_annotator, "_doc", with_two_sentences)
     (annotation,) = annotate([["Muž", "spí", ".", "Žena", "jí", "."]], model="cs_ud", models=models)
     assert annotation.reason == "not one tree: 2 roots"
 
 
-def test_a_supertagger_gives_categories_and_no_trees(shared, models):
+def test_a_supertagger_returns_categories_and_no_trees(shared, models):
     with open(shared / "data" / "ccg" / "pmb4_en_dev.txt", encoding="utf-8") as file:
         lines = [[pair.rsplit("|", 1) for pair in line.split()] for line in islice(file, 300)]
     sentences = [[word for word, _ in line] for line in lines]
     annotations = annotate(sentences, model="en_ccg_pmb", models=models, tags="ccg")
-    right = total = 0
+    correct = total = 0
     for line, annotation in zip(lines, annotations, strict=True):
         assert annotation.reason is None
         assert annotation.head is annotation.upos is annotation.xpos is None
-        right += sum(tag == found for (_, tag), found in zip(line, annotation.ccg, strict=True))
+        correct += sum(gold_tag == tag for (_, gold_tag), tag in zip(line, annotation.ccg, strict=True))
         total += len(line)
-    assert right / total > 0.85
+    assert correct / total > 0.85
 
 
-def test_a_supertagger_runs_nothing_but_its_tagger(models):
+def test_a_supertagger_runs_only_its_tagger(models):
     nlp = spacy_annotator.load_spacy_pipeline("en_ud", [models], supertags=True)
     assert set(nlp.pipe_names) == {"tok2vec", "tagger"}
 
 
 def test_tags_that_are_no_categories_are_null(models):
-    # A tagger of English parts of speech, taken for a supertagger.
+    # An English part-of-speech tagger, configured as a supertagger.
     (annotation,) = annotate([["Dogs", "see", "my", "house"]], model="en_ud", models=models, tags="ccg")
     assert annotation.ccg is None
     assert annotation.reason.startswith("invalid analysis: word 3: ")
 
 
-def test_odd_lines_among_normal_ones_change_no_supertags(shared, models):
+def test_odd_lines_do_not_change_the_supertags_of_other_lines(shared, models):
     with open(shared / "data" / "multi30k" / "val.en", encoding="utf-8", newline="\n") as file:
         normal = [line.split() for line in islice(file, 7)]
     odd = [[], ["\u2028"], ["a\u00a0b", "\u3000"], ["x"] * 300, ["😀", "(", "-LRB-"], ["y" * 300], ["word"] * 200]
     mixed = [words for pair in zip(normal, odd, strict=True) for words in pair]
-    found = annotate(mixed, model="en_ccg_pmb", models=models, tags="ccg", batch_size=3)
-    assert found[::2] == annotate(normal, model="en_ccg_pmb", models=models, tags="ccg")
-    reasons = [annotation.reason for annotation in found[1::2]]
+    annotations = annotate(mixed, model="en_ccg_pmb", models=models, tags="ccg", batch_size=3)
+    assert annotations[::2] == annotate(normal, model="en_ccg_pmb", models=models, tags="ccg")
+    reasons = [annotation.reason for annotation in annotations[1::2]]
     assert reasons == ["the sentence has no words", None, None, "more than 250 words", None, None, None]
-    assert all(a.reason or len(a.ccg) == len(words) for a, words in zip(found, mixed, strict=True))
+    assert all(a.reason or len(a.ccg) == len(words) for a, words in zip(annotations, mixed, strict=True))
 
 
 def test_a_pipeline_without_a_tagger_is_no_supertagger(models):

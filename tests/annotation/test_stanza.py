@@ -1,3 +1,5 @@
+"""The Stanza annotator, with a tiny pipeline trained for the tests."""
+
 import sys
 from itertools import islice
 
@@ -41,36 +43,36 @@ def sentences(shared):
 
 
 @pytest.fixture(scope="module")
-def whole(sentences, tiny_stanza):
+def undisturbed(sentences, tiny_stanza):
     return annotate(sentences, tiny_stanza, batch_size=16)
 
 
-def test_the_tree_of_a_treebank_is_found_again(shared, tiny_stanza):
+def test_annotations_of_training_sentences_resemble_the_treebank(shared, tiny_stanza):
     treebank = list(islice(gold(shared / "data" / "ud" / "en_ewt_dev.conllu"), 150))
     annotations = annotate([words for words, _, _ in treebank], tiny_stanza)
     assert all(tree_fault(annotation.head) is None for annotation in annotations)
     assert all(list(annotation.head).count(0) == 1 for annotation in annotations)
     marks = [is_punctuation(words, upos) for words, _, upos in treebank]
     scores = attachment([a.head for a in annotations], [heads for _, heads, _ in treebank], marks)
-    assert scores["uas"] > 45  # it learnt from these sentences: what is wrong is what it could not learn
-    right = [
-        tag == known
+    assert scores["uas"] > 45  # these are training sentences
+    correct = [
+        tag == gold_tag
         for a, (_, _, upos) in zip(annotations, treebank, strict=True)
-        for tag, known in zip(a.upos, upos, strict=True)
+        for tag, gold_tag in zip(a.upos, upos, strict=True)
     ]
-    assert sum(right) / len(right) > 0.5
+    assert sum(correct) / len(correct) > 0.5
     assert any("Number=" in feats for a in annotations for feats in a.feats)
     assert any(a.lemma != words for a, (words, _, _) in zip(annotations, treebank, strict=True))
 
 
-def test_a_line_is_one_sentence_whatever_is_in_it(tiny_stanza):
+def test_a_line_with_several_full_stops_is_one_sentence(tiny_stanza):
     (annotation,) = annotate([["He", "sleeps", ".", "\n\n", "She", "runs", ".", "don't"]], tiny_stanza)
     assert len(annotation.head) == 8
     assert list(annotation.head).count(0) == 1
 
 
 @pytest.mark.parametrize("constituency", [False, True])
-def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, sentences, tiny_stanza, constituency):
+def test_odd_lines_do_not_change_other_lines(tmp_path, sentences, tiny_stanza, constituency):
     normal = sentences[: len(ODD)]
     mixed = [words for pair in zip(normal, ODD, strict=True) for words in pair]
     corpus = write_corpus(tmp_path / "corpus.parquet", mixed)
@@ -103,7 +105,7 @@ def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, sentences, ti
 
 
 @pytest.mark.parametrize("at", [(0,), (31,), (15, 16), (59,), tuple(range(60))])
-def test_a_crash_costs_one_sentence(sentences, whole, tiny_stanza, monkeypatch, at):
+def test_a_crash_costs_one_sentence(sentences, undisturbed, tiny_stanza, monkeypatch, at):
     from stanza.pipeline.depparse_processor import DepparseProcessor
 
     process = DepparseProcessor.process
@@ -114,15 +116,15 @@ def test_a_crash_costs_one_sentence(sentences, whole, tiny_stanza, monkeypatch, 
         return process(self, document)
 
     monkeypatch.setattr(DepparseProcessor, "process", broken)
-    given = [["CRASH", "."] if k in at else words for k, words in enumerate(sentences)]
-    found = annotate(given, tiny_stanza, batch_size=16)
-    assert len(found) == 60
+    crashing = [["CRASH", "."] if k in at else words for k, words in enumerate(sentences)]
+    annotations = annotate(crashing, tiny_stanza, batch_size=16)
+    assert len(annotations) == 60
     crashed = failed("Stanza failed: RuntimeError: out of luck")
-    assert found == [crashed if k in at else whole[k] for k in range(60)]
+    assert annotations == [crashed if k in at else undisturbed[k] for k in range(60)]
 
 
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-def test_what_is_no_fault_of_a_sentence_stops_the_run(tiny_stanza, monkeypatch, error):
+def test_errors_that_are_not_due_to_a_sentence_are_raised(tiny_stanza, monkeypatch, error):
     def broken(nlp, sentences):
         raise error
 
@@ -136,20 +138,20 @@ def test_changed_words_and_lost_sentences_are_null(tiny_stanza, monkeypatch):
 
     process = POSProcessor.process
 
-    def meddling(self, document):
+    def corrupting(self, document):
         process(self, document)
         if len(document.sentences) == 3:
             document.sentences = document.sentences[:2]
         document.sentences[0].words[0].text = "other"
         return document
 
-    monkeypatch.setattr(POSProcessor, "process", meddling)
+    monkeypatch.setattr(POSProcessor, "process", corrupting)
     reasons = [annotation.reason for annotation in annotate([["a", "b"], ["c"], ["d"]], tiny_stanza)]
-    # One sentence too few makes two runs of them, and the first of each has another word.
+    # After a lost sentence the batch is halved, and the first sentence of each half has a changed word.
     assert reasons == ["Stanza changed the words", "Stanza changed the words", None]
 
 
-def test_threads_are_given_back(tiny_stanza):
+def test_the_number_of_threads_is_restored(tiny_stanza):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -163,28 +165,28 @@ def test_threads_are_given_back(tiny_stanza):
 
 
 @pytest.fixture
-def copied(tmp_path, tiny_stanza):
-    """Copy the model without some of its files."""
+def copy_without(tmp_path, tiny_stanza):
+    """Return a function that copies the model without some of its files."""
 
-    def copy(*but):
+    def copy(*omitted):
         (tmp_path / MODEL).mkdir()
         for file in (tiny_stanza / MODEL).glob("*.pt"):
-            if file.name not in but:
+            if file.name not in omitted:
                 (tmp_path / MODEL / file.name).symlink_to(file)
         return tmp_path
 
     return copy
 
 
-def test_a_language_that_stanza_does_not_know_and_no_lemmatiser_will_do(copied):
-    task = AnnotationTask(side="source", language="xx", model_folders=(copied("lemma.pt"),))
+def test_an_unknown_language_without_a_lemmatiser_is_annotated(copy_without):
+    task = AnnotationTask(side="source", language="xx", model_folders=(copy_without("lemma.pt"),))
     (annotation,) = annotate_words(StanzaSettings(model=MODEL), [["A", "man", "sleeps", "."]], task)
     assert annotation.lemma is None
     assert len(annotation.head) == len(annotation.upos) == 4
 
 
 @pytest.mark.parametrize(
-    ("lacks", "said"),
+    ("omitted", "message"),
     [
         (
             "depparse.pt",
@@ -194,29 +196,29 @@ def test_a_language_that_stanza_does_not_know_and_no_lemmatiser_will_do(copied):
         ("constituency.pt", r"stanza_en has no constituency.pt: add it"),
     ],
 )
-def test_a_model_that_lacks_something_is_an_error(copied, lacks, said):
-    with pytest.raises(UserError, match=said):
-        annotate([["a"]], copied(lacks), constituency=True)
+def test_a_model_without_a_necessary_file_is_an_error(copy_without, omitted, message):
+    with pytest.raises(UserError, match=message):
+        annotate([["a"]], copy_without(omitted), constituency=True)
 
 
 @pytest.mark.parametrize("broken", ["pos.pt", "depparse.pt", "constituency.pt", "pretrain.pt"])
-def test_a_broken_model_is_an_error(copied, broken):
-    folder = copied(broken)
+def test_a_broken_model_is_an_error(copy_without, broken):
+    folder = copy_without(broken)
     (folder / MODEL / broken).write_bytes(b"no model")
     with pytest.raises(UserError, match=r"stanza_en cannot be loaded: "):
         annotate([["a"]], folder, constituency=True)
 
 
-def claiming(file, **claims):
-    """Make a model say that it was trained otherwise."""
+def change_config(file, **options):
+    """Change the training options that are stored in a model."""
     trained = torch.load(file, weights_only=True)
-    trained.get("params", trained)["config"].update(claims)
+    trained.get("params", trained)["config"].update(options)
     file.unlink()
     torch.save(trained, file)
 
 
 @pytest.mark.parametrize(
-    ("model", "claims", "lacks"),
+    ("model", "options", "missing"),
     [
         ("constituency.pt", {"wordvec_pretrain_file": "elsewhere.pt"}, "pretrain.pt"),
         ("constituency.pt", {"wordvec_pretrain_file": "", "charlm_forward_file": "elsewhere.pt"}, "forward_charlm.pt"),
@@ -225,11 +227,13 @@ def claiming(file, **claims):
         ("lemma.pt", {"charlm": True}, "forward_charlm.pt"),
     ],
 )
-def test_what_a_model_was_trained_with_must_be_there_and_is_not_fetched(copied, no_network, model, claims, lacks):
-    folder = copied("pretrain.pt")
-    claiming(folder / MODEL / "constituency.pt", wordvec_pretrain_file="")
-    claiming(folder / MODEL / model, **claims)
-    with pytest.raises(UserError, match=rf"{model} was trained with {lacks}, which .*stanza_en lacks: add it"):
+def test_files_that_a_model_was_trained_with_are_required_and_not_downloaded(
+    copy_without, no_network, model, options, missing
+):
+    folder = copy_without("pretrain.pt")
+    change_config(folder / MODEL / "constituency.pt", wordvec_pretrain_file="")
+    change_config(folder / MODEL / model, **options)
+    with pytest.raises(UserError, match=rf"{model} was trained with {missing}, which .*stanza_en lacks: add it"):
         annotate([["a"]], folder, constituency=True)
 
 
@@ -241,14 +245,14 @@ def test_a_missing_package_is_an_error(tiny_stanza, monkeypatch):
 
 @pytest.fixture
 def no_network(monkeypatch):
-    """Let whoever looks up a name fail in a way that nobody catches."""
+    """Make every network access fail with an error that no code catches."""
 
-    def asked(*_):
-        raise KeyboardInterrupt("a name was looked up")
+    def fail(*_):
+        raise KeyboardInterrupt("the network was used")
 
-    monkeypatch.setattr("socket.getaddrinfo", asked)
-    monkeypatch.setattr("socket.socket.connect", asked)
+    monkeypatch.setattr("socket.getaddrinfo", fail)
+    monkeypatch.setattr("socket.socket.connect", fail)
 
 
-def test_no_network_is_asked(sentences, whole, tiny_stanza, no_network):
-    assert annotate(sentences[:3], tiny_stanza) == whole[:3]
+def test_annotation_does_not_use_the_network(sentences, undisturbed, tiny_stanza, no_network):
+    assert annotate(sentences[:3], tiny_stanza) == undisturbed[:3]

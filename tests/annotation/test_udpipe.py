@@ -1,3 +1,5 @@
+"""The UDPipe annotator."""
+
 from itertools import islice
 
 import pytest
@@ -27,7 +29,7 @@ def annotate(sentences, models, **settings):
     return list(annotate_words(UdPipeSettings(model=MODEL, **settings), sentences, task))
 
 
-def test_uas_on_gold_trees_is_that_of_the_model(shared, models):
+def test_the_uas_on_gold_trees_is_that_of_the_model(shared, models):
     sentences = list(islice(gold(shared / "data" / "ud" / "de_pud.conllu"), 100))
     annotations = annotate([words for words, _, _ in sentences], models)
     assert all(tree_fault(annotation.head) is None for annotation in annotations)
@@ -38,7 +40,7 @@ def test_uas_on_gold_trees_is_that_of_the_model(shared, models):
     assert any("Case=" in feats for a in annotations for feats in a.feats)
 
 
-def test_odd_lines_among_normal_ones_change_nothing_else(tmp_path, shared, models):
+def test_odd_lines_do_not_change_other_lines(tmp_path, shared, models):
     with open(shared / "data" / "multi30k" / "val.de", encoding="utf-8", newline="\n") as file:
         normal = [line.split() for line in islice(file, 8)]
     odd = [
@@ -77,7 +79,7 @@ def test_changed_words_are_null(models, monkeypatch):
     assert annotation.reason == "UDPipe changed the words"
 
 
-class Failing:
+class FailingModel:
     """A model that cannot parse sentences of two words."""
 
     DEFAULT = ""
@@ -94,14 +96,14 @@ class Failing:
 
 def test_a_failure_costs_one_sentence():
     annotator = udpipe.UdPipe(UdPipeSettings(model=MODEL), [])
-    annotator._model = Failing()
+    annotator._model = FailingModel()
     sentences = [NumberedSentence(k, ["a"] * length) for k, length in enumerate((1, 2, 3))]
-    found = list(annotator.annotate(sentences))
-    assert [annotation.head for annotation in found] == [[0], None, [0, 1, 2]]
-    assert found[1].reason == "UDPipe failed: no reason given"
+    annotations = list(annotator.annotate(sentences))
+    assert [annotation.head for annotation in annotations] == [[0], None, [0, 1, 2]]
+    assert annotations[1].reason == "UDPipe failed: no reason given"
 
 
-def test_a_model_that_is_not_there_or_broken_is_an_error(tmp_path):
+def test_a_missing_or_broken_model_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"no UDPipe model 'de_ud.udpipe' .*`models` in config/config.yaml"):
         udpipe.load_udpipe_model(MODEL, [tmp_path])
     (tmp_path / MODEL).write_bytes(b"no model")

@@ -1,7 +1,7 @@
-"""A Stanza pipeline that is small enough to train in a test (20 s): everything that `nmtcore.annotation.stanza` reads.
+"""A Stanza pipeline that is small enough to train in a test (20 s), with all files of `nmtcore.annotation.stanza`.
 
-Its trees, tags and lemmas are learnt from a treebank, and are worth something. Its constituents are learnt from trees
-that are made of the same dependencies, and are not: they are there so that the real parser runs.
+Its tagger, lemmatiser and dependency parser learn from a treebank. Its constituency parser learns from trees that are
+made from the same dependencies; they are linguistically meaningless, but make the real parser run.
 """
 
 import logging
@@ -10,14 +10,16 @@ from pathlib import Path
 from unittest import mock
 
 SENTENCES = 400
-"""How much of the treebank it learns from."""
+"""Training sentences of the treebank."""
 CONSTITUENCIES = 100
+"""Training sentences of the constituency parser."""
 STEPS = 120
+"""Updates of tagger and dependency parser."""
 
 SMALL = {"char_hidden_dim": 24, "char_emb_dim": 16, "word_emb_dim": 48, "transformed_dim": 32, "tag_emb_dim": 16}
 TAGGER = {"hidden_dim": 48, "deep_biaff_hidden_dim": 32, "composite_deep_biaff_hidden_dim": 16, "num_layers": 1}
 PARSER = {"hidden_dim": 64, "deep_biaff_hidden_dim": 48, "deep_biaff_output_dim": 32, "num_layers": 1}
-# Stanza fails unless a tagger is scored at least once: at the last step.
+# Stanza fails unless a tagger is evaluated at least once, here at the last step.
 FAST = {"optim": "adam", "lr": 0.005, "dropout": 0.1, "word_dropout": 0.1, "max_steps": STEPS, "eval_interval": STEPS}
 PHRASES = {
     **{"hidden_size": 32, "transition_hidden_size": 8, "tag_embedding_dim": 8, "delta_embedding_dim": 8},
@@ -25,8 +27,8 @@ PHRASES = {
     **{"epochs": 2, "epoch_size": CONSTITUENCIES, "train_batch_size": 20, "optim": "adamw", "learning_rate": 0.003},
 }
 
-Sentence = list[list[str]]
-"""The ten fields of every word in CoNLL-U."""
+CoNllUWords = list[list[str]]
+"""The words of a sentence, each with its ten fields of CoNLL-U."""
 
 
 def train_tiny_stanza(folder: Path, treebank: Path) -> Path:
@@ -57,14 +59,14 @@ def _train_constituents(folder: Path, blocks: list[str]) -> None:
     options = {**_files(folder, "mrg", [f"{tree}\n" for tree in trees]), **PHRASES, "save_name": "constituency.pt"}
     options |= {"lang": "en", "wordvec_pretrain_file": folder / "pretrain.pt"}
     flags = ("--no_multistage", "--no_checkpoint", "--no_condense_output_layers", "--no_retag")
-    # It is scored by a part of CoreNLP, which need not be here.
-    unscored = {"EvaluateParser": lambda **_: nullcontext(), "run_dev_set": lambda *_, **__: (1.0, None, [])}
-    with mock.patch.multiple(parser_training, **unscored):
+    # Stanza evaluates the parser with CoreNLP, which may be missing.
+    no_evaluation = {"EvaluateParser": lambda **_: nullcontext(), "run_dev_set": lambda *_, **__: (1.0, None, [])}
+    with mock.patch.multiple(parser_training, **no_evaluation):
         constituency_parser.main(_arguments(options, *flags))
 
 
-def phrases(sentence: Sentence) -> str | None:
-    """Write each word with what depends on it as a phrase; None where these are not contiguous."""
+def phrases(sentence: CoNllUWords) -> str | None:
+    """Bracket each word with its dependents as a phrase; return None if a phrase is not contiguous."""
     heads = [int(fields[6]) for fields in sentence]
 
     def phrase(word: int) -> tuple[str, list[int]]:
@@ -81,13 +83,13 @@ def phrases(sentence: Sentence) -> str | None:
     return f"(ROOT {text})" if words == list(range(1, len(sentence) + 1)) else None
 
 
-def _sentence(block: str) -> Sentence:
+def _sentence(block: str) -> CoNllUWords:
     return [line.split("\t") for line in block.split("\n") if line.split("\t")[0].isdigit()]
 
 
 def _files(folder: Path, suffix: str, texts: list[str]) -> dict[str, object]:
-    for name, some in (("train", texts), ("test", texts[:5])):
-        (folder / f"{name}.{suffix}").write_text("".join(some), encoding="utf-8")
+    for name, part in (("train", texts), ("test", texts[:5])):
+        (folder / f"{name}.{suffix}").write_text("".join(part), encoding="utf-8")
     files = {"train_file": folder / f"train.{suffix}", "eval_file": folder / f"test.{suffix}"}
     return {**files, "save_dir": folder, "shorthand": "en_tiny"}
 
@@ -117,6 +119,6 @@ def _quietly_on_one_thread():
     finally:
         logging.disable(logging.NOTSET)
         torch.set_num_threads(threads)
-        # What trains sets these to say everything.
+        # The training code sets these loggers to their most verbose level.
         for name in ("stanza", "stanza.constituency.trainer"):
             logging.getLogger(name).setLevel(logging.WARNING)

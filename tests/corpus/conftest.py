@@ -1,4 +1,4 @@
-"""A small data set in a temporary folder, as the download stage would have left it."""
+"""Small data sets in a temporary folder, with files as the download stage leaves them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from nmtcore.parquet import read_rows
 
 @dataclass
 class Bench:
-    """Builds data sets and runs the corpus stage on them."""
+    """Builds data sets in a folder and runs the corpus stage on them."""
 
     folder: Path
 
@@ -31,7 +31,7 @@ class Bench:
         return FileSettings(name=name, url="https://example.org/" + name, member=member)
 
     def corpus(self, format: str, options: dict | None = None, **files: Any) -> CorpusSettings:
-        named = {role: tuple(each) if isinstance(each, list) else (each,) for role, each in files.items()}
+        named = {role: tuple(file) if isinstance(file, list) else (file,) for role, file in files.items()}
         return CorpusSettings(format=format, files=named, options=options or {})
 
     def plain(self, source: bytes | str, target: bytes | str) -> CorpusSettings:

@@ -1,4 +1,4 @@
-"""Lines that are left out: what stands to the right of the corpus still finds its trees."""
+"""Dropped bad lines: later stages still match trees and sentence pairs."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from nmtcore.corpus.filter import filter_split
 from nmtcore.parquet import read_rows
 
 COUNT = 60
-PLACES = {
+BAD_LINES = {
     "first": [0],
     "first two": [0, 1],
     "middle": [29, 30, 31],
@@ -23,7 +23,7 @@ PLACES = {
 
 
 def sentence(number: int, *, broken: bool) -> str:
-    """Write a CoNLL-U sentence whose labels name it; a broken one has a head that is no number."""
+    """Return a CoNLL-U sentence whose labels name it; a broken sentence has a head that is not a number."""
     length = 1 + number % 5
     words = [
         f"{n}\tw{number}x{n}\t_\tX\t_\t_\t{'?' if broken else n - 1}\tof{number}\t_\t_" for n in range(1, length + 1)
@@ -31,12 +31,12 @@ def sentence(number: int, *, broken: bool) -> str:
     return "\n".join(words) + "\n\n"
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("position", BAD_LINES)
 @pytest.mark.parametrize("shards", [1, 4, 20])
-def test_trees_go_to_their_pairs_when_lines_were_left_out(place, shards, bench, monkeypatch):
+def test_trees_match_their_pairs_after_lines_were_dropped(position, shards, bench, monkeypatch):
     monkeypatch.setattr(parquet, "ROWS_PER_GROUP", 7)
     monkeypatch.setattr(read, "ROWS_PER_CHUNK", 7)
-    bad = PLACES[place]
+    bad = BAD_LINES[position]
     files = {
         "source": bench.file("s", "".join(sentence(k, broken=k in bad) for k in range(COUNT))),
         "target": bench.file("t", "".join(f"target {k}\n" for k in range(COUNT))),

@@ -1,4 +1,4 @@
-"""CoNLL-U: real treebanks against a plain reading of their columns, and every way to be broken."""
+"""Reading CoNLL-U: real treebanks against a naive parse of their columns, and malformed files."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from nmtcore.errors import LineError, UserError
 
 
 def words(*lines: str) -> str:
-    """Write sentences as `id form head deprel`, the other columns empty."""
+    """Expand lines `id form head deprel` to CoNLL-U, with all other columns empty."""
     rows = []
     for line in lines:
         number, form, head, deprel = line.split(" ") if line else [""] * 4
@@ -45,7 +45,7 @@ def test_a_target_without_multiword_tokens_keeps_its_tree(bench):
     assert row["target_annotation"]["head"] == [0, 1]
 
 
-def test_text_without_a_comment_follows_space_after():
+def test_without_a_text_comment_text_follows_space_after():
     block = "1\tJa\t_\t_\t_\t_\t0\troot\t_\tx|SpaceAfter=No\n2\t.\t_\t_\t_\t_\t1\tpunct\t_\t_"
     assert parse_sentence(Piece("f", 1, block.encode()), surface=False).text == "Ja."
 
@@ -57,7 +57,7 @@ def test_a_space_inside_a_form_becomes_a_no_break_space(bench):
     assert (row["source_annotation"]["upos"], row["source_annotation"]["feats"]) == (["NUM"], ["A=b"])
 
 
-def test_empty_lines_more_or_less_do_not_matter(tmp_path):
+def test_extra_empty_lines_are_ignored(tmp_path):
     (tmp_path / "x").write_text("\n\n" + words("1 a 0 root") + "\n" + words("1 b 0 root").rstrip("\n"))
     assert [piece.line for piece in sentences(Input(tmp_path / "x", None))] == [3, 6]
 
@@ -74,7 +74,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_sentence(name, bench):
+def test_a_malformed_sentence_raises_or_is_dropped(name, bench):
     reason, lines, line, sentence = BROKEN[name]
     source = words("1 a 0 root") + words(*lines) + words("1 c 0 root")
     target = words("1 x 0 root") * 3
@@ -88,23 +88,23 @@ def test_a_broken_sentence(name, bench):
 @pytest.mark.parametrize(
     ("line", "count"), [("1\ta\t_\t_\t_\t_\t0\troot\t_", 9), ("1\t\t_\t_\t_\t_\t0\troot\t_\t_", 10), ("1 a", 1)]
 )
-def test_a_missing_column(line, count, bench):
+def test_a_missing_column_raises(line, count, bench):
     with pytest.raises(LineError, match=rf"s\.conllu, line 4: has {count} columns; CoNLL-U has 10"):
         bench.read(dataset(bench, words("1 a 0 root") + "# text = a\n" + line + "\n\n", words("1 a 0 root") * 2))
 
 
-def test_bytes_that_are_not_utf8_are_found_in_their_line(bench):
+def test_invalid_utf8_is_reported_with_its_line(bench):
     source = words("1 a 0 root", "2 b 1 x").encode() + words("1 a 0 root", "2 b 1 x").encode().replace(b"b", b"\xe4")
     with pytest.raises(LineError, match=r"s\.conllu, line 5: is not valid UTF-8 \(byte 3\)"):
         bench.read(dataset(bench, source, words("1 a 0 root") * 2))
 
 
-def test_comments_alone_are_no_sentence(bench):
+def test_a_sentence_without_words_raises(bench):
     with pytest.raises(LineError, match="line 1: a sentence without words"):
         bench.read(dataset(bench, "# text = x\n\n", words("1 a 0 root")))
 
 
-def test_unequal_numbers_of_sentences(bench):
+def test_unequal_numbers_of_sentences_raise(bench):
     with pytest.raises(UserError, match=r"s\.conllu has 3 sentences.*t\.conllu has 2"):
         bench.read(dataset(bench, SENTENCE * 3, SENTENCE * 2))
 
@@ -120,7 +120,7 @@ def test_one_side_may_be_plain(bench):
 
 
 @pytest.mark.parametrize(("source", "target"), [("cs", "de"), ("en", "tr"), ("de", "ja"), ("ru", "en")])
-def test_parallel_treebanks_against_a_plain_reading(source, target, bench, shared):
+def test_real_parallel_treebanks_match_their_columns(source, target, bench, shared):
     files = [(shared / "data" / "ud" / f"{language}_pud.conllu").read_text("utf-8") for language in (source, target)]
     rows, report = bench.read(dataset(bench, *files))
     blocks = [[[line.split("\t") for line in block.split("\n") if line[0] != "#"]

@@ -1,4 +1,4 @@
-"""Filters against brute force: what goes, in which order, and under which name it is counted."""
+"""Filters against brute force: which pairs are dropped, and under which name they are counted."""
 
 import errno
 
@@ -21,7 +21,7 @@ ALL = (
 
 
 def fill(bench, **splits: list[tuple[str, str]]):
-    """Read pairs into the raw files of a data set's splits."""
+    """Read pairs into the raw files of a data set's splits; return the data set."""
     for split, pairs in splits.items():
         source, target = ("".join(text + "\n" for text in side) for side in zip(*pairs, strict=True))
         dataset = bench.dataset(bench.plain(source, target))
@@ -30,14 +30,14 @@ def fill(bench, **splits: list[tuple[str, str]]):
 
 
 def brute_force(pairs: list, held_out: list, order: tuple) -> tuple[list[int], dict[str, int]]:
-    """Apply one filter after the other, each to the whole of what the one before left."""
+    """Apply the filters one after the other, each to all pairs that the previous filters kept."""
     split = [(tuple(source.split()), tuple(target.split())) for source, target in pairs]
     others = {(tuple(source.split()), tuple(target.split())) for source, target in held_out}
     rows, counts = list(range(len(pairs))), {}
-    for each in order:
+    for filter_settings in order:
         kept, seen = [], set()
         for row in rows:
-            kept += [] if drops(each, split[row], seen, others) else [row]
+            kept += [] if drops(filter_settings, split[row], seen, others) else [row]
             seen.add(split[row])
         name = {
             EmptySettings: "empty",
@@ -46,20 +46,20 @@ def brute_force(pairs: list, held_out: list, order: tuple) -> tuple[list[int], d
             DuplicatesSettings: "duplicates",
             HeldOutSettings: "held_out",
         }
-        counts[name[type(each)]] = len(rows) - len(kept)
+        counts[name[type(filter_settings)]] = len(rows) - len(kept)
         rows = kept
     return rows, counts
 
 
-def drops(each, pair: tuple, seen: set, others: set) -> bool:
+def drops(filter_settings, pair: tuple, seen: set, others: set) -> bool:
     short, long = sorted(map(len, pair))
-    match each:
+    match filter_settings:
         case EmptySettings():
             return short == 0
         case LengthSettings():
-            return short < each.least or long > each.most
+            return short < filter_settings.least or long > filter_settings.most
         case RatioSettings():
-            return long > each.most * short
+            return long > filter_settings.most * short
         case DuplicatesSettings():
             return pair in seen
         case HeldOutSettings():
@@ -72,7 +72,7 @@ PAIRS = st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=60)
 
 @given(pairs=PAIRS, others=PAIRS, order=st.permutations(ALL), budget=st.sampled_from([1 << 20, 1000, 1]))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_filters_are_brute_force(bench, pairs, others, order, budget):
+def test_filters_match_brute_force(bench, pairs, others, order, budget):
     dataset = fill(bench, dev=others, train=pairs)
     rows, counts = brute_force(pairs, others, order)
     dataset = bench.dataset(dataset.corpora["c"], filters=tuple(order))
@@ -96,15 +96,15 @@ def test_only_train_is_filtered(bench):
     assert report == {**facts, "corpora": {"c": facts}}
 
 
-def test_sides_and_words_are_not_confused(bench):
-    """A hash that forgot where words or sides end would take these for equal."""
+def test_word_and_side_boundaries_distinguish_pairs(bench):
+    """A hash without word and side boundaries would take these pairs for equal."""
     pairs = [("a b", "c"), ("a", "b c"), ("ab", "c"), ("a b c", ""), ("", "a b c"), ("a", "bc")]
     dataset = fill(bench, train=pairs)
     kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)))
     assert len(kept) == len(pairs)
 
 
-def test_pairs_are_compared_as_words(bench):
+def test_pairs_are_compared_by_words_not_text(bench):
     dataset = fill(bench, train=[("a  b", "c "), ("a b", "c")])
     kept, _ = bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)))
     assert [row["source"] for row in kept] == ["a  b"]
@@ -117,7 +117,7 @@ def test_repeated_rows_are_all_but_the_first(hashes):
     assert sorted(duplicates.repeated_rows(records).tolist()) == expected
 
 
-def test_many_rows_in_buckets_on_disk_are_as_in_memory(bench, shared):
+def test_buckets_on_disk_give_the_same_result_as_memory(bench, shared):
     names = [shared / "data" / "multi30k" / f"train.{language}" for language in ("de", "en")]
     source, target = (b"".join(name.read_bytes().splitlines(True)[:6000]) * 2 for name in names)
     corpus = bench.plain(source, target)
@@ -130,7 +130,7 @@ def test_many_rows_in_buckets_on_disk_are_as_in_memory(bench, shared):
     assert report["kept"] <= 6000
 
 
-def test_a_full_disk_under_the_buckets_is_a_sentence(bench, monkeypatch):
+def test_a_full_disk_while_writing_buckets_raises_user_error(bench, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -141,14 +141,14 @@ def test_a_full_disk_under_the_buckets_is_a_sentence(bench, monkeypatch):
         bench.filter(dataset, budget_bytes=1)
 
 
-def test_a_file_in_place_of_the_folder_is_a_sentence(bench):
+def test_a_file_in_place_of_the_folder_raises_user_error(bench):
     dataset = fill(bench, train=[("a", "b")])
     (bench.folder / "corpus").write_text("in the way")
     with pytest.raises(UserError, match="file"):
         bench.filter(bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),)), budget_bytes=1)
 
 
-def test_multi30k_filters(bench, shared):
+def test_length_and_held_out_filters_on_multi30k(bench, shared):
     texts = [(shared / "data" / "multi30k" / f"val.{language}").read_bytes() for language in ("cs", "en")]
     dataset = bench.dataset(bench.plain(*texts), filters=(LengthSettings(most=20), HeldOutSettings()))
     rows, _ = bench.read(dataset)

@@ -1,4 +1,4 @@
-"""TSV and CzEng's export format, on real and on broken data."""
+"""The formats TSV, copied text, CzEng's export format and the demo corpus, on real and on malformed data."""
 
 import gzip
 import re
@@ -31,7 +31,7 @@ def test_tsv_columns_count_from_one(bench):
     assert [(row["source"], row["target"]) for row in rows] == [("x", "a b"), ("y z", "")]
 
 
-def test_tsv_with_too_few_columns(bench):
+def test_tsv_with_too_few_columns_raises_or_is_dropped(bench):
     corpus = bench.corpus("tsv", pairs=bench.file("pairs.tsv", "a\tb\nc\n"))
     with pytest.raises(LineError, match=r"pairs\.tsv, line 2: has 1 columns, but the options name column 2"):
         bench.read(bench.dataset(corpus))
@@ -41,7 +41,7 @@ def test_tsv_with_too_few_columns(bench):
         bench.read(bench.dataset(bench.corpus("tsv", {"source_column": 0}, pairs=bench.file("pairs.tsv", "a\tb\n"))))
 
 
-def test_tsv_with_another_separator(bench):
+def test_tsv_with_a_custom_separator(bench):
     lines = "1.0 ||| A-1 ||| 1 ||| 日本\t語 ||| Japanese | words\n0.9 ||| A-2 ||| 2 |||  ||| x\u2028y\n0.8 ||| A-3\n"
     options = {"separator": " ||| ", "source_column": 5, "target_column": 4}
     corpus = bench.corpus("tsv", options, pairs=bench.file("aspec.txt", lines))
@@ -52,7 +52,7 @@ def test_tsv_with_another_separator(bench):
         bench.read(bench.dataset(bench.corpus("tsv", {"separator": ""}, pairs=bench.file("x", "a\tb\n"))))
 
 
-def test_copied_text_stands_on_both_sides(bench):
+def test_copied_text_is_used_for_both_sides(bench):
     files = [bench.file("1", "one two\r\n\nba\u2028d\n"), bench.file("2", gzip.compress(b"three\nba\xffd\nfour"))]
     corpus = bench.corpus("copied", text=files)
     rows, report = bench.read(bench.dataset(corpus, max_bad_lines=1))
@@ -67,7 +67,7 @@ def test_copied_text_stands_on_both_sides(bench):
         bench.read(bench.dataset(bench.corpus("copied", source=files)))
 
 
-def test_czeng_gives_words_and_trees(bench):
+def test_czeng_has_words_and_trees(bench):
     dataset = bench.dataset(bench.corpus("czeng", pairs=bench.file("x", GOOD)), words="given")
     (row,), report = bench.read(dataset)
     assert row["source"] == "Pes štěká ."
@@ -80,14 +80,14 @@ def test_czeng_gives_words_and_trees(bench):
     assert report["several_roots"] == {"source": 1, "target": 0}
 
 
-def test_czeng_blocks_go_by_the_languages_or_the_options(bench):
+def test_czeng_options_override_the_blocks_of_the_languages(bench):
     pairs = bench.file("x", GOOD)
     swapped = bench.corpus("czeng", {"source_block": 7, "target_block": 3}, pairs=pairs)
     rows, _ = bench.read(bench.dataset(swapped, words="given"))
     assert (rows[0]["source"], rows[0]["target"]) == ("Dogs bark", "Pes štěká .")
 
 
-def test_the_real_sample_against_a_plain_reading_of_its_fields(bench, shared):
+def test_the_real_czeng_sample_matches_its_fields(bench, shared):
     data = (shared / "data" / "czeng_sample" / "data.export-format.0").read_bytes()
     dataset = bench.dataset(bench.corpus("czeng", pairs=bench.file("x", data)), words="given")
     rows, report = bench.read(dataset)
@@ -113,7 +113,7 @@ def test_the_real_sample_against_a_plain_reading_of_its_fields(bench, shared):
      ("a||||T|1|0|X", None, None), ("a|||T|1|0|X", "a", "|"), ("a|b|c|T|1|0|X", None, None), ("|b|T|1|0|X", None, None),
      ("a||T|1|0|X", None, None), ("a|T|1|0|X", None, None), ("a|b||1|0|X", None, None)],
 )  # fmt: skip
-def test_a_token_is_read_from_the_right(token, form, lemma):
+def test_a_czeng_token_is_parsed_from_the_right(token, form, lemma):
     piece = Piece("file", 3, token.encode())
     if form is None:
         with pytest.raises(BadRow, match="not form"):
@@ -133,7 +133,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("reason", BROKEN)
-def test_a_broken_czeng_line(reason, bench):
+def test_a_malformed_czeng_line_raises_or_is_dropped(reason, bench):
     line, sentence = BROKEN[reason]
     corpus = bench.corpus("czeng", pairs=bench.file("x", GOOD + line + GOOD))
     with pytest.raises(LineError, match=f"x, line 2: .*{sentence}"):
@@ -151,7 +151,7 @@ def test_an_empty_czeng_side_is_kept_without_a_tree(bench):
     assert report["null_annotations"] == {"source": {"no words": 1}, "target": {}}
 
 
-def test_words_that_are_cut_anew_lose_their_tree_with_a_reason(bench):
+def test_tokenisation_that_changes_words_drops_the_tree_with_a_reason(bench):
     line = czeng_line("can't|can|N|1|0|Sb", "a|a|N|1|0|Sb")
     corpus = bench.corpus("czeng", pairs=bench.file("x", line))
     (row,), _ = bench.read(bench.dataset(corpus, words="moses"))
@@ -162,11 +162,11 @@ def test_words_that_are_cut_anew_lose_their_tree_with_a_reason(bench):
 
 @pytest.fixture
 def demo(monkeypatch) -> list[dict]:
-    """Stand in for the generator: what it was asked for is noted, what it gives is known."""
-    asked = []
+    """Replace the generator by a fake; return the list of arguments of its calls."""
+    calls = []
 
     def generate(**arguments):
-        asked.append(arguments)
+        calls.append(arguments)
         for i in range(arguments["count"]):
             tree = Annotation(head=[0], deprel=["root"])
             yield Pair(
@@ -180,10 +180,10 @@ def demo(monkeypatch) -> list[dict]:
 
     module = types.SimpleNamespace(generate=generate, swap=swap, SIZES={"train": 30, "dev": 5})
     monkeypatch.setitem(sys.modules, "nmtcore.demo", module)
-    return asked
+    return calls
 
 
-def test_the_demo_corpus_is_read_like_any_other(bench, demo):
+def test_the_demo_corpus_is_read_like_other_corpora(bench, demo):
     rows, _ = bench.read(bench.dataset(bench.corpus("demo", {"split": "dev", "seed": 3}), words="given"))
     assert demo == [{"split": "dev", "count": 5, "seed": 3}]
     assert [row["source_words"] for row in rows] == [[f"a{i}"] for i in range(5)]

@@ -1,4 +1,4 @@
-"""Filters by language against the bare libraries, whatever the order, the processes and the text."""
+"""Language filters against their libraries, for any order of filters, number of processes and text."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from nmtcore.corpus import filter as filter_module
 from nmtcore.corpus.filters import langdetect as langdetect_filter
 from nmtcore.corpus.filters import lingua as lingua_filter
 from nmtcore.corpus.filters import make_filter
-from nmtcore.corpus.filters.view import Situation
+from nmtcore.corpus.filters.pair_batch import FilterContext
 from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.parquet import write_rows
@@ -31,7 +31,7 @@ FEW = ("cs", "de", "en", "fr")
 
 def make(settings, tmp_path, source="cs", target="en"):
     languages = {"source": source, "target": target}
-    return make_filter(settings, Situation(rows=0, others={}, folder=tmp_path, budget_bytes=1, languages=languages))
+    return make_filter(settings, FilterContext(rows=0, others={}, folder=tmp_path, budget_bytes=1, languages=languages))
 
 
 def lines(shared, pair: str, side: str, count: int) -> list[str]:
@@ -89,29 +89,29 @@ def kept(bench, dataset, *filters, **values):
     return [row["id"] for row in rows], report
 
 
-def test_langdetect_says_what_the_bare_library_says(tmp_path, czech, english, german):
+def test_langdetect_matches_the_library(tmp_path, czech, english, german):
     texts = [*czech[:100], *english[:100], *german, *ODD]
-    made = make(LangDetectSettings(), tmp_path)
-    found = [bare_langdetect(text) for text in texts]
-    assert made.accepts("source", texts) == [language == "cs" for language in found]
-    assert made.accepts("target", texts) == [language == "en" for language in found]
-    assert min(found.count("cs"), found.count("en")) > 80
-    assert found.count(None) > 3
+    language_filter = make(LangDetectSettings(), tmp_path)
+    languages = [bare_langdetect(text) for text in texts]
+    assert language_filter.accepts("source", texts) == [language == "cs" for language in languages]
+    assert language_filter.accepts("target", texts) == [language == "en" for language in languages]
+    assert min(languages.count("cs"), languages.count("en")) > 80
+    assert languages.count(None) > 3
 
 
-def test_lingua_says_what_the_bare_library_says(tmp_path, czech, english, german):
+def test_lingua_matches_the_library(tmp_path, czech, english, german):
     texts = [*czech, *english, *german, *ODD]
-    made = make(LinguaSettings(), tmp_path)
+    language_filter = make(LinguaSettings(), tmp_path)
     codes = {"cs", "en", *lingua_filter.FREQUENT}
     iso = [lingua.IsoCode639_1.from_str(code) for code in sorted(codes)]
     bare = lingua.LanguageDetectorBuilder.from_iso_codes_639_1(*iso).build()
-    found = bare.detect_languages_in_parallel_of(texts)
-    assert made.accepts("source", texts) == [language == lingua.Language.CZECH for language in found]
-    assert made.accepts("target", texts) == [language == lingua.Language.ENGLISH for language in found]
-    assert found.count(None) > 3
+    languages = bare.detect_languages_in_parallel_of(texts)
+    assert language_filter.accepts("source", texts) == [language == lingua.Language.CZECH for language in languages]
+    assert language_filter.accepts("target", texts) == [language == lingua.Language.ENGLISH for language in languages]
+    assert languages.count(None) > 3
 
 
-def test_lingua_keeps_what_is_likely_enough(tmp_path, czech, german):
+def test_lingua_accepts_texts_with_enough_confidence(tmp_path, czech, german):
     words = [word for text in [*czech, *german] for word in text.split()][:1500]
     strict, mild = (make(LinguaSettings(least_confidence=least), tmp_path) for least in (0.0, 0.2))
     before, after = strict.accepts("source", words), mild.accepts("source", words)
@@ -122,21 +122,21 @@ def test_lingua_keeps_what_is_likely_enough(tmp_path, czech, german):
 
 
 @pytest.mark.parametrize("settings", [LangDetectSettings(), LangDetectSettings(profiles=FEW, seed=7), LinguaSettings()])
-def test_a_verdict_does_not_depend_on_the_sentences_before(tmp_path, settings, czech, german):
+def test_a_verdict_does_not_depend_on_other_sentences(tmp_path, settings, czech, german):
     texts = [*czech[:40], *german[:20], *ODD, "to je", "no", "a do"]
-    made = make(settings, tmp_path)
-    verdicts = made.accepts("source", texts)
-    assert made.accepts("source", texts[::-1])[::-1] == verdicts
-    assert [made.accepts("source", [text])[0] for text in texts] == verdicts
+    language_filter = make(settings, tmp_path)
+    verdicts = language_filter.accepts("source", texts)
+    assert language_filter.accepts("source", texts[::-1])[::-1] == verdicts
+    assert [language_filter.accepts("source", [text])[0] for text in texts] == verdicts
 
 
-def test_fewer_profiles_are_the_only_ones_loaded(tmp_path, czech, english):
-    made = make(LangDetectSettings(profiles=FEW), tmp_path)
-    made.prepare()
-    loaded = langdetect_filter.load_walker(made.profiles, 0)
+def test_only_configured_profiles_are_loaded(tmp_path, czech, english):
+    language_filter = make(LangDetectSettings(profiles=FEW), tmp_path)
+    language_filter.prepare()
+    loaded = langdetect_filter.load_walker(language_filter.profiles, 0)
     assert sorted(loaded.names) == sorted(FEW)
     texts = [*czech[:60], *english[:60]]
-    assert made.accepts("source", texts) == [bare_langdetect(text, few_profiles()) == "cs" for text in texts]
+    assert language_filter.accepts("source", texts) == [bare_langdetect(text, few_profiles()) == "cs" for text in texts]
 
 
 @cache
@@ -147,19 +147,19 @@ def few_profiles() -> DetectorFactory:
     return factory
 
 
-def test_both_kinds_of_chinese_are_chinese(tmp_path):
-    made = make(LangDetectSettings(), tmp_path, source="zh")
+def test_simplified_and_traditional_chinese_are_chinese(tmp_path):
+    language_filter = make(LangDetectSettings(), tmp_path, source="zh")
     texts = ["这是一个用简体中文写的句子，说的是语言。", "這是一個用繁體中文寫的句子，說的是語言。", "This is English."]
     assert {bare_langdetect(text) for text in texts[:2]} == {"zh-cn", "zh-tw"}
-    assert made.accepts("source", texts) == [True, True, False]
+    assert language_filter.accepts("source", texts) == [True, True, False]
     assert make(LangDetectSettings(profiles=("zh", "en")), tmp_path, source="zh").profiles == ("en", "zh-cn", "zh-tw")
 
 
-def test_both_kinds_of_norwegian_are_norwegian(tmp_path):
-    made = make(LinguaSettings(), tmp_path, source="no")
-    assert {"nb", "nn"} <= set(made.codes)
+def test_bokmal_and_nynorsk_are_norwegian(tmp_path):
+    language_filter = make(LinguaSettings(), tmp_path, source="no")
+    assert {"nb", "nn"} <= set(language_filter.codes)
     texts = ["Jeg vet ikke hva hun heter, men hun bor her.", "Eg veit ikkje kva ho heiter, men ho bur her."]
-    assert made.accepts("source", texts) == [True, True]
+    assert language_filter.accepts("source", texts) == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -179,32 +179,32 @@ def test_both_kinds_of_norwegian_are_norwegian(tmp_path):
         (LinguaSettings(languages=("e",)), ("cs", "en"), "does not support 'e', one of its `languages`"),
     ],
 )
-def test_an_unknown_language_is_a_sentence(tmp_path, settings, languages, message):
+def test_an_unsupported_language_raises_user_error(tmp_path, settings, languages, message):
     with pytest.raises(UserError, match=message):
         make(settings, tmp_path, *languages)
 
 
-def test_a_side_that_is_not_looked_at_may_have_any_language(tmp_path):
+def test_a_side_that_is_not_checked_may_have_any_language(tmp_path):
     assert make(LangDetectSettings(sides=("target",)), tmp_path, source="xx").columns == ("target",)
 
 
 @pytest.mark.parametrize("settings", [LangDetectSettings(profiles=FEW), LinguaSettings()], ids=["langdetect", "lingua"])
-def test_planted_sentences_are_found(bench, settings, czech, english, german):
+def test_planted_sentences_are_dropped(bench, settings, czech, english, german):
     pairs = list(zip(czech, english, strict=True))
     dataset = raw_pairs(bench, pairs)
     clean, _ = kept(bench, dataset, settings)
     planted = {7: (german[0], english[7]), 50: (czech[50], german[1]), 200: (english[200], czech[200])}
     for row, pair in planted.items():
         pairs[row] = pair
-    found, report = kept(bench, raw_pairs(bench, pairs), settings)
+    rows, report = kept(bench, raw_pairs(bench, pairs), settings)
     assert set(planted) <= set(clean)
-    assert found == [row for row in clean if row not in planted]
-    assert len(found) > 370
-    assert sum(report["dropped"].values()) == 400 - len(found)
+    assert rows == [row for row in clean if row not in planted]
+    assert len(rows) > 370
+    assert sum(report["dropped"].values()) == 400 - len(rows)
 
 
 @pytest.mark.parametrize("settings", [LangDetectSettings(profiles=FEW), LinguaSettings()], ids=["langdetect", "lingua"])
-def test_processes_do_not_change_the_result(bench, monkeypatch, settings, czech, english):
+def test_the_number_of_processes_does_not_change_the_result(bench, monkeypatch, settings, czech, english):
     monkeypatch.setattr(filter_module, "ROWS_PER_TASK", 37)
     pairs = list(zip([*czech[:150], *ODD, *english[:150]], [*english[:150], *ODD, *czech[:150]], strict=True))
     dataset = raw_pairs(bench, pairs)
@@ -214,7 +214,7 @@ def test_processes_do_not_change_the_result(bench, monkeypatch, settings, czech,
     assert 100 < len(one[0]) < 150
 
 
-def test_only_pairs_that_are_alive_and_right_so_far_are_looked_at(bench, monkeypatch):
+def test_only_pairs_that_passed_so_far_are_checked(bench, monkeypatch):
     seen = []
 
     def accepts(self, side, texts):
@@ -230,7 +230,7 @@ def test_only_pairs_that_are_alive_and_right_so_far_are_looked_at(bench, monkeyp
     assert report["dropped"] == {"length": 1, "langdetect": 2}
 
 
-def test_a_filter_that_tells_late_counts_after_and_before_a_costly_one(bench, german, czech, english):
+def test_late_drops_work_before_and_after_a_costly_filter(bench, german, czech, english):
     right, wrong = (czech[0], english[0]), (german[0], english[0])
     pairs = [wrong, right, wrong, right, (czech[1], english[1])]
     dataset, settings = raw_pairs(bench, pairs), LangDetectSettings(profiles=FEW)
@@ -243,7 +243,7 @@ def test_a_filter_that_tells_late_counts_after_and_before_a_costly_one(bench, ge
         assert report["dropped"] == dropped
 
 
-def test_two_filters_in_one_pass_are_one_after_the_other(bench, monkeypatch, czech, english, german):
+def test_consecutive_costly_filters_match_separate_filters(bench, monkeypatch, czech, english, german):
     monkeypatch.setattr(filter_module, "ROWS_PER_TASK", 10)
     pairs = [*zip(czech[:40], english[:40], strict=True), *zip(czech[:20], german[:20], strict=True)]
     dataset = raw_pairs(bench, pairs)
@@ -255,7 +255,7 @@ def test_two_filters_in_one_pass_are_one_after_the_other(bench, monkeypatch, cze
     assert report["dropped"]["lingua"] >= 15
 
 
-def test_counts_by_corpus_add_up(bench, czech, english, german):
+def test_counts_per_corpus_add_up(bench, czech, english, german):
     pairs = [*zip(czech[:30], english[:30], strict=True), *zip(german[:12], english[:12], strict=True)]
     origins = ["big:x:" + str(row) if row % 3 else f"small:{row}" for row in range(42)]
     dataset = raw_pairs(bench, pairs, origins)
@@ -270,7 +270,7 @@ def test_counts_by_corpus_add_up(bench, czech, english, german):
         assert count == sum(facts["dropped"][name] for facts in report["corpora"].values()) > 0
 
 
-def test_a_process_that_is_killed_is_a_sentence(bench, monkeypatch, czech, english):
+def test_a_killed_worker_raises_user_error(bench, monkeypatch, czech, english):
     def die(self, texts):
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""Japanese words: nothing is lost, and text comes back."""
+"""Japanese words by MeCab: no text is lost, and joining restores it."""
 
 import sys
 
@@ -16,14 +16,14 @@ TEXTS = st.text(st.sampled_from(JAPANESE) | st.characters(codec="utf-8", exclude
 
 
 @given(TEXTS)
-def test_words_are_the_text_without_its_white_space(text):
+def test_concatenated_words_are_the_text_without_white_space(text):
     words = mecab.split(text)
     assert "".join(words) == "".join(text.split())
     assert all(word.split() == [word] for word in words)
 
 
 @given(TEXTS)
-def test_joining_adds_nothing_but_spaces(text):
+def test_joining_adds_only_single_spaces(text):
     words = mecab.split(text)
     joined = mecab.join(words)
     assert "".join(joined.split(" ")) == "".join(words)
@@ -39,12 +39,12 @@ def test_joining_adds_nothing_but_spaces(text):
         ("New York Timesは", ["New", "York", "Times", "は"]),
     ],
 )
-def test_words_and_back(text, words):
+def test_split_and_join_examples(text, words):
     assert mecab.split(text) == words
     assert mecab.join(words) == text
 
 
-def test_it_is_mecab_with_the_ipa_dictionary(shared):
+def test_words_match_sacrebleus_mecab(shared):
     from sacrebleu.tokenizers.tokenizer_ja_mecab import TokenizerJaMecab
 
     expected, words = TokenizerJaMecab(), WordTokenizer(WordsSettings(kind="mecab"), "ja")
@@ -52,12 +52,12 @@ def test_it_is_mecab_with_the_ipa_dictionary(shared):
         assert words.split(line) == expected(line).split()
 
 
-def test_nul_and_ends_of_lines_end_no_text():
+def test_text_after_nul_and_line_ends_is_kept():
     assert mecab.split("今日は\0東京\nで") == ["今日", "は", "東京", "で"]
 
 
-def test_lines_that_are_too_long_for_mecab_are_cut(monkeypatch):
-    assert mecab.MAX_CHARACTERS < 100_000, "MeCab gives up at some 200,000 letters"
+def test_very_long_lines_are_cut_without_loss(monkeypatch):
+    assert mecab.MAX_CHARACTERS < 100_000, "MeCab fails at about 200,000 letters"
     monkeypatch.setattr(mecab, "MAX_CHARACTERS", 500)
     text = "a" * 2000
     words = mecab.split(text)
@@ -65,13 +65,13 @@ def test_lines_that_are_too_long_for_mecab_are_cut(monkeypatch):
     assert all(len(word) <= mecab.MAX_CHARACTERS for word in words)
 
 
-def test_another_language_is_a_sentence():
+def test_another_language_raises_user_error():
     with pytest.raises(UserError, match=r"'mecab' are Japanese \(ja\), but this side's language is 'en'"):
         WordTokenizer(WordsSettings(kind="mecab"), "en")
 
 
 @pytest.mark.parametrize("package", ["MeCab", "ipadic"])
-def test_a_missing_package_is_a_sentence(package, monkeypatch):
+def test_a_missing_package_raises_user_error(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     mecab._tagger.cache_clear()
     with pytest.raises(UserError, match="pip install mecab-python3 ipadic"):

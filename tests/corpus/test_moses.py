@@ -1,6 +1,6 @@
-"""Words and texts are those of Moses' own scripts, on real text and rule by rule.
+"""Moses' tokenisation and detokenisation against the output of its scripts, on real text and rule by rule.
 
-The rules below were worked out by hand from what detokenizer.perl does.
+The expected texts of the rules below were derived by hand from detokenizer.perl.
 """
 
 import pytest
@@ -13,12 +13,12 @@ from nmtcore.corpus.tokenisation import WordTokenizer
 
 SOURCES = {"cs": ("de-cs", 3000), "en": ("en-de", 1500), "de": ("en-de", 1500), "ru": ("en-ru", 1500),
            "tr": ("en-tr", 1500)}  # fmt: skip
-"""Where the lines are from that Moses' scripts were run on, and how many."""
+"""The news folder and the number of lines on which Moses' scripts were run, by language."""
 
 STRAY_SPACES = {"en": 2}
-"""Lines in which Moses leaves two spaces in a row or one at the end, after ".'": the words are the same."""
+"""Lines in which Moses leaves two consecutive spaces or a final space, after ".'"; the words are the same."""
 FROM_STRAY_SPACES = ["He said: 'I couldn't save her' . '"]
-"""What Moses makes of two spaces in a row (an empty word to it): a space before the full stop. Our words are single."""
+"""Moses takes two consecutive spaces for an empty word, and so puts a space before the full stop here."""
 
 
 def make(language: str) -> WordTokenizer:
@@ -30,7 +30,7 @@ def lines_of(path) -> list[str]:
 
 
 def moses(shared, language: str) -> tuple[list[str], list[str], list[str]]:
-    """Give raw lines, what Moses' tokeniser makes of them, and what its detokeniser makes of that."""
+    """Return raw lines, Moses' tokenisation of them, and Moses' detokenisation of that."""
     folder, count = SOURCES[language]
     raw = lines_of(shared / "data" / "news" / folder / f"dev.{language}")[:count]
     tokenised, detokenised = (lines_of(shared / "data" / "moses" / f"{language}.{end}") for end in ("tok", "detok"))
@@ -40,7 +40,7 @@ def moses(shared, language: str) -> tuple[list[str], list[str], list[str]]:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("language", SOURCES)
-def test_words_are_those_of_moses_on_real_text(language, shared):
+def test_tokenisation_matches_moses_on_real_text(language, shared):
     words = make(language)
     raw, tokenised, _ = moses(shared, language)
     assert [words.split(line) for line in raw] == [line.split() for line in tokenised]
@@ -49,7 +49,7 @@ def test_words_are_those_of_moses_on_real_text(language, shared):
 
 @pytest.mark.shared
 @pytest.mark.parametrize("language", SOURCES)
-def test_texts_are_those_of_moses_on_real_text(language, shared):
+def test_detokenisation_matches_moses_on_real_text(language, shared):
     words = make(language)
     raw, tokenised, detokenised = moses(shared, language)
     assert [words.join(line.split(" ")) for line in tokenised] == detokenised
@@ -74,105 +74,105 @@ def test_texts_are_those_of_moses_on_real_text(language, shared):
         ("de", "Das ist so eine Art.", "Das ist so eine Art ."),
     ],
 )
-def test_a_full_stop_at_the_end_is_a_word(language, text, words):
+def test_a_final_full_stop_is_a_separate_word(language, text, words):
     assert make(language).split(text) == words.split()
 
 
-def test_letters_unknown_to_sacremoses_are_words_of_their_own():
-    """Decided: Moses keeps them together."""
+def test_letters_unknown_to_sacremoses_are_separate_words():
+    """An intended difference: Moses keeps them together."""
     assert make("cs").split("Mao (毛泽东) a 서울.") == ["Mao", "(", "毛", "泽", "东", ")", "a", "서", "울", "."]
 
 
 RULES = {
-    "punctuation leans to the left, also several marks": ("de", "Was ? ! Ja ... nein ; so : 5 % , gut .",
+    "punctuation attaches to the left, even several marks": ("de", "Was ? ! Ja ... nein ; so : 5 % , gut .",
                                                           "Was?! Ja... nein; so: 5%, gut."),
     "brackets": ("en", "a ( b [ c { d } e ] f ) g", "a (b [c {d} e] f) g"),
     "a bracket closes before a full stop": ("en", "( a . )", "(a.)"),
-    "currencies and what opens lean to the right": ("en", "$ 5 , € 6 , US $ 7 ; ( £ 8 ) ; ¿ qué ? ¡ no !",
+    "currencies and opening marks attach to the right": ("en", "$ 5 , € 6 , US $ 7 ; ( £ 8 ) ; ¿ qué ? ¡ no !",
                                                     "$5, €6, US $7; (£8); ¿qué? ¡no!"),
-    "several of them": ("en", "a ($ 5 b", "a ($5 b"),
-    "what leans at the beginning": ("en", ", a", ", a"),
-    "what leans at the end": ("en", "a (", "a ("),
-    "only what leans": ("en", "( . )", "(.)"),
-    "a backslash leans to the left, a slash does not": ("en", "a \\ b / c", "a\\ b / c"),
-    "other marks stand apart": ("ru", "« Да » – сказал он — & @ # * + = < >", "« Да » – сказал он — & @ # * + = < >"),
-    "marks with letters stand apart": ("en", "a .b c) (d", "a .b c) (d"),
+    "several opening marks attach to the right": ("en", "a ($ 5 b", "a ($5 b"),
+    "a closing mark at the beginning": ("en", ", a", ", a"),
+    "an opening mark at the end": ("en", "a (", "a ("),
+    "only marks": ("en", "( . )", "(.)"),
+    "a backslash attaches to the left, a slash does not": ("en", "a \\ b / c", "a\\ b / c"),
+    "other marks stand alone": ("ru", "« Да » – сказал он — & @ # * + = < >", "« Да » – сказал он — & @ # * + = < >"),
+    "marks with letters stand alone": ("en", "a .b c) (d", "a .b c) (d"),
     # Quotation marks
     "double quotes open and close in turn": ("en", '" a " b " c "', '"a" b "c"'),
-    "quotes of different kinds do not mind each other": ("ru", "\" a ' b ' c \"", "\"a 'b' c\""),
-    "backquotes are a kind": ("de", "` a ` b `` c ``", "`a` b ``c``"),
-    "several marks together are a kind": ("de", "'' a '' \" b \"", "''a'' \"b\""),
+    "different quotes do not affect each other": ("ru", "\" a ' b ' c \"", "\"a 'b' c\""),
+    "backquotes are quotes": ("de", "` a ` b `` c ``", "`a` b ``c``"),
+    "a word of several marks is one quote": ("de", "'' a '' \" b \"", "''a'' \"b\""),
     "„ and “ are double quotes": ("de", "„ a “ b \" c „", "„a“ b \"c„"),
-    "” is no quotation mark": ("cs", "„ a ” b", "„a ” b"),
+    "” is not a quote": ("cs", "„ a ” b", "„a ” b"),
     "a quote that is not closed": ("en", '" a . b', '"a. b'),
     "a quote closes after a full stop": ("en", '" a . " b', '"a." b'),
     "Czech „ always opens": ("cs", "„ a „ b “ c", "„a „b“ c"),
     "Czech “ always closes": ("cs", "a “ b “ c", "a“ b“ c"),
-    "Czech straight quotes take turns": ("cs", '" a " b', '"a" b'),
+    "Czech straight quotes open and close in turn": ("cs", '" a " b', '"a" b'),
     "Czech „ closed by a straight quote": ("cs", '„ a " b', '„a" b'),
     "a bracket before a quote": ("en", '( " a " )', '("a")'),
     "a quote before a currency": ("en", '" $ 5 "', '"$5"'),
     # Apostrophes
     "English contractions": ("en", "it 's I 'm don 't '90s the 1990 's", "it's I'm don't '90s the 1990's"),
-    "a contraction leans on letters and digits only": ("en", ") 's , 's ² 's % 's", ") 's, 's ² 's% 's"),
+    "a contraction attaches only to letters and digits": ("en", ") 's , 's ² 's % 's", ") 's, 's ² 's% 's"),
     "a contraction at the beginning": ("en", "'s a", "'s a"),
     "an English apostrophe after s": ("en", "the Jones ' house", "the Jones' house"),
-    "but a quote that is open closes there": ("en", "' the Jones ' house '", "'the Jones' house '"),
-    "after another letter it opens one": ("en", "a man ' house '", "a man 'house'"),
-    "other languages have neither": ("de", "it 's Hans ' Haus '", "it 's Hans 'Haus'"),
+    "after s, an open quote closes": ("en", "' the Jones ' house '", "'the Jones' house '"),
+    "after another letter, an apostrophe opens a quote": ("en", "a man ' house '", "a man 'house'"),
+    "other languages have neither contractions nor apostrophes": ("de", "it 's Hans ' Haus '", "it 's Hans 'Haus'"),
     "a Turkish apostrophe opens and closes in turn": ("tr", "Ankara ' da , İzmir ' in", "Ankara 'da, İzmir' in"),
-    "French, Italian: to the right": ("fr", "l' eau d' un aujourd' hui l' 5", "l'eau d'un aujourd'hui l' 5"),
-    "Italian": ("it", "l' acqua : dell' .", "l'acqua: dell'."),
-    "not in English": ("en", "l' eau", "l' eau"),
+    "French elisions attach to the right": ("fr", "l' eau d' un aujourd' hui l' 5", "l'eau d'un aujourd'hui l' 5"),
+    "Italian elisions attach to the right": ("it", "l' acqua : dell' .", "l'acqua: dell'."),
+    "no elision in English": ("en", "l' eau", "l' eau"),
     "French marks have a space": ("fr", "quoi ? oui ; 5 % , ( ! ) .", "quoi ? oui ; 5 %, ( !)."),
-    "but not several together": ("fr", "quoi ?! oui", "quoi?! oui"),
+    "French marks in one word have no space": ("fr", "quoi ?! oui", "quoi?! oui"),
     # Czech numbers and dashes
     "a Czech number at the end": ("cs", "je to kolem 30 .", "je to kolem 30."),
     "a Czech number within": ("cs", "v letech 1914 a 1920 .", "v letech 1914 a 1920."),
     "Czech decimals": ("cs", "asi 2 , 8 mil . a 3 . 5 krát", "asi 2,8 mil. a 3.5 krát"),
-    "they chain": ("cs", "1 , 2 , 3", "1,2,3"),
-    "after a number alone": ("cs", "Petr , 42 , a 7 : 5 a 6 ; 5", "Petr, 42, a 7: 5 a 6; 5"),
-    "digits alone": ("cs", "5 , 6a 7 , 8. 1,5 , 5", "5, 6a 7, 8. 1,5, 5"),
-    "not in other languages": ("de", "asi 2 , 8 mil .", "asi 2, 8 mil."),
+    "Czech decimals chain": ("cs", "1 , 2 , 3", "1,2,3"),
+    "Czech decimals require a preceding number": ("cs", "Petr , 42 , a 7 : 5 a 6 ; 5", "Petr, 42, a 7: 5 a 6; 5"),
+    "Czech decimals consist of digits only": ("cs", "5 , 6a 7 , 8. 1,5 , 5", "5, 6a 7, 8. 1,5, 5"),
+    "no decimals in other languages": ("de", "asi 2 , 8 mil .", "asi 2, 8 mil."),
     "Czech -li": ("cs", "bude - li pršet", "bude-li pršet"),
-    "with an en dash": ("cs", "bude – li pršet", "bude–li pršet"),
-    "in capitals": ("cs", "BUDE - LI PRŠET", "BUDE-LI PRŠET"),
-    "Czech e-mail, in all forms": ("cs", "pošle e - mailem zprávu", "pošle e-mailem zprávu"),
-    "two of them": ("cs", "e - mail - li to je", "e-mail-li to je"),
-    "not at the end, nor one word before": ("cs", "pošle e - mail", "pošle e - mail"),
-    "a full stop at the end suffices": ("cs", "pošle e - mail .", "pošle e-mail."),
-    "not after a number": ("cs", "5 - li pršet", "5 - li pršet"),
-    "no other word": ("cs", "česko - německý slovník a", "česko - německý slovník a"),
-    "no other dash": ("cs", "bude — li pršet", "bude — li pršet"),
-    "not in other languages, a dash": ("de", "e - mail lesen bitte", "e - mail lesen bitte"),
+    "Czech -li with an en dash": ("cs", "bude – li pršet", "bude–li pršet"),
+    "Czech -li in capitals": ("cs", "BUDE - LI PRŠET", "BUDE-LI PRŠET"),
+    "Czech e-mail, in all inflected forms": ("cs", "pošle e - mailem zprávu", "pošle e-mailem zprávu"),
+    "Czech e-mail-li": ("cs", "e - mail - li to je", "e-mail-li to je"),
+    "no e-mail at the end of a sentence": ("cs", "pošle e - mail", "pošle e - mail"),
+    "e-mail before a final full stop": ("cs", "pošle e - mail .", "pošle e-mail."),
+    "no -li after a number": ("cs", "5 - li pršet", "5 - li pršet"),
+    "no other Czech words attach to a dash": ("cs", "česko - německý slovník a", "česko - německý slovník a"),
+    "no other dashes attach": ("cs", "bude — li pršet", "bude — li pršet"),
+    "no dashes attach in other languages": ("de", "e - mail lesen bitte", "e - mail lesen bitte"),
     # Chinese, Japanese, Korean
-    "such words stand together": ("ja", "これ は 本 です 。", "これは本です。"),
-    "but apart from others": ("ja", "NHK の ニュース 5 本 2", "NHK のニュース 5 本 2"),
-    "by the characters that touch": ("en", "a本 本a a本 b 本", "a本本a a本 b 本"),
-    "brackets among them": ("ja", "本 ( 本 ) 本", "本 (本) 本"),
+    "Japanese words are joined": ("ja", "これ は 本 です 。", "これは本です。"),
+    "Japanese and Latin words are separated": ("ja", "NHK の ニュース 5 本 2", "NHK のニュース 5 本 2"),
+    "adjacent characters decide": ("en", "a本 本a a本 b 本", "a本本a a本 b 本"),
+    "brackets between Japanese words": ("ja", "本 ( 本 ) 本", "本 (本) 本"),
     "Korean has spaces": ("ko", "한국 사람 입니다", "한국 사람 입니다"),
     # The rest
-    "hyphens cut off are put back": ("en", "well @-@ known @-@ @-@ a", "well-known-@-@ a"),
+    "separated hyphens are restored": ("en", "well @-@ known @-@ @-@ a", "well-known-@-@ a"),
     "nothing is unescaped": ("en", "R & amp ; &amp; &quot; a", "R & amp; &amp; &quot; a"),
-    "a line like markup is detokenised too (decided: Moses does not)": ("en", "< b > a , b < / b >",
+    "a line like markup is detokenised (an intended difference)": ("en", "< b > a , b < / b >",
                                                                        "< b > a, b < / b >"),
-    "an empty word counts as one": ("en", "a  . b", "a . b"),
+    "an empty word counts as a word": ("en", "a  . b", "a . b"),
     "no words": ("en", "", ""),
-    "case stays": ("en", "hello . World", "hello. World"),
+    "case is kept": ("en", "hello . World", "hello. World"),
 }  # fmt: skip
-"""By what it shows: a language, words, and the text that Moses makes of them."""
+"""By the rule: a language, words, and the text that Moses makes of them."""
 
 
-@pytest.mark.parametrize("what", RULES)
-def test_detokenisation_has_the_rules_of_moses(what):
-    language, words, text = RULES[what]
+@pytest.mark.parametrize("rule", RULES)
+def test_detokenisation_follows_the_rules_of_moses(rule):
+    language, words, text = RULES[rule]
     assert make(language).join(words.split(" ")) == text
 
 
 @given(
     st.lists(st.text(st.sampled_from("aé1Ж漢.,'\"„“(€%-–@"), min_size=1), max_size=9), st.sampled_from([*SOURCES, "fr"])
 )
-def test_detokenisation_changes_nothing_but_spaces(words, language):
+def test_detokenisation_changes_only_spaces(words, language):
     text = Detokenizer(language)([word for word in words if word != "@-@"])
     assert text.replace(" ", "") == "".join(word for word in words if word != "@-@")
     assert text == " ".join(text.split())

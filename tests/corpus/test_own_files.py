@@ -1,4 +1,4 @@
-"""Files of the user's own are read where they are, whatever they are wrapped in, and compared where sums are told."""
+"""The user's own files are read in place, compressed or archived, and compared with their pins."""
 
 import bz2
 import gzip
@@ -39,14 +39,14 @@ def read(bench, source, target):
         (lambda data: zipped(("a.en", data)), "a.en"),
     ],
 )
-def test_own_files_are_read_where_they_are(pack, member, bench, own):
+def test_own_files_are_read_in_place(pack, member, bench, own):
     pairs = read(bench, own("a", SOURCE.encode()), own("b", pack(TARGET.encode()), member=member))
     assert pairs == [("ein Haus", "a house"), ("zwei", "two")]
     assert not (bench.folder / "downloads").exists(), "nothing is copied"
     assert sorted(path.name for path in (bench.folder / "mine").iterdir()) == ["a", "b"]
 
 
-def test_own_and_downloaded_files_go_together(bench, own):
+def test_own_and_downloaded_files_can_be_combined(bench, own):
     assert len(read(bench, own("a", SOURCE.encode()), bench.file("b", TARGET))) == 2
 
 
@@ -58,7 +58,7 @@ PINS = {
 
 
 @pytest.mark.parametrize("key", PINS)
-def test_told_sums_are_compared_when_a_file_is_read(key, bench, own):
+def test_pins_are_compared_when_an_own_file_is_read(key, bench, own):
     source = own("a", SOURCE.encode())
     assert len(read(bench, source, own("b", TARGET.encode(), **{key: PINS[key]}))) == 2
     bench.raw("train").unlink()

@@ -1,4 +1,4 @@
-"""Reading: rows, ids, origins, bad lines, alignment, and that processes do not matter."""
+"""Reading a split: rows, ids, origins, bad lines, parallel files and worker processes."""
 
 import errno
 import gzip
@@ -29,12 +29,12 @@ def test_rows_ids_words_and_origins(bench):
     assert report["words"] == {"source": 5, "target": 6}
 
 
-def test_carriage_returns_and_byte_order_marks_are_taken_off(bench):
+def test_carriage_returns_and_byte_order_marks_are_removed(bench):
     rows, _ = bench.read(bench.dataset(bench.plain("\ufeffa b\r\nc\r\n", "x\ny\n")))
     assert [row["source"] for row in rows] == ["a b", "c"]
 
 
-def test_stray_line_separators_end_no_line(bench):
+def test_stray_line_separators_become_spaces(bench):
     stray = "a\u2028b\nc\u2029\x85d\x0b\x0ce\x1cf\rg\n"
     rows, report = bench.read(bench.dataset(bench.plain(stray, "x\ny\n")))
     assert [row["source_words"] for row in rows] == [["a", "b"], ["c", "d", "e", "f", "g"]]
@@ -42,7 +42,7 @@ def test_stray_line_separators_end_no_line(bench):
     assert report["line_separators"] == {"source": 2, "target": 0}
 
 
-def test_unequal_line_counts_name_both_files_and_counts(bench):
+def test_unequal_line_counts_raise_with_both_files_and_counts(bench):
     for source, target, counts in (("a\nb\nc\n", "a\n", (3, 1)), ("a\n", "a\nb\n\nd", (1, 4)), ("", "a\n", (0, 1))):
         dataset = bench.dataset(bench.plain(source, target), max_bad_lines=9)
         with pytest.raises(UserError, match=rf"text\.cs has {counts[0]} lines.*text\.en has {counts[1]}"):
@@ -50,7 +50,7 @@ def test_unequal_line_counts_name_both_files_and_counts(bench):
         assert not bench.raw("train").exists()
 
 
-def test_unequal_line_counts_are_seen_beyond_the_last_row_that_is_used(bench):
+def test_unequal_line_counts_after_the_last_used_row_raise(bench):
     dataset = bench.dataset(bench.plain("a\nb\nc\nd\n", "a\nb\nc\n"), last=2)
     with pytest.raises(UserError, match=r"has 4 lines.*has 3"):
         bench.read(dataset)
@@ -63,7 +63,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("reason", BAD)
-def test_a_bad_line_stops_with_file_and_line(reason, bench):
+def test_a_bad_line_raises_with_its_file_and_line(reason, bench):
     data, sentence = BAD[reason]
     with pytest.raises(LineError, match=sentence):
         bench.read(bench.dataset(bench.plain(data, "1\n2\n3\n")))
@@ -71,7 +71,7 @@ def test_a_bad_line_stops_with_file_and_line(reason, bench):
 
 
 @pytest.mark.parametrize("reason", BAD)
-def test_a_bad_line_is_left_out_on_both_sides_where_allowed(reason, bench):
+def test_an_allowed_bad_line_is_dropped_on_both_sides(reason, bench):
     data, _ = BAD[reason]
     rows, report = bench.read(bench.dataset(bench.plain(data, "1\n2\n3\n"), max_bad_lines=1))
     assert [(row["id"], row["source"], row["target"]) for row in rows] == [(0, "good", "1"), (2, "fine", "3")]
@@ -80,13 +80,13 @@ def test_a_bad_line_is_left_out_on_both_sides_where_allowed(reason, bench):
     assert "line 2" in report["first_dropped"][0]
 
 
-def test_one_bad_line_more_than_allowed_stops(bench):
+def test_one_bad_line_more_than_allowed_raises(bench):
     dataset = bench.dataset(bench.plain(b"\xff\n\0\nx\n\xfe\n", "1\n2\n3\n4\n"), max_bad_lines=2)
     with pytest.raises(LineError, match=r"line 4: .*2 bad lines were already dropped"):
         bench.read(dataset)
 
 
-def test_parts_of_corpora_count_rows_before_anything_is_left_out(bench):
+def test_row_ranges_count_rows_before_bad_lines_are_dropped(bench):
     corpus = bench.plain(b"a\n\xff\nc\nd\ne\n", "1\n2\n3\n4\n5\n")
     splits = {
         "train": (PartSettings(corpus="c", first=2, last=3), PartSettings(corpus="c", first=5)),
@@ -99,7 +99,7 @@ def test_parts_of_corpora_count_rows_before_anything_is_left_out(bench):
     assert [row["target"] for row in bench.read(dataset, "dev")[0]] == ["4"]
 
 
-def test_pairs_are_counted_by_corpus(bench, monkeypatch):
+def test_pairs_are_counted_per_corpus(bench, monkeypatch):
     monkeypatch.setattr(read, "ROWS_PER_CHUNK", 2)
     corpora = {"c": bench.plain(b"a\n\xff\nc\nd\ne\n", "1\n2\n3\n4\n5\n")}
     corpora["mono"] = bench.corpus("copied", text=bench.file("mono", b"x\n\xff\n\xff\n"))
@@ -112,13 +112,13 @@ def test_pairs_are_counted_by_corpus(bench, monkeypatch):
 
 
 @pytest.mark.parametrize(("first", "last"), [(2, 9), (4, None), (9, 12)])
-def test_rows_that_are_not_there_are_a_sentence(first, last, bench):
+def test_a_range_beyond_the_last_row_raises_user_error(first, last, bench):
     dataset = bench.dataset(bench.plain("a\nb\nc\n", "1\n2\n3\n"), first=first, last=last)
     with pytest.raises(UserError, match=r"splits\.train asks for row \d+ of 'c', which has only 3 rows"):
         bench.read(dataset)
 
 
-def test_several_files_of_a_role_are_read_one_after_the_other(bench):
+def test_several_files_of_a_role_are_concatenated(bench):
     sources = [bench.file("1.cs", gzip.compress(b"a\nb\n")), bench.file("2.cs", "c\n")]
     targets = [bench.file("1.en", "1\n2\n"), bench.file("2.en", "3\n")]
     rows, _ = bench.read(bench.dataset(bench.corpus("plain", source=sources, target=targets)))
@@ -129,24 +129,24 @@ def test_several_files_of_a_role_are_read_one_after_the_other(bench):
         bench.read(bench.dataset(bench.corpus("plain", source=sources, target=targets[:1])))
 
 
-def test_a_gz_that_is_cut_off_is_no_corpus(bench):
+def test_a_truncated_gz_raises_user_error(bench):
     packed = gzip.compress(os.urandom(1000).hex().encode() + b"\n" + GOOD.encode())
     with pytest.raises(UserError, match=r"text\.cs is cut off"):
         bench.read(bench.dataset(bench.plain(packed[:-9], "1\n" * 5)))
 
 
-def test_a_file_without_lines_is_noticed(bench, monkeypatch):
+def test_an_overlong_line_raises_user_error(bench, monkeypatch):
     monkeypatch.setattr("nmtcore.corpus.formats.rows.LONGEST_LINE", 100)
     with pytest.raises(UserError, match=r"line 2: longer than 100 bytes"):
         bench.read(bench.dataset(bench.plain("a\n" + "x" * 200, "1\n2\n")))
 
 
-def test_given_words_need_a_format_that_gives_them(bench):
+def test_given_words_require_a_format_with_words(bench):
     with pytest.raises(UserError, match="format plain of corpus 'c' has no words"):
         bench.read(bench.dataset(bench.plain("a\n", "b\n"), words="given"))
 
 
-def test_unknown_options_and_roles_are_sentences(bench):
+def test_unknown_options_and_roles_raise_user_error(bench):
     corpus = bench.corpus("plain", {"colum": 1}, source=bench.file("a", "a"), target=bench.file("b", "b"))
     with pytest.raises(UserError, match="unknown key 'colum'"):
         bench.read(bench.dataset(corpus))
@@ -165,7 +165,7 @@ def test_unknown_options_and_roles_are_sentences(bench):
     chunk=st.integers(1, 5),
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_texts_come_back_in_order_whatever_they_hold(bench, monkeypatch, pairs, chunk):
+def test_arbitrary_texts_are_read_in_order(bench, monkeypatch, pairs, chunk):
     monkeypatch.setattr(read, "ROWS_PER_CHUNK", chunk)
     source, target = ("".join(text + "\n" for text in side) for side in zip(*pairs, strict=True))
     rows, _ = bench.read(bench.dataset(bench.plain(source, target)))
@@ -175,7 +175,7 @@ def test_texts_come_back_in_order_whatever_they_hold(bench, monkeypatch, pairs, 
     ]
 
 
-def test_processes_do_not_matter(bench, monkeypatch, shared):
+def test_the_number_of_processes_does_not_change_the_result(bench, monkeypatch, shared):
     monkeypatch.setattr(read, "ROWS_PER_CHUNK", 100)
     texts = [(shared / "data" / "multi30k" / f"val.{language}").read_bytes() for language in ("cs", "en")]
     dataset = bench.dataset(bench.plain(*texts), words="moses")
@@ -186,14 +186,14 @@ def test_processes_do_not_matter(bench, monkeypatch, shared):
     assert report_one == report_three
 
 
-def test_a_bad_line_found_in_another_process_is_the_same_sentence(bench, monkeypatch):
+def test_a_bad_line_in_a_worker_process_raises_with_its_file_and_line(bench, monkeypatch):
     monkeypatch.setattr(read, "ROWS_PER_CHUNK", 2)
     dataset = bench.dataset(bench.plain(b"a\n" * 9 + b"\xff\n", "1\n" * 10))
     with pytest.raises(LineError, match=r"text\.cs, line 10: is not valid UTF-8"):
         bench.read(dataset, processes=2)
 
 
-def test_a_full_disk_leaves_nothing_behind(bench, monkeypatch):
+def test_a_full_disk_leaves_no_files(bench, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -203,7 +203,7 @@ def test_a_full_disk_leaves_nothing_behind(bench, monkeypatch):
     assert list(bench.raw("train").parent.iterdir()) == []
 
 
-def test_a_file_where_a_folder_is_wanted_is_a_sentence(bench):
+def test_a_file_in_place_of_the_folder_raises_user_error(bench):
     bench.raw("train").parent.write_text("in the way")
     with pytest.raises(UserError, match="file"):
         bench.read(bench.dataset(bench.plain("a\n", "1\n")))

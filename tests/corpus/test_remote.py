@@ -1,4 +1,4 @@
-"""Downloads over the network, from a server that does whatever a test tells it to."""
+"""Downloads from a local server whose answers each test defines."""
 
 import hashlib
 import threading
@@ -23,7 +23,7 @@ def sha(data: bytes) -> str:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers request k by `answers[k]` (the last one again and again), and keeps what was asked for."""
+    """Answers request k with `answers[k]` (then always with the last answer) and records the requests' headers."""
 
     daemon_threads = True
 
@@ -64,16 +64,16 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def serve(data=DATA, *, stop=None, tag='"one"', ranges=True, **lies):
-    """A server as it should be, which breaks off after `stop` bytes of the file."""
+    """Answer correctly, but break off after `stop` bytes of the file and override headers by `lies`."""
 
     def answer(handler):
-        asked = handler.headers.get("Range")
+        requested = handler.headers.get("Range")
         same = handler.headers.get("If-Range", tag) == tag
-        if asked and ranges and same:
-            first = int(asked.removeprefix("bytes=").rstrip("-"))
-            told = f"bytes {first}-{len(data) - 1}/{len(data)}"
-            facts = {"Content-Length": len(data) - first, "Content-Range": told, "ETag": tag}
-            handler.send(206, data[first:stop], **(facts | lies))
+        if requested and ranges and same:
+            first = int(requested.removeprefix("bytes=").rstrip("-"))
+            content_range = f"bytes {first}-{len(data) - 1}/{len(data)}"
+            headers = {"Content-Length": len(data) - first, "Content-Range": content_range, "ETag": tag}
+            handler.send(206, data[first:stop], **(headers | lies))
         else:
             handler.send(200, data[:stop], **({"Content-Length": len(data), "ETag": tag} | lies))
 
@@ -84,8 +84,8 @@ def error(status):
     return lambda handler: handler.send(status, b"no")
 
 
-def move(place):
-    return lambda handler: handler.send(302, b"", Location=place)
+def redirect(location):
+    return lambda handler: handler.send(302, b"", Location=location)
 
 
 def stall(handler):
@@ -132,8 +132,8 @@ def target(tmp_path):
 def fetch(server, target, tmp_path):
     def fetch(*answers, url=None, **settings):
         server.answers, server.requests = list(answers), []
-        places = {"target": target, "manual_folder": tmp_path / "manual", "http_hosts": ["127.0.0.1"]}
-        return download(FileSettings(name="file", url=url or server.url, **settings), **places)
+        arguments = {"target": target, "manual_folder": tmp_path / "manual", "http_hosts": ["127.0.0.1"]}
+        return download(FileSettings(name="file", url=url or server.url, **settings), **arguments)
 
     return fetch
 
@@ -142,21 +142,21 @@ def part(target):
     return partial_path(target).read_bytes()
 
 
-def test_a_file_comes_whole_and_nothing_else_is_left(fetch, target):
+def test_a_download_leaves_only_the_file_and_its_records(fetch, target):
     facts = fetch(serve(), sha256=sha(DATA), length=len(DATA))
     assert (facts["sha256"], facts["length"]) == (sha(DATA), len(DATA))
     assert target.read_bytes() == DATA
     assert sorted(path.name for path in target.parent.iterdir()) == [".file.known.json", "file", "file.json"]
 
 
-def test_a_connection_that_breaks_goes_on_where_it_was(fetch, target, server):
+def test_a_broken_connection_is_resumed(fetch, target, server):
     fetch(serve(stop=10_000), serve(stop=30_000), serve(), sha256=sha(DATA))
     assert target.read_bytes() == DATA
     assert [request.get("Range") for request in server.requests] == [None, "bytes=10000-", "bytes=30000-"]
     assert server.requests[1]["If-Range"] == '"one"'
 
 
-def test_a_later_run_goes_on_where_the_last_one_was(fetch, target, server):
+def test_a_later_run_resumes_the_download(fetch, target, server):
     with pytest.raises(
         UserError, match=r"only 10000 of \d+ bytes arrived, 5 times .*10000 bytes are kept, and the next"
     ):
@@ -167,27 +167,27 @@ def test_a_later_run_goes_on_where_the_last_one_was(fetch, target, server):
     assert [request["Range"] for request in server.requests] == ["bytes=10000-"]
 
 
-def test_a_file_that_was_whole_is_not_fetched_again(fetch, target, server):
-    with open_partial(target) as begun:
-        begun.restart(remote.Origin(url=server.url, validator='"one"', length=len(DATA)))
-        begun.write(DATA)
+def test_a_complete_partial_file_is_not_fetched_again(fetch, target, server):
+    with open_partial(target) as unfinished:
+        unfinished.restart(remote.Origin(url=server.url, validator='"one"', length=len(DATA)))
+        unfinished.write(DATA)
     fetch(serve(OTHER))
     assert target.read_bytes() == DATA
     assert server.requests == []
 
 
-def test_a_server_that_ignores_ranges_starts_afresh(fetch, target, server):
+def test_the_download_restarts_if_the_server_ignores_ranges(fetch, target, server):
     fetch(serve(stop=10_000), serve(ranges=False), sha256=sha(DATA))
     assert target.read_bytes() == DATA
     assert server.requests[1]["Range"] == "bytes=10000-"
 
 
-def test_a_file_that_changes_in_between_is_never_mixed(fetch, target):
+def test_the_download_restarts_if_the_file_has_changed(fetch, target):
     fetch(serve(stop=10_000), serve(OTHER, tag='"two"'))
     assert target.read_bytes() == OTHER
 
 
-def test_a_file_that_shrinks_is_fetched_afresh(fetch, target):
+def test_the_download_restarts_if_the_file_has_shrunk(fetch, target):
     fetch(serve(stop=10_000), error(416), serve(DATA[:5000], tag='"two"'))
     assert target.read_bytes() == DATA[:5000]
     with pytest.raises(UserError, match=r"its length is 5000 bytes, not \d+ bytes as the data set says"):
@@ -195,16 +195,18 @@ def test_a_file_that_shrinks_is_fetched_afresh(fetch, target):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "content_range",
     [None, "bytes 0-57889/57890", "bytes 10000-20000/57890", "bytes 10000-57889/*", "lines 1-2/3", "bytes 10000-1/2"],
 )
-def test_bytes_that_were_not_asked_for_are_not_appended(told, fetch, target):
-    told = told and told.replace("57890", str(len(DATA))).replace("57889", str(len(DATA) - 1))
-    fetch(serve(stop=10_000), serve(**{"Content-Range": told}), serve())
+def test_bytes_outside_the_requested_range_are_not_appended(content_range, fetch, target):
+    content_range = content_range and content_range.replace("57890", str(len(DATA))).replace(
+        "57889", str(len(DATA) - 1)
+    )
+    fetch(serve(stop=10_000), serve(**{"Content-Range": content_range}), serve())
     assert target.read_bytes() == DATA
 
 
-def test_without_a_validator_only_a_file_with_a_sum_is_resumed(fetch, target, server):
+def test_without_a_validator_resuming_requires_a_checksum(fetch, target, server):
     fetch(serve(stop=10_000, ETag=None), serve(ETag=None))
     assert [request.get("Range") for request in server.requests] == [None, None]
     target.unlink()
@@ -214,27 +216,27 @@ def test_without_a_validator_only_a_file_with_a_sum_is_resumed(fetch, target, se
     assert target.read_bytes() == DATA
 
 
-def test_a_date_of_change_is_a_validator(fetch, server):
+def test_a_modification_date_is_a_validator(fetch, server):
     date = "Sat, 21 Nov 2020 10:00:00 GMT"
     fetch(serve(stop=10_000, **{"ETag": None, "Last-Modified": date}), serve(tag=date))
     assert server.requests[1]["If-Range"] == date
 
 
-def test_what_is_put_together_wrongly_is_forgotten(fetch, target):
+def test_a_mixture_of_two_files_is_discarded(fetch, target):
     with pytest.raises(UserError, match="its sha256 is"):
         fetch(serve(stop=10_000, ETag=None), serve(OTHER, ETag=None), sha256=sha(DATA))
     assert not partial_path(target).exists()
     fetch(serve(), sha256=sha(DATA))
 
 
-def test_a_server_that_stalls_is_asked_again(fetch, target, server, monkeypatch):
+def test_a_stalled_download_is_resumed(fetch, target, server, monkeypatch):
     monkeypatch.setattr(remote, "TIMEOUT", 0.2)
     fetch(stall, serve())
     assert target.read_bytes() == DATA
     assert server.requests[1]["Range"] == "bytes=5000-"
 
 
-def test_a_server_that_drips_is_asked_again(fetch, target, server, monkeypatch):
+def test_a_very_slow_download_is_retried(fetch, target, server, monkeypatch):
     monkeypatch.setattr(remote, "TIMEOUT", 0.2)
     fetch(drip, serve())
     assert target.read_bytes() == DATA
@@ -248,7 +250,7 @@ def test_a_server_that_always_stalls_is_given_up(fetch, server, monkeypatch):
     assert len(server.requests) == 5
 
 
-def test_an_answer_that_may_pass_is_waited_for(fetch, target, server):
+def test_temporary_http_errors_are_retried(fetch, target, server):
     fetch(error(503), error(429), serve())
     assert target.read_bytes() == DATA
     with pytest.raises(UserError, match=r"the server answers 503 .*5 times"):
@@ -256,21 +258,21 @@ def test_an_answer_that_may_pass_is_waited_for(fetch, target, server):
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410, 501])
-def test_an_answer_that_stays_is_said_at_once(status, fetch, target, server):
+def test_permanent_http_errors_are_not_retried(status, fetch, target, server):
     with pytest.raises(UserError, match=f"the server answers {status}"):
         fetch(error(status))
     assert len(server.requests) == 1
     assert list(target.parent.iterdir()) == []
 
 
-def test_a_part_is_no_file_although_nobody_asked_for_it(fetch):
+def test_an_unrequested_range_is_rejected(fetch):
     with pytest.raises(UserError, match="the server answers 206"):
         fetch(lambda handler: handler.send(206, DATA[:100], Content_Range=f"bytes 0-99/{len(DATA)}"))
 
 
 @pytest.mark.parametrize("lie", [10, 10**9])
-def test_a_server_that_lies_about_the_length(lie, fetch):
-    """Too short a length is found by a pinned length or sum; too long a one by the bytes that never come."""
+def test_a_wrong_content_length_is_detected(lie, fetch):
+    """A pin reveals that a length is too short; missing bytes reveal that it is too long."""
     sentence = "its length is 10 bytes" if lie == 10 else "the server sends other bytes"
     with pytest.raises(UserError, match=sentence):
         fetch(serve(**{"Content-Length": lie}), length=len(DATA) if lie == 10 else None)
@@ -278,13 +280,13 @@ def test_a_server_that_lies_about_the_length(lie, fetch):
         fetch(serve(**{"Content-Length": lie}), sha256=sha(DATA))
 
 
-def test_a_page_of_the_server_is_no_file(fetch, target):
+def test_an_html_page_is_rejected(fetch, target):
     with pytest.raises(UserError, match="it is an HTML page, perhaps an error or login page"):
         fetch(serve(b"<!DOCTYPE html><html>Moved to our new site</html>"))
     assert list(target.parent.iterdir()) == []
 
 
-def test_a_file_in_chunks_has_an_end(fetch, target):
+def test_a_truncated_chunked_transfer_is_detected(fetch, target):
     fetch(chunked(DATA[:777], DATA[777:]))
     assert target.read_bytes() == DATA
     with pytest.raises(UserError, match="broke off"):
@@ -293,7 +295,7 @@ def test_a_file_in_chunks_has_an_end(fetch, target):
         fetch(chunked(DATA[:777], end=b"ff\r\nabc"))
 
 
-def test_a_file_without_any_end_needs_a_length_or_a_sum(fetch, target):
+def test_a_response_without_length_requires_a_pinned_length_or_checksum(fetch, target):
     endless = serve(**{"Content-Length": None})
     with pytest.raises(UserError, match=r"the server does not report the length, .* pin the `length`"):
         fetch(endless)
@@ -303,32 +305,32 @@ def test_a_file_without_any_end_needs_a_length_or_a_sum(fetch, target):
         fetch(serve(stop=100, **{"Content-Length": None}), length=len(DATA))
 
 
-def test_redirects_are_followed_to_addresses_that_are_as_good(fetch, target, server):
-    fetch(move("/elsewhere"), move(server.url), serve())
+def test_redirects_to_allowed_addresses_are_followed(fetch, target, server):
+    fetch(redirect("/elsewhere"), redirect(server.url), serve())
     assert target.read_bytes() == DATA
 
 
 @pytest.mark.parametrize(
-    ("place", "sentence"),
+    ("location", "sentence"),
     [
         ("ftp://example.org/x", "it redirects to ftp://example.org/x, and only https addresses are supported"),
         ("file:///etc/passwd", "file:///etc/passwd"),
         ("http://example.org/x", "it redirects to http://example.org/x, and http is refused; if example.org does not"),
     ],
 )
-def test_redirects_to_worse_addresses_are_refused(place, sentence, fetch, server):
+def test_redirects_to_other_addresses_are_refused(location, sentence, fetch, server):
     with pytest.raises(UserError, match=sentence):
-        fetch(move(place))
+        fetch(redirect(location))
     assert len(server.requests) == 1
 
 
-def test_redirects_go_round_in_circles_only_so_often(fetch, server):
+def test_circular_redirects_end(fetch, server):
     with pytest.raises(UserError, match="answers 302"):
-        fetch(move("/again"))
+        fetch(redirect("/again"))
     assert len(server.requests) <= 11
 
 
-def test_addresses_that_are_refused():
+def test_check_address_refuses_http_and_other_schemes():
     remote.check_address("https://example.org/x", ())
     remote.check_address("http://example.org:80/x", ("example.org",))
     for url in ("http://example.org/x", "ftp://example.org/x", "file:///x", "x"):
@@ -338,21 +340,21 @@ def test_addresses_that_are_refused():
         remote.check_address("http://example.org/x", ("example.org",), redirected_from="https://example.org/x")
 
 
-def test_a_server_is_asked_for_a_length(server):
-    server.answers = [move("/x"), serve(), error(404), serve(**{"Content-Length": None})]
+def test_remote_length_asks_the_server(server):
+    server.answers = [redirect("/x"), serve(), error(404), serve(**{"Content-Length": None})]
     assert [remote.remote_length(server.url, ["127.0.0.1"]) for _ in range(3)] == [len(DATA), None, None]
     assert remote.remote_length("http://127.0.0.1:9/x", ["127.0.0.1"]) is None
     assert remote.remote_length(server.url, []) is None
 
 
-def test_a_server_that_is_not_there_is_said_at_once(fetch):
+def test_an_unreachable_server_fails_at_once(fetch):
     started = time.monotonic()
     with pytest.raises(UserError, match=r"127\.0\.0\.1:9/x: cannot be reached"):
         fetch(url="http://127.0.0.1:9/x")
     assert time.monotonic() - started < 10
 
 
-def test_a_mirror_of_the_net_comes_before_the_address(fetch, server, target, tmp_path):
+def test_a_remote_mirror_comes_before_the_url(fetch, server, target, tmp_path):
     mirrors = (MirrorSettings(path="a/file"), MirrorSettings(path=server.url + "2", member="m"))
     server.answers = [error(404), serve()]
     facts = download(

@@ -1,4 +1,4 @@
-"""Samples of rows: exactly so many, in order, the same for a seed, and every row as likely as another."""
+"""Samples of rows: size, order, dependence on the seed, and uniformity."""
 
 import gzip
 import itertools
@@ -15,7 +15,7 @@ from nmtcore.errors import LineError, UserError
 
 
 @given(data=st.data(), population=st.integers(0, 60), block=st.integers(1, 25), seed=st.integers(0, 99))
-def test_a_sample_is_an_ordered_subset_that_its_seed_determines(data, population, block, seed):
+def test_a_sample_is_an_ordered_subset_determined_by_its_seed(data, population, block, seed):
     size = data.draw(st.integers(0, population))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sampling, "BLOCK", block)
@@ -27,18 +27,18 @@ def test_a_sample_is_an_ordered_subset_that_its_seed_determines(data, population
 
 
 @pytest.mark.parametrize("block", [2, 3, 5, 100])
-def test_every_set_is_equally_likely(block, monkeypatch):
+def test_all_subsets_are_equally_likely(block, monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", block)
     draws = 6000
     seen = Counter(tuple(draw_sample(5, 2, seed=seed)) for seed in range(draws))
     sets = list(itertools.combinations(range(5), 2))
     assert set(seen) == set(sets)
     expected = draws / len(sets)
-    # 9 degrees of freedom: above 35 with a probability below 10^-4; the seeds are fixed, so this never wavers.
-    assert sum((seen[each] - expected) ** 2 / expected for each in sets) < 35
+    # 9 degrees of freedom: the probability of a value above 35 is below 10^-4. The seeds are fixed.
+    assert sum((seen[subset] - expected) ** 2 / expected for subset in sets) < 35
 
 
-def test_another_seed_is_another_sample_over_several_blocks(monkeypatch):
+def test_another_seed_gives_another_sample_from_all_blocks(monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", 1000)
     one, two = (list(draw_sample(10_000, 500, seed=seed)) for seed in (1, 2))
     assert one != two
@@ -64,28 +64,28 @@ def test_ids_count_sampled_rows_and_origins_keep_their_numbers(bench, monkeypatc
     monkeypatch.setattr(read, "ROWS_PER_CHUNK", chunk)
     last = None if length is None else first + length - 1
     corpus = bench.corpus("copied", text=bench.file("mono", lines(count)))
-    wanted = dataset(bench, corpus, first=first, last=last, sample=sample)
-    there = range(first, (last or count) + 1)
-    if first > count or (last or 0) > count or len(there) < sample:
+    sampled_dataset = dataset(bench, corpus, first=first, last=last, sample=sample)
+    candidates = range(first, (last or count) + 1)
+    if first > count or (last or 0) > count or len(candidates) < sample:
         with pytest.raises(UserError, match=r"asks for"):
-            bench.read(wanted)
+            bench.read(sampled_dataset)
         return
-    rows, report = bench.read(wanted)
-    numbers = [there[number] for number in draw_sample(len(there), sample, seed=1)]
+    rows, report = bench.read(sampled_dataset)
+    numbers = [candidates[number] for number in draw_sample(len(candidates), sample, seed=1)]
     assert [row["id"] for row in rows] == list(range(sample))
     assert [row["origin"] for row in rows] == [f"c:{number}" for number in numbers]
     assert [(row["source"], row["target"]) for row in rows] == [(str(number),) * 2 for number in numbers]
     assert report["pairs"] == sample
 
 
-def test_the_seed_of_a_part_is_the_seed_of_its_sample(bench):
+def test_a_part_is_sampled_with_its_seed(bench):
     corpus = bench.corpus("copied", text=bench.file("mono", lines(99)))
     for seed in (1, 2):
         rows, _ = bench.read(dataset(bench, corpus, sample=9, seed=seed))
         assert [int(row["source"]) - 1 for row in rows] == list(draw_sample(99, 9, seed=seed))
 
 
-def test_too_few_rows_are_a_sentence(bench):
+def test_too_few_rows_raise_user_error(bench):
     corpus = bench.corpus("copied", text=bench.file("mono", lines(9)))
     with pytest.raises(
         UserError, match=r"splits\.train asks for a sample of 4 rows of 'c', but .* only 3 from row 7 on"
@@ -95,12 +95,12 @@ def test_too_few_rows_are_a_sentence(bench):
         bench.read(dataset(bench, corpus, first=7, last=8, sample=4))
 
 
-def test_files_that_do_not_fit_are_seen_beyond_the_sample(bench):
+def test_unequal_files_are_detected_beyond_the_sample(bench):
     with pytest.raises(UserError, match=r"has 9 lines.*has 8"):
         bench.read(dataset(bench, bench.plain(lines(9), lines(8)), last=4, sample=2))
 
 
-def test_a_bad_row_is_bad_only_where_it_is_drawn(bench):
+def test_a_bad_row_raises_only_if_it_is_sampled(bench):
     text = bench.file("mono", gzip.compress(b"\xff\n" * 5 + lines(5).encode() + b"\xff\n" * 5))
     corpus = bench.corpus("copied", text=text)
     rows, _ = bench.read(dataset(bench, corpus, first=6, last=10, sample=3))
@@ -109,7 +109,7 @@ def test_a_bad_row_is_bad_only_where_it_is_drawn(bench):
         bench.read(dataset(bench, corpus, sample=12))
 
 
-def test_a_corpus_that_shrinks_between_the_passes_is_a_sentence(bench, monkeypatch):
+def test_a_corpus_that_shrinks_between_passes_raises_user_error(bench, monkeypatch):
     corpus = bench.corpus("copied", text=bench.file("mono", lines(9)))
 
     def shrinking(*args, **kwargs):
@@ -121,7 +121,7 @@ def test_a_corpus_that_shrinks_between_the_passes_is_a_sentence(bench, monkeypat
         bench.read(dataset(bench, corpus, sample=2))
 
 
-def test_more_rows_than_can_be_sampled_are_a_sentence(bench, monkeypatch):
+def test_too_large_a_population_raises_user_error(bench, monkeypatch):
     monkeypatch.setattr(read, "MAX_POPULATION", 9)
     corpus = bench.corpus("copied", text=bench.file("mono", lines(9)))
     with pytest.raises(UserError, match="at most 8 are possible"):

@@ -1,4 +1,4 @@
-"""Compressed files of several streams are read to their last byte, or not at all."""
+"""Compressed files of several streams are read to their last byte or refused."""
 
 import gzip
 import io
@@ -11,16 +11,16 @@ from corpus.test_streams import PACKERS, TEXT, random_bytes, read
 
 from nmtcore.errors import UserError
 
-KINDS = ["gz", "bz2", "xz", "zst"]
+COMPRESSIONS = ["gz", "bz2", "xz", "zst"]
 OTHER = b"".join(b"another line %d\n" % (i * i) for i in range(5000))
 HEADER = {"gz": 2, "bz2": 4, "xz": 7, "zst": 4}
-"""A byte in a stream's header, beyond the magic that `file` looks for, that no sound stream has changed."""
+"""A byte after the magic number in a stream's header whose change makes the stream invalid."""
 
 
 def in_tar(data: bytes) -> tuple[bytes, str]:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name in ("before", "a", "behind"):
+        for name in ("before", "a", "after"):
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
@@ -42,42 +42,45 @@ def flipped(data: bytes, at: int) -> bytes:
 
 
 @cache
-def broken(kind: str) -> dict[str, bytes]:
-    """Files whose first stream is sound, and what follows is not."""
-    first, second = PACKERS[kind](TEXT), PACKERS[kind](OTHER)
+def broken(compression: str) -> dict[str, bytes]:
+    """Return files whose first stream is intact, followed by invalid data."""
+    first, second = PACKERS[compression](TEXT), PACKERS[compression](OTHER)
     return {
         "cut off in the middle": first + second[: len(second) // 2],
         "cut off at its last byte": first + second[:-1],
         "cut off in its header": first + second[:3],
-        "a header that is wrong": first + flipped(second, HEADER[kind]),
+        "a header that is wrong": first + flipped(second, HEADER[compression]),
         "a magic that is wrong": first + flipped(second, 0),
         "damaged in the middle": first + flipped(second, len(second) // 2),
-        "text behind it": first + b"and so on\n",
-        "a byte behind it": first + b"x",
-        "noise behind it": first + random_bytes(100_000),
+        "text after it": first + b"and so on\n",
+        "a byte after it": first + b"x",
+        "noise after it": first + random_bytes(100_000),
         "noise between two": first + random_bytes(1000) + second,
-        "another kind behind it": first + PACKERS["gz" if kind == "xz" else "xz"](OTHER),
+        "another compression after it": first + PACKERS["gz" if compression == "xz" else "xz"](OTHER),
     }
 
 
-# Arrow writes zst without a checksum, so that other text may come out of damaged bytes.
+# Arrow writes zst without a checksum, so damaged bytes may decompress to other text.
 FAULTS = [
-    (kind, fault) for kind in KINDS for fault in broken(kind) if (kind, fault) != ("zst", "damaged in the middle")
+    (compression, fault)
+    for compression in COMPRESSIONS
+    for fault in broken(compression)
+    if (compression, fault) != ("zst", "damaged in the middle")
 ]
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-@pytest.mark.parametrize(("kind", "fault"), FAULTS)
-def test_nothing_behind_a_sound_stream_is_dropped(kind, fault, wrapping, tmp_path):
-    data, member = WRAPPINGS[wrapping](broken(kind)[fault])
+@pytest.mark.parametrize(("compression", "fault"), FAULTS)
+def test_invalid_data_after_an_intact_stream_raises(compression, fault, wrapping, tmp_path):
+    data, member = WRAPPINGS[wrapping](broken(compression)[fault])
     (tmp_path / "file").write_bytes(data)
     with pytest.raises(UserError, match=r"file is cut off or damaged \(.+\): delete it and fetch it again"):
         read(tmp_path / "file", member)
 
 
-@pytest.mark.parametrize("kind", ["bz2", "xz"])
-def test_the_sentence_says_which_stream_it_is(kind, tmp_path):
-    first, second = PACKERS[kind](TEXT), PACKERS[kind](OTHER)
+@pytest.mark.parametrize("compression", ["bz2", "xz"])
+def test_the_error_names_the_damaged_stream(compression, tmp_path):
+    first, second = PACKERS[compression](TEXT), PACKERS[compression](OTHER)
     (tmp_path / "file").write_bytes(2 * first + second[: len(second) // 2])
     with pytest.raises(UserError, match=rf"\(compressed stream 3 \(from byte {2 * len(first)}\) ends too early\)"):
         read(tmp_path / "file")
@@ -87,16 +90,16 @@ def test_the_sentence_says_which_stream_it_is(kind, tmp_path):
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_many_streams_are_one_text(kind, wrapping, tmp_path):
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_many_streams_are_concatenated(compression, wrapping, tmp_path):
     texts = [b"", TEXT, b"", b"x\n", *(b"line %d\n" % k for k in range(200)), OTHER, b""]
-    data, member = WRAPPINGS[wrapping](b"".join(map(PACKERS[kind], texts)))
+    data, member = WRAPPINGS[wrapping](b"".join(map(PACKERS[compression], texts)))
     (tmp_path / "file").write_bytes(data)
     assert read(tmp_path / "file", member) == b"".join(texts)
 
 
 @pytest.mark.parametrize("nulls", [4, 8, 65_536, 200_000])
-def test_xz_may_be_padded(nulls, tmp_path):
+def test_xz_may_have_padding(nulls, tmp_path):
     first, second = PACKERS["xz"](TEXT), PACKERS["xz"](OTHER)
     for data, text in (
         (first + bytes(nulls), TEXT),
@@ -108,7 +111,7 @@ def test_xz_may_be_padded(nulls, tmp_path):
 
 
 @pytest.mark.parametrize("nulls", [1, 2, 3, 5, 65_537])
-def test_xz_padding_is_of_four_bytes(nulls, tmp_path):
+def test_xz_padding_is_a_multiple_of_four_bytes(nulls, tmp_path):
     first = PACKERS["xz"](TEXT)
     for data in (first + bytes(nulls), first + bytes(nulls) + PACKERS["xz"](OTHER)):
         (tmp_path / "file").write_bytes(data)
@@ -118,7 +121,7 @@ def test_xz_padding_is_of_four_bytes(nulls, tmp_path):
             read(tmp_path / "file")
 
 
-def test_a_gz_may_end_in_nulls_and_a_bz2_may_not(tmp_path):
+def test_gz_may_end_in_null_bytes_but_bz2_may_not(tmp_path):
     (tmp_path / "file").write_bytes(gzip.compress(TEXT) + bytes(512))
     assert read(tmp_path / "file") == TEXT
     (tmp_path / "file").write_bytes(PACKERS["bz2"](TEXT) + bytes(512))
@@ -126,7 +129,7 @@ def test_a_gz_may_end_in_nulls_and_a_bz2_may_not(tmp_path):
         read(tmp_path / "file")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_packed_is_nothing(kind, tmp_path):
-    (tmp_path / "file").write_bytes(PACKERS[kind](b""))
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_a_compressed_empty_file_is_empty(compression, tmp_path):
+    (tmp_path / "file").write_bytes(PACKERS[compression](b""))
     assert read(tmp_path / "file") == b""

@@ -1,4 +1,4 @@
-"""SGML and XML of the WMT tests: files as they are published, whatever the layout, and every broken tag."""
+"""Reading WMT's SGML and XML test sets: published layouts, arbitrary layouts and malformed tags."""
 
 import gzip
 import html
@@ -54,21 +54,21 @@ def dataset(bench, source: bytes | str, target: bytes | str, **values):
     return bench.dataset(corpus, **values)
 
 
-def test_sgml_and_xml_as_wmt_writes_them(bench):
+def test_wmts_sgml_and_xml_are_read(bench):
     rows, report = bench.read(dataset(bench, gzip.compress(SOURCE.encode()), reference(6)))
     assert [row["source"] for row in rows] == SOURCES
     assert [row["target"] for row in rows] == [f"{i} > 0" for i in range(1, 7)]
     assert report["empty"] == {"source": 2, "target": 0}
 
 
-def test_separators_and_carriage_returns_end_no_segment(bench):
+def test_line_separators_do_not_end_a_segment(bench):
     source = "\ufeff" + SOURCE.replace("\n", "\r\n").replace("zwei ", "zwei\u2028").replace("einer", "ein&#x2028;er")
     rows, report = bench.read(dataset(bench, source, reference(6)))
     assert [row["source"] for row in rows] == [*SOURCES[:1], "zwei  Segmente", "in ein er Zeile", *SOURCES[3:]]
     assert report["line_separators"] == {"source": 2, "target": 0}
 
 
-def test_unequal_numbers_of_segments_name_both_counts(bench):
+def test_unequal_numbers_of_segments_raise_with_both_counts(bench):
     for count in (5, 8):
         with pytest.raises(UserError, match=rf"src\.sgm has 6 segments.*ref\.xml has {count}"):
             bench.read(dataset(bench, SOURCE, reference(count), max_bad_lines=9))
@@ -93,19 +93,19 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_markup_is_a_sentence_with_its_line(name, bench):
+def test_malformed_markup_raises_with_its_line(name, bench):
     data, sentence = BROKEN[name]
     with pytest.raises(LineError, match=rf"src\.sgm, {sentence}"):
         bench.read(dataset(bench, data, reference(6), max_bad_lines=99))
 
 
-def test_a_segment_that_never_ends_is_not_collected_for_ever(bench, monkeypatch):
+def test_an_endless_segment_raises(bench, monkeypatch):
     monkeypatch.setattr("nmtcore.corpus.formats.sgm.LONGEST_LINE", 100)
     with pytest.raises(LineError, match=r"line 1: this <seg> has no </seg> within 100 bytes"):
         bench.read(dataset(bench, "<seg id='1'>\n" + "word\n" * 50 + "</seg>", reference(1)))
 
 
-def test_bytes_that_are_not_utf8_are_found_in_their_line(bench):
+def test_invalid_utf8_is_reported_with_its_line(bench):
     data = SOURCE.encode().replace(b"drei", b"dr\xffi")
     with pytest.raises(LineError, match=r"src\.sgm, line 12: is not valid UTF-8 \(byte 4\)"):
         bench.read(dataset(bench, data, reference(6)))
@@ -114,7 +114,7 @@ def test_bytes_that_are_not_utf8_are_found_in_their_line(bench):
     assert report["dropped"] == {"not utf-8": 1}
 
 
-def test_a_cut_off_archive_is_a_sentence(bench):
+def test_a_truncated_file_raises_user_error(bench):
     with pytest.raises(UserError, match=r"src\.sgm is cut off"):
         bench.read(dataset(bench, gzip.compress(SOURCE.encode())[:-20], reference(6)))
 
@@ -129,9 +129,9 @@ def test_a_file_without_segments_has_no_rows(bench):
     gaps=st.lists(st.sampled_from(["", "\n", "</p>\n<p>", "\n</doc>\n<doc docid='2'>\n"]), min_size=1),
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_texts_come_back_whatever_the_layout(bench, texts, gaps):
+def test_texts_do_not_depend_on_the_layout(bench, texts, gaps):
     segments = [f'<seg id="{i}">{html.escape(text)}</seg>' for i, text in enumerate(texts)]
     source = "".join(segment + gaps[i % len(gaps)] for i, segment in enumerate(segments))
     rows, _ = bench.read(dataset(bench, source, "\n".join(segments)))
-    wanted = [re.sub(r"[ \n\t]+", " ", text).strip() for text in texts]
-    assert [row["source"] for row in rows] == [row["target"] for row in rows] == wanted
+    expected = [re.sub(r"[ \n\t]+", " ", text).strip() for text in texts]
+    assert [row["source"] for row in rows] == [row["target"] for row in rows] == expected

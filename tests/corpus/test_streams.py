@@ -1,4 +1,4 @@
-"""Files come as they are: compressed or not, in archives or not, whole or not."""
+"""Opening compressed, archived, truncated, damaged and malicious files."""
 
 import bz2
 import gzip
@@ -57,23 +57,23 @@ def read(path, member=None) -> bytes:
         return stream.read()
 
 
-@pytest.mark.parametrize("kind", PACKERS)
-def test_compression_is_found_by_the_first_bytes(kind, tmp_path):
-    path = tmp_path / "no_telling_name"
-    path.write_bytes(PACKERS[kind](TEXT))
+@pytest.mark.parametrize("compression", PACKERS)
+def test_compression_is_detected_by_the_first_bytes(compression, tmp_path):
+    path = tmp_path / "file_without_suffix"
+    path.write_bytes(PACKERS[compression](TEXT))
     assert read(path) == TEXT
 
 
-@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
-def test_two_compressed_files_in_a_row_are_one(kind, tmp_path):
+@pytest.mark.parametrize("compression", ["gz", "bz2", "xz", "zst"])
+def test_concatenated_compressed_files_are_read_as_one(compression, tmp_path):
     path = tmp_path / "file"
-    path.write_bytes(PACKERS[kind](TEXT) + PACKERS[kind](b"more\n"))
+    path.write_bytes(PACKERS[compression](TEXT) + PACKERS[compression](b"more\n"))
     assert read(path) == TEXT + b"more\n"
 
 
-@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
-def test_a_file_that_is_cut_off_is_an_error(kind, tmp_path):
-    packed = PACKERS[kind](TEXT)
+@pytest.mark.parametrize("compression", ["gz", "bz2", "xz", "zst"])
+def test_a_truncated_file_raises_user_error(compression, tmp_path):
+    packed = PACKERS[compression](TEXT)
     path = tmp_path / "file"
     for cut in (len(packed) // 2, len(packed) - 3):
         path.write_bytes(packed[:cut])
@@ -81,7 +81,7 @@ def test_a_file_that_is_cut_off_is_an_error(kind, tmp_path):
             read(path)
 
 
-def test_a_damaged_gz_is_an_error(tmp_path):
+def test_a_damaged_gz_raises_user_error(tmp_path):
     packed = bytearray(gzip.compress(TEXT))
     packed[len(packed) // 2] ^= 0xFF
     (tmp_path / "file").write_bytes(packed)
@@ -89,31 +89,31 @@ def test_a_damaged_gz_is_an_error(tmp_path):
         read(tmp_path / "file")
 
 
-def test_an_empty_file_is_empty(tmp_path):
+def test_an_empty_file_is_read_as_empty(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     assert read(tmp_path / "file") == b""
 
 
-def test_a_missing_file_is_a_sentence(tmp_path):
+def test_a_missing_file_raises_user_error(tmp_path):
     with pytest.raises(UserError, match="does not exist"):
         read(tmp_path / "file")
 
 
 @pytest.mark.parametrize("outer", PACKERS)
 @pytest.mark.parametrize("inner", ["plain", "gz", "zst"])
-def test_a_member_of_a_tar(outer, inner, tmp_path):
+def test_a_member_of_a_tar_is_read(outer, inner, tmp_path):
     archive = tar(("./a/other", b"no"), ("./a/train.en", PACKERS[inner](TEXT)), ("z", b"no"))
     (tmp_path / "file").write_bytes(PACKERS[outer](archive))
     assert read(tmp_path / "file", "a/train.en") == TEXT
 
 
 @pytest.mark.parametrize("inner", ["plain", "gz"])
-def test_a_member_of_a_zip(inner, tmp_path):
+def test_a_member_of_a_zip_is_read(inner, tmp_path):
     (tmp_path / "file").write_bytes(zipped(("x", b"no"), ("a/train.en", PACKERS[inner](TEXT))))
     assert read(tmp_path / "file", "a/train.en") == TEXT
 
 
-def test_a_member_must_be_there_exactly_once_and_be_a_file(tmp_path):
+def test_a_member_must_occur_once_and_be_a_file(tmp_path):
     path = tmp_path / "file"
     for pack in (tar, zipped):
         path.write_bytes(pack(("a", b"x"), ("b", b"y")))
@@ -126,7 +126,7 @@ def test_a_member_must_be_there_exactly_once_and_be_a_file(tmp_path):
 
 @pytest.mark.parametrize("twin", ["./a/b", "a//b", "a/./b", "././a/b"])
 @pytest.mark.parametrize("pack", [tar, zipped])
-def test_two_spellings_of_a_name_are_two_members(pack, twin, tmp_path):
+def test_two_spellings_of_a_member_name_are_ambiguous(pack, twin, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(pack(("a/b", b"x"), (twin, b"y")))
     for member in ("a/b", twin):
@@ -137,14 +137,14 @@ def test_two_spellings_of_a_name_are_two_members(pack, twin, tmp_path):
 
 
 @pytest.mark.parametrize("pack", [tar, zipped])
-def test_names_are_never_paths(pack, tmp_path):
+def test_member_names_are_never_used_as_paths(pack, tmp_path):
     folder = tmp_path / "in" / "side"
     folder.mkdir(parents=True)
     (tmp_path / "secret").write_bytes(b"secret")
     names = ("../../secret", f"{tmp_path}/secret", "x/../y")
     (folder / "file").write_bytes(pack(*((name, name.encode()) for name in names)))
     before = sorted(tmp_path.rglob("*"))
-    for name in names:  # what is in the archive, not what lies there on the disk
+    for name in names:  # the member in the archive, not the file on disk
         assert read(folder / "file", name) == name.encode()
     for name in ("secret", "y", "x/y", "../secret", f"{tmp_path}/secret"[1:]):
         with pytest.raises(UserError, match="has 0 members"):
@@ -153,33 +153,33 @@ def test_names_are_never_paths(pack, tmp_path):
     assert (tmp_path / "secret").read_bytes() == b"secret"
 
 
-def odd_tar(kind: bytes = tarfile.REGTYPE, size: int = 0, **pax: str) -> bytes:
+def irregular_tar(entry_type: bytes = tarfile.REGTYPE, size: int = 0, **pax: str) -> bytes:
     info = tarfile.TarInfo("odd")
-    info.type, info.size, info.linkname, info.pax_headers = kind, size, "x", pax
+    info.type, info.size, info.linkname, info.pax_headers = entry_type, size, "x", pax
     head = info.tobuf(tarfile.PAX_FORMAT if pax else tarfile.GNU_FORMAT)
     return head + tar(("x", TEXT))
 
 
-ODD_TARS = {
-    "symbolic link": odd_tar(tarfile.SYMTYPE),
-    "hard link": odd_tar(tarfile.LNKTYPE),
-    "folder": odd_tar(tarfile.DIRTYPE),
-    "device": odd_tar(tarfile.CHRTYPE),
-    "sparse": odd_tar(**{"GNU.sparse.size": str(10**11), "GNU.sparse.map": "0,0"}),
+IRREGULAR_TARS = {
+    "symbolic link": irregular_tar(tarfile.SYMTYPE),
+    "hard link": irregular_tar(tarfile.LNKTYPE),
+    "folder": irregular_tar(tarfile.DIRTYPE),
+    "device": irregular_tar(tarfile.CHRTYPE),
+    "sparse": irregular_tar(**{"GNU.sparse.size": str(10**11), "GNU.sparse.map": "0,0"}),
 }
 
 
-@pytest.mark.parametrize("what", ODD_TARS)
-def test_an_odd_member_of_a_tar_is_refused(what, tmp_path):
-    (tmp_path / "file").write_bytes(ODD_TARS[what])
+@pytest.mark.parametrize("fault", IRREGULAR_TARS)
+def test_an_irregular_member_of_a_tar_is_refused(fault, tmp_path):
+    (tmp_path / "file").write_bytes(IRREGULAR_TARS[fault])
     assert read(tmp_path / "file", "x") == TEXT
-    with pytest.raises(UserError, match=f"file: the member odd is (a )?{what}, not a regular file"):
+    with pytest.raises(UserError, match=f"file: the member odd is (a )?{fault}, not a regular file"):
         read(tmp_path / "file", "odd")
 
 
 @pytest.mark.parametrize("size", [-1, -(10**9), 1 << 41, 1 << 62])
-def test_a_tar_that_lies_about_sizes_is_refused(size, tmp_path):
-    (tmp_path / "file").write_bytes(odd_tar(size=size))
+def test_a_tar_with_implausible_sizes_is_refused(size, tmp_path):
+    (tmp_path / "file").write_bytes(irregular_tar(size=size))
     for member in ("odd", "x"):
         with pytest.raises(UserError, match=rf"the member odd claims to hold {size} bytes"):
             read(tmp_path / "file", member)
@@ -192,14 +192,14 @@ def zip_info(mode: int, name: str = "odd") -> zipfile.ZipInfo:
 
 
 def encrypted(data: bytes) -> bytes:
-    """Set the flag in the member's own header and in the archive's list."""
+    """Set the flag for encryption in the member's header and in the archive's directory."""
     data = bytearray(data)
     data[data.index(b"PK\3\4") + 6] |= 1
     data[data.index(b"PK\1\2") + 8] |= 1
     return bytes(data)
 
 
-ODD_ZIPS = {
+IRREGULAR_ZIPS = {
     "a symbolic link": zipped((zip_info(stat.S_IFLNK | 0o777), b"/etc/passwd")),
     "a device": zipped((zip_info(stat.S_IFCHR | 0o600), b"")),
     "a folder": zipped((zip_info(stat.S_IFDIR | 0o755, "odd/"), b"")),
@@ -209,29 +209,29 @@ ODD_ZIPS = {
 }
 
 
-@pytest.mark.parametrize("what", ODD_ZIPS)
-def test_an_odd_member_of_a_zip_is_refused(what, tmp_path):
-    (tmp_path / "file").write_bytes(ODD_ZIPS[what])
-    with pytest.raises(UserError, match=f"file: the member odd is {what}, not a regular file"):
+@pytest.mark.parametrize("fault", IRREGULAR_ZIPS)
+def test_an_irregular_member_of_a_zip_is_refused(fault, tmp_path):
+    (tmp_path / "file").write_bytes(IRREGULAR_ZIPS[fault])
+    with pytest.raises(UserError, match=f"file: the member odd is {fault}, not a regular file"):
         read(tmp_path / "file", "odd")
 
 
 @pytest.mark.parametrize("mode", [0, 0o644, stat.S_IFREG | 0o644])
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_regular_member_of_a_zip_is_read(mode, method, tmp_path):
+def test_a_regular_member_of_any_mode_is_read(mode, method, tmp_path):
     info = zip_info(mode, "a")
     info.compress_type = method
     (tmp_path / "file").write_bytes(zipped((info, TEXT)))
     assert read(tmp_path / "file", "a") == TEXT
 
 
-def test_a_damaged_zip_is_a_sentence(tmp_path):
+def test_a_damaged_zip_raises_user_error(tmp_path):
     packed = zipped(("a", TEXT))
     listed, end = packed.index(b"PK\1\2"), packed.index(b"PK\5\6")
     for at in [*range(30), *range(listed, listed + 46), *range(end, end + 22), len(packed) // 2]:
         (tmp_path / "file").write_bytes(packed[:at] + bytes([packed[at] ^ 0xFF]) + packed[at + 1 :])
         try:
-            assert read(tmp_path / "file", "a") == TEXT  # a field that does not matter, a date for one
+            assert read(tmp_path / "file", "a") == TEXT  # a field without effect, such as a date
         except UserError:
             continue
     for cut in (30, len(packed) // 2, end, len(packed) - 1):
@@ -244,8 +244,8 @@ ZEROS = bytes(70_000_000)
 
 
 @cache
-def packed_zeros(kind: str) -> bytes:
-    return lzma.compress(ZEROS, preset=0) if kind == "xz" else PACKERS[kind](ZEROS)
+def packed_zeros(compression: str) -> bytes:
+    return lzma.compress(ZEROS, preset=0) if compression == "xz" else PACKERS[compression](ZEROS)
 
 
 BOMBS = {
@@ -255,9 +255,9 @@ BOMBS = {
     "xz": lambda: packed_zeros("xz"),
     "zst": lambda: packed_zeros("zst"),
     "zip": lambda: zipped(("a", ZEROS)),
-    "zip with a long list": lambda: zipped(("a", ZEROS), *((f"{i:060}", b"") for i in range(1000))),
+    "zip with a long directory": lambda: zipped(("a", ZEROS), *((f"{i:060}", b"") for i in range(1000))),
     "tar.gz": lambda: gzip.compress(tar(("a", ZEROS))),
-    "tar.bz2 beside it": lambda: bz2.compress(tar(("a", b"x"), ("b", ZEROS))),
+    "other member of a tar.bz2": lambda: bz2.compress(tar(("a", b"x"), ("b", ZEROS))),
     "gz in tar.gz": lambda: gzip.compress(tar(("a", packed_zeros("gz")))),
     "zst in tar": lambda: tar(("z", random_bytes(100_000)), ("a", packed_zeros("zst"))),
     "xz in zip": lambda: zipped(("z", random_bytes(100_000)), ("a", packed_zeros("xz"))),
@@ -270,7 +270,7 @@ def random_bytes(size: int) -> bytes:
 
 
 def unpack(path, member=None) -> tuple[int, str]:
-    """Count the bytes that come out, and give the sentence that ended it."""
+    """Return the number of decompressed bytes and the message of the error, if any."""
     count = 0
     try:
         with open_stream(path, member) as stream:
@@ -282,21 +282,21 @@ def unpack(path, member=None) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_decompression_bomb_is_defused(name, tmp_path):
+def test_a_decompression_bomb_is_refused(name, tmp_path):
     (tmp_path / "bomb").write_bytes(BOMBS[name]())
     member = "a" if "zip" in name or "tar" in name else None
     count, sentence = unpack(tmp_path / "bomb", member)
     assert re.match(r".*bomb(, member a,)? unpacks to over 1,000 times its size.*: fetch it again, from", sentence)
-    # deflate gives 1,030 at best, so that all must be read before it has gone too far
+    # deflate reaches a ratio of at most 1,030, so almost all bytes are read before the ratio is too high
     assert count < len(ZEROS) if "gz" in name or name.startswith("zip") else count <= FREE_BYTES + (1 << 20)
 
 
-def test_layers_that_look_harmless_are_a_bomb_together(tmp_path):
-    dull = (bytes(40_000) + b"x") * 1800
-    inner = gzip.compress(dull)
-    assert len(dull) < 1000 * len(inner)
+def test_harmless_layers_that_form_a_bomb_are_refused(tmp_path):
+    repetitive = (bytes(40_000) + b"x") * 1800
+    inner = gzip.compress(repetitive)
+    assert len(repetitive) < 1000 * len(inner)
     (tmp_path / "harmless").write_bytes(inner)
-    assert unpack(tmp_path / "harmless") == (len(dull), "")
+    assert unpack(tmp_path / "harmless") == (len(repetitive), "")
     outer = gzip.compress(tar(("a", inner)))
     assert len(inner) < 1000 * len(outer)
     (tmp_path / "bomb").write_bytes(outer)
@@ -305,7 +305,7 @@ def test_layers_that_look_harmless_are_a_bomb_together(tmp_path):
     assert count <= FREE_BYTES
 
 
-def test_little_may_be_packed_however_well_and_much_hundreds_of_times(tmp_path):
+def test_small_files_may_have_any_ratio_and_large_files_a_high_one(tmp_path):
     (tmp_path / "file").write_bytes(lzma.compress(ZEROS[:60_000_000], preset=0))
     assert unpack(tmp_path / "file") == (60_000_000, "")
     (tmp_path / "file").write_bytes(gzip.compress(b"The same line, again and again.\n" * 2_200_000))
@@ -314,15 +314,17 @@ def test_little_may_be_packed_however_well_and_much_hundreds_of_times(tmp_path):
 
 @pytest.mark.parametrize("outer", [tar, zipped])
 @pytest.mark.parametrize("inner", [tar, zipped])
-def test_an_archive_in_an_archive_is_a_sentence(outer, inner, tmp_path):
-    kind = {tar: "tar", zipped: "zip"}[inner]
+def test_an_archive_in_an_archive_is_refused(outer, inner, tmp_path):
+    archive = {tar: "tar", zipped: "zip"}[inner]
     for pack in (bytes, gzip.compress):
         (tmp_path / "file").write_bytes(outer(("a", pack(inner(("b", TEXT))))))
-        with pytest.raises(UserError, match=f"file, member a, is a {kind} archive: extract it from the outer archive"):
+        with pytest.raises(
+            UserError, match=f"file, member a, is a {archive} archive: extract it from the outer archive"
+        ):
             read(tmp_path / "file", "a")
 
 
-def test_archives_want_a_member_and_members_an_archive(tmp_path):
+def test_an_archive_requires_a_member_and_vice_versa(tmp_path):
     path = tmp_path / "file"
     for data in (tar(("a", b"x")), gzip.compress(tar(("a", b"x"))), zipped(("a", b"x"))):
         path.write_bytes(data)
@@ -333,7 +335,7 @@ def test_archives_want_a_member_and_members_an_archive(tmp_path):
         read(path, "a")
 
 
-def test_a_tar_that_is_cut_off_is_an_error(tmp_path):
+def test_a_truncated_tar_raises_user_error(tmp_path):
     packed = gzip.compress(tar(("a", b"x"), ("train.en", TEXT)))
     (tmp_path / "file").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(UserError, match="cut off or damaged"):

@@ -1,4 +1,4 @@
-"""TMX against the standard library's tree, and everything that a file may do wrong or try."""
+"""Reading TMX: against the standard library's tree, and malformed or malicious files."""
 
 import gzip
 import re
@@ -41,28 +41,28 @@ def test_units_with_both_languages_are_pairs_in_order(bench):
     assert pairs == [("pes", "dog"), ("a b", "a & b"), ("", "x")]
 
 
-def test_regions_case_and_the_old_attribute(bench):
+def test_language_tags_match_despite_region_case_and_old_attribute(bench):
     old = '<tu><tuv lang="CS"><seg>pes</seg></tuv><tuv lang="EN-GB"><seg>dog</seg></tuv></tu>'
     mixed = unit(eng="no", en_US="colour?", en="color", cs_CZ="barva")
     assert texts(bench, unit(eng="no", en_US="color", csb="no", cs_CZ="barva")) == [("barva", "color")]
     assert texts(bench, old, mixed) == [("pes", "dog"), ("barva", "color")]
 
 
-def test_codes_are_left_out_and_the_text_of_other_elements_stays(bench):
+def test_codes_are_dropped_and_other_text_is_kept(bench):
     text = (
         '<bpt i="1">&lt;b><sub>note</sub></bpt>Big<ept i="1">&lt;/b></ept> <hi type="x">red</hi><ph>%s</ph> dog<it/>.'
     )
     assert texts(bench, unit(cs=text, en="<ut>{\\b<ut>x</ut></ut>a")) == [("Big red dog.", "a")]
 
 
-def test_notes_and_properties_are_no_text(bench):
+def test_notes_and_properties_are_not_text(bench):
     inner = '<prop type="x">p</prop><tuv xml:lang="cs"><note>n</note><seg>pes</seg><prop>q</prop></tuv>'
     assert texts(bench, f'<tu tuid="1"><note>z</note>{inner}<tuv xml:lang="en"><seg>dog</seg></tuv></tu>') == [
         ("pes", "dog")
     ]
 
 
-def test_a_unit_without_a_language_is_counted(bench):
+def test_a_unit_that_lacks_a_language_raises_or_is_dropped(bench):
     units = [
         unit(cs="a", en="b"),
         unit(cs="a", de="b"),
@@ -77,14 +77,14 @@ def test_a_unit_without_a_language_is_counted(bench):
     assert report["dropped"] == {"language": 3}
 
 
-def test_an_entity_that_only_the_dtd_could_define_is_counted(bench):
+def test_an_undefined_entity_raises_or_is_dropped(bench):
     units = [unit(cs="a&nbsp;b", en="x"), unit(cs="<ph>&nbsp;</ph>c", en="y")]
     with pytest.raises(LineError, match="line 6: this <tu> has the undefined entity &nbsp;"):
         texts(bench, *units)
     assert texts(bench, *units, max_bad_lines=1) == [("c", "y")]
 
 
-def test_other_encodings_are_read_as_the_file_declares_them(bench):
+def test_the_declared_encoding_is_used(bench):
     text = document(unit(cs="žluťoučký kůň\u2028x", en="語"))
     rows, report = bench.read(dataset(bench, gzip.compress(text.replace("UTF-8", "UTF-16").encode("utf-16"))))
     assert (rows[0]["source"], rows[0]["target"]) == ("žluťoučký kůň x", "語")
@@ -132,13 +132,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_is_a_sentence_with_its_line(name, bench):
+def test_refused_xml_raises_with_its_line(name, bench):
     head, body, line, sentence = REFUSED[name]
     with pytest.raises(LineError, match=rf"memory\.tmx, line {line}: .*{sentence}"):
         bench.read(dataset(bench, head + body + TAIL, max_bad_lines=99))
 
 
-def test_a_file_that_is_cut_off(bench):
+def test_a_truncated_file_raises(bench):
     data = document(*[GOOD] * 5)
     with pytest.raises(LineError, match=r"line 10: the XML is damaged \(unclosed token"):
         bench.read(dataset(bench, data[: data.rindex("<tu>") + 6]))
@@ -148,21 +148,21 @@ def test_a_file_that_is_cut_off(bench):
         bench.read(dataset(bench, gzip.compress(data.encode())[:-9]))
 
 
-def test_bytes_that_are_not_utf8_stop_with_their_line(bench):
+def test_invalid_utf8_raises_with_its_line(bench):
     data = document(GOOD, unit(cs="#", en="b")).encode().replace(b"#", b"\xff")
     with pytest.raises(LineError, match=r"line 7: the XML is damaged \(not well-formed \(invalid token\)\)"):
         bench.read(dataset(bench, data, max_bad_lines=9))
 
 
 @pytest.mark.parametrize("huge", [unit(cs="ab " * 400), "<!--" + "x" * 1200, "<tu " + "x" * 1200])
-def test_pieces_without_end_are_not_collected_for_ever(huge, bench, monkeypatch):
+def test_endless_text_and_markup_raise(huge, bench, monkeypatch):
     monkeypatch.setattr(tmx, "LONGEST_LINE", 1000)
     monkeypatch.setattr(tmx, "BLOCK", 50)
     with pytest.raises(LineError, match=r"line 6: .*more than 1000"):
         bench.read(dataset(bench, HEAD + huge + " " * 3000))
 
 
-def test_units_are_given_as_soon_as_they_end_and_not_kept(tmp_path):
+def test_units_are_yielded_as_soon_as_they_end(tmp_path):
     path = tmp_path / "x"
     path.write_text(document(*[GOOD] * 5000) + "<broken")
     units = tmx.units(Input(path, None))
@@ -186,18 +186,18 @@ def kept_text(element) -> str:
 
 @given(units=st.lists(st.lists(st.tuples(LANGUAGES, INNER), max_size=4), min_size=1), block=st.integers(1, 300))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_against_a_whole_tree(bench, monkeypatch, units, block):
+def test_texts_match_the_standard_librarys_tree(bench, monkeypatch, units, block):
     monkeypatch.setattr(tmx, "BLOCK", block)
     body = [
         "<tu>" + "".join(f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>' for tag, text in variants) + "</tu>\n"
         for variants in [[("cs", "x"), ("en", "y")], *units]
     ]
-    wanted = []
+    expected = []
     for tu in ElementTree.fromstring(f"<body>{''.join(body)}</body>"):
-        found = [(tuv.attrib.values(), re.sub(r"\s+", " ", kept_text(tuv[0])).strip()) for tuv in tu]
-        sides = [[text for tags, text in found if tag in tags] for tag in ("cs", "en", "en-US")]
+        segments = [(tuv.attrib.values(), re.sub(r"\s+", " ", kept_text(tuv[0])).strip()) for tuv in tu]
+        sides = [[text for tags, text in segments if tag in tags] for tag in ("cs", "en", "en-US")]
         if sides[0] and (english := sides[1] or sides[2]):
-            wanted.append((sides[0][0], english[0]))
+            expected.append((sides[0][0], english[0]))
     rows, report = bench.read(dataset(bench, document(*body), max_bad_lines=len(body)))
-    assert [(row["source"], row["target"]) for row in rows] == wanted
+    assert [(row["source"], row["target"]) for row in rows] == expected
     assert report["pairs"] == len(body)

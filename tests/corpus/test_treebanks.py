@@ -1,4 +1,4 @@
-"""Gold treebanks: one side alone, words that are always those of the trees, and no harm to anything beside them."""
+"""Gold treebanks: one or two sides, the words of their trees, and no effect on other splits."""
 
 from dataclasses import replace
 
@@ -16,27 +16,27 @@ WORDS = [
 ]
 SENTENCE = "\n".join(["# text = zur can't", f"1-2\tzur{EMPTY}", *WORDS]) + "\n\n"
 SYNTACTIC = ["zu", "der", "can't"]
-KINDS = ("moses", "spaces", "given")
+WORDS_KINDS = ("moses", "spaces", "given")
 SIDES = ("source", "target")
 
 
 def with_gold(
     bench, gold: CorpusSettings, *, words: str = "moses", train: tuple = ("a\nb\n", "x\ny\n")
 ) -> DatasetSettings:
-    """Give a plain data set a treebank."""
+    """Return a plain data set with a treebank as the split `gold_x`."""
     plain = bench.dataset(bench.plain(*train))
-    kinds = dict.fromkeys(SIDES, WordsSettings(kind=words))
+    words_settings = dict.fromkeys(SIDES, WordsSettings(kind=words))
     splits = plain.splits | {"gold_x": (PartSettings(corpus="gold"),)}
-    return replace(plain, corpora=plain.corpora | {"gold": gold}, splits=splits, words=kinds)
+    return replace(plain, corpora=plain.corpora | {"gold": gold}, splits=splits, words=words_settings)
 
 
 def other(side: str) -> str:
     return SIDES[side == "source"]
 
 
-@pytest.mark.parametrize("words", KINDS)
+@pytest.mark.parametrize("words", WORDS_KINDS)
 @pytest.mark.parametrize("side", SIDES)
-def test_a_treebank_of_one_side(side, words, bench):
+def test_a_treebank_may_have_one_side(side, words, bench):
     gold = bench.corpus("conllu", **{side: bench.file("x.conllu", SENTENCE * 3)})
     rows, report = bench.read(with_gold(bench, gold, words=words), "gold_x")
     assert [row["id"] for row in rows] == [0, 1, 2]
@@ -48,7 +48,7 @@ def test_a_treebank_of_one_side(side, words, bench):
     assert report["corpora"] == {"gold": {"pairs": 3, "kept": 3}}
 
 
-@pytest.mark.parametrize("words", KINDS)
+@pytest.mark.parametrize("words", WORDS_KINDS)
 def test_both_sides_of_a_treebank_have_syntactic_words(words, bench):
     gold = bench.corpus("conllu", **{side: bench.file(f"{side}.conllu", SENTENCE) for side in SIDES})
     (row,), _ = bench.read(with_gold(bench, gold, words=words), "gold_x")
@@ -57,19 +57,19 @@ def test_both_sides_of_a_treebank_have_syntactic_words(words, bench):
         assert row[f"{side}_annotation"]["upos"] == ["X"] * 3
 
 
-def test_a_plain_side_of_a_treebank_is_cut_as_ever(bench):
+def test_a_plain_side_of_a_treebank_is_tokenised(bench):
     files = {"source": bench.file("s.conllu", SENTENCE), "target": bench.file("t.txt", "I can't.\n")}
     (row,), _ = bench.read(with_gold(bench, bench.corpus("conllu", {"target_format": "plain"}, **files)), "gold_x")
     assert (row["source_words"], row["target_words"]) == (SYNTACTIC, ["I", "can", "'t", "."])
 
 
-def test_several_files_of_one_side_go_one_after_the_other(bench):
+def test_several_files_of_one_side_are_concatenated(bench):
     files = [bench.file(f"{n}.conllu", SENTENCE.replace("can't", n)) for n in "abc"]
     rows, _ = bench.read(with_gold(bench, bench.corpus("conllu", target=files)), "gold_x")
     assert [row["target_words"][-1] for row in rows] == ["a", "b", "c"]
 
 
-def test_parts_may_be_of_different_sides(bench):
+def test_parts_may_have_different_sides(bench):
     dataset = with_gold(bench, bench.corpus("conllu", target=bench.file("t.conllu", SENTENCE * 2)))
     left = bench.corpus("conllu", source=bench.file("s.conllu", SENTENCE))
     parts = (PartSettings(corpus="gold"), PartSettings(corpus="left"))
@@ -81,20 +81,20 @@ def test_parts_may_be_of_different_sides(bench):
     assert report["corpora"] == {"gold": {"pairs": 2, "kept": 2}, "left": {"pairs": 1, "kept": 1}}
 
 
-def test_text_of_one_side_is_no_training_data(bench):
+def test_one_sided_text_cannot_be_training_data(bench):
     corpus = bench.corpus("conllu", source=bench.file("x.conllu", SENTENCE))
     with pytest.raises(UserError, match=r"corpora\.c has only a source side.*not the split 'train'"):
         bench.read(bench.dataset(corpus, words="given"))
 
 
-def test_a_treebank_needs_a_format_with_words(bench):
+def test_a_treebank_requires_a_format_with_words(bench):
     dataset = with_gold(bench, bench.plain("a\n", "b\n"))
     with pytest.raises(UserError, match=r"'gold' is used as a treebank .* its format plain has no words"):
         bench.read(dataset, "gold_x")
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_training_pairs_are_not_held_out_by_a_side_alone(side, bench):
+def test_a_one_sided_treebank_holds_out_no_training_pairs(side, bench):
     texts = {side: "zu der can't\nzur can't\nb\n", other(side): "x\ny\nz\n"}
     gold = bench.corpus("conllu", **{side: bench.file("x.conllu", SENTENCE)})
     dataset = with_gold(bench, gold, words="spaces", train=(texts["source"], texts["target"]))
@@ -111,7 +111,7 @@ def test_training_pairs_are_not_held_out_by_a_side_alone(side, bench):
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("words", ["moses", "given"])
 @pytest.mark.parametrize("language", ["de", "en", "cs", "tr", "ru"])
-def test_real_treebanks_keep_all_their_trees(language, words, side, bench, shared):
+def test_real_treebanks_keep_all_trees(language, words, side, bench, shared):
     data = (shared / "data" / "ud" / f"{language}_pud.conllu").read_text("utf-8")
     gold = bench.corpus("conllu", **{side: bench.file("pud.conllu", data)})
     rows, report = bench.read(with_gold(bench, gold, words=words), "gold_x")

@@ -1,4 +1,4 @@
-"""Truecasing against sacremoses: models byte for byte, words one for one."""
+"""Truecasing against sacremoses: equal models and equal words."""
 
 import pyarrow as pa
 import pytest
@@ -27,7 +27,7 @@ def theirs(sentences, path) -> sacremoses.MosesTruecaser:
 
 
 def check(folder, sentences) -> Truecaser:
-    """Compare the model, the words of one sentence and those of a column."""
+    """Compare the learned model, truecased sentences and a truecased column with those of sacremoses."""
     oracle = theirs(sentences, folder / "theirs")
     learn_truecaser(write_corpus(folder / "raw.parquet", sentences), "source", folder / "ours")
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
@@ -41,26 +41,26 @@ def check(folder, sentences) -> Truecaser:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_it_is_sacremoses_on_real_text(name, shared, tmp_path):
+def test_truecasing_matches_sacremoses_on_real_text(name, shared, tmp_path):
     lines = (shared / "data" / name).read_text(encoding="utf-8").split("\n")[:-1]
     words = WordTokenizer(WordsSettings(), name[-2:])
     check(tmp_path, [words.split(line) for line in lines])
 
 
 @given(SENTENCES)
-def test_it_is_sacremoses_on_tangles(tmp_path_factory, sentences):
-    # A line with forms inside a sentence, so that there is a model.
+def test_truecasing_matches_sacremoses_on_random_words(tmp_path_factory, sentences):
+    # The last sentence has words inside a sentence, so the model is not empty.
     check(tmp_path_factory.mktemp("truecase"), [*sentences, ["x", "a", "Ab", "Ab", "ß", "C", "."]])
 
 
 @given(SENTENCES)
-def test_detruecasing_is_that_of_sacremoses(sentences):
+def test_detruecasing_matches_sacremoses(sentences):
     oracle = sacremoses.MosesDetruecaser()
     for words in sentences:
         assert detruecase(words) == oracle.detruecase(" ".join(words))
 
 
-def test_batches_make_no_difference(tmp_path, monkeypatch):
+def test_learning_does_not_depend_on_the_batch_size(tmp_path, monkeypatch):
     import nmtcore.corpus.truecase as module
 
     sentences = [["The", "Dog", "barks"], ["a", "dog", "Dog", ".", "Dog"], ["Dog", "dog"], ["the", "the", "The"]]
@@ -73,12 +73,12 @@ def test_batches_make_no_difference(tmp_path, monkeypatch):
     assert (tmp_path / "whole").read_text().split("\n")[:2] == ["Dog (2/4) dog (2)", "barks (1/1)"]
 
 
-def test_words_with_markup_stay_words():
+def test_words_with_markup_are_ordinary_words():
     truecaser = Truecaser({"the": "the", "a<b": "A<b"}, frozenset({"the", "A<b"}))
     assert truecaser(["The", "a<b", "<x", "y>", "the|dog"]) == ["the", "A<b", "<x", "y>", "the|dog"]
 
 
-def test_splits_are_truecased_as_they_are_written(bench, tmp_path):
+def test_filtered_splits_are_truecased(bench, tmp_path):
     source = "The dog sees the cat .\n( The cat ! The DOG .\n"
     words = {side: WordsSettings(kind="spaces", truecase=side == "source") for side in ("source", "target")}
     dataset = bench.dataset(bench.plain(source, "A b\nA b\n"), words=words)
@@ -97,19 +97,19 @@ def test_splits_are_truecased_as_they_are_written(bench, tmp_path):
     assert next(read_rows(bench.raw("train")))["source_words"][0] == "The"
 
 
-def test_texts_are_truecased_and_translations_not():
+def test_split_truecases_and_join_detruecases():
     truecaser = Truecaser({"the": "the"}, frozenset({"the"}))
     words = WordTokenizer(WordsSettings(truecase=True), "en", truecaser)
     assert words.split("The dog. The cat.") == ["the", "dog", ".", "the", "cat", "."]
     assert words.join(["the", "dog", "."]) == "The dog."
     assert words.detruecased(["the", "dog", ".", "the"]) == ["The", "dog", ".", "The"]
-    as_cut = WordTokenizer(WordsSettings(truecase=False), "en", truecaser)
-    assert as_cut.split("The dog") == ["The", "dog"]
-    assert as_cut.join(["the", "dog"]) == "the dog"
+    without_truecasing = WordTokenizer(WordsSettings(truecase=False), "en", truecaser)
+    assert without_truecasing.split("The dog") == ["The", "dog"]
+    assert without_truecasing.join(["the", "dog"]) == "the dog"
 
 
 @pytest.mark.parametrize("line", ["word", "word (x)", "word (1/2) other", " (1/1)", "word  (1/1)", "word (1/1) ", ""])
-def test_what_is_no_model_is_said_with_its_line(line, tmp_path):
+def test_an_invalid_model_raises_with_its_line(line, tmp_path):
     (tmp_path / "model").write_text(f"dog (3/3)\n{line}\n")
     with pytest.raises(LineError, match="model, line 2: this is not a truecasing model of Moses"):
         Truecaser.load(tmp_path / "model")
@@ -120,12 +120,12 @@ def test_counts_of_other_tools_are_read(tmp_path):
     assert Truecaser.load(tmp_path / "model")(["dog", "dog", "DOG"]) == ["Dog", "dog", "Dog"]
 
 
-def test_a_missing_model_is_a_sentence(tmp_path):
+def test_a_missing_model_raises_user_error(tmp_path):
     with pytest.raises(UserError, match="does not exist"):
         Truecaser.load(tmp_path / "model")
 
 
-def test_nothing_to_learn_from_is_a_sentence(tmp_path):
+def test_no_words_to_learn_from_raise_user_error(tmp_path):
     write_corpus(tmp_path / "raw.parquet", [["Dog"], []])
     with pytest.raises(UserError, match="no source word inside a sentence"):
         learn_truecaser(tmp_path / "raw.parquet", "source", tmp_path / "model")

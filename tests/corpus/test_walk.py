@@ -1,4 +1,4 @@
-"""langdetect's walk, many sentences at a time, against langdetect: equal to the last bit."""
+"""langdetect's random walk for many sentences at a time against langdetect: equal to the last bit."""
 
 from functools import cache
 
@@ -17,18 +17,18 @@ SEED = 5
 
 @cache
 def factory() -> DetectorFactory:
-    made = DetectorFactory()
-    made.load_profile(PROFILES_DIRECTORY)
-    made.set_seed(SEED)
-    return made
+    detectors = DetectorFactory()
+    detectors.load_profile(PROFILES_DIRECTORY)
+    detectors.set_seed(SEED)
+    return detectors
 
 
 @cache
 def walker() -> Walker:
-    made = DetectorFactory()
-    made.set_seed(SEED)
-    made.langlist, made.word_lang_prob_map = factory().get_lang_list(), dict(factory().word_lang_prob_map)
-    return Walker(made)
+    detectors = DetectorFactory()
+    detectors.set_seed(SEED)
+    detectors.langlist, detectors.word_lang_prob_map = factory().get_lang_list(), dict(factory().word_lang_prob_map)
+    return Walker(detectors)
 
 
 def probabilities(text: str) -> tuple[list[float], str | None]:
@@ -43,8 +43,7 @@ def probabilities(text: str) -> tuple[list[float], str | None]:
 
 def check(texts: list[str]) -> list[str | None]:
     expected = list(map(probabilities, texts))
-    found = walker().probabilities(texts)
-    assert np.array_equal(found, np.array([each for each, _ in expected]))
+    assert np.array_equal(walker().probabilities(texts), np.array([row for row, _ in expected]))
     assert walker().languages(texts) == [language for _, language in expected]
     return [language for _, language in expected]
 
@@ -54,11 +53,11 @@ LETTERS = "abcdeEFghijklm ßüéčŘžłşıİ 0123 .,!- жизнь日本語中�
 
 @given(texts=st.lists(st.text(st.sampled_from(LETTERS), max_size=40), min_size=1, max_size=12))
 @settings(max_examples=30)
-def test_any_text_walks_as_in_langdetect(texts):
+def test_random_texts_match_langdetect(texts):
     check(texts)
 
 
-def test_real_sentences_walk_as_in_langdetect(shared):
+def test_real_sentences_match_langdetect(shared):
     texts = []
     for pair, side in (("cs-en", "cs"), ("en-tr", "tr"), ("en-ja", "ja"), ("en-ru", "ru"), ("en-de", "de")):
         with (shared / "data" / "news" / pair / f"train.{side}").open(encoding="utf-8", newline="\n") as file:
@@ -66,24 +65,24 @@ def test_real_sentences_walk_as_in_langdetect(shared):
     assert {"cs", "tr", "ja", "ru", "de"} <= set(check(texts))
 
 
-def test_a_walk_that_does_not_settle_ends_at_the_limit(monkeypatch):
+def test_a_walk_that_does_not_converge_ends_at_the_limit(monkeypatch):
     monkeypatch.setattr(detector.Detector, "ITERATION_LIMIT", 10)
     check(["a", "an", "information", "to je no", "", "problem, problem"])
 
 
-def test_nothing_is_no_language():
+def test_an_empty_text_has_no_language():
     assert check([""]) == [None]
     assert walker().languages([]) == []
 
 
-def test_more_texts_than_walk_at_a_time(monkeypatch):
+def test_results_do_not_depend_on_the_batch_size(monkeypatch):
     texts = ["Das ist ein Satz.", "", "This is a sentence.", "12", "Toto je věta."]
-    whole = check(texts)
+    languages = check(texts)
     monkeypatch.setattr(walk, "TEXTS_PER_BATCH", 2)
-    assert walker().languages(texts) == whole
+    assert walker().languages(texts) == languages
 
 
 @pytest.mark.parametrize("columns", [1, 7, 55])
-def test_sums_are_those_of_python(columns):
+def test_row_sums_match_pythons_sum(columns):
     table = np.random.default_rng(0).random((200, columns)) ** 9
     assert walk._row_sums(table).tolist() == [sum(row) for row in table.tolist()]

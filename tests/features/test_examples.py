@@ -169,7 +169,7 @@ def test_files_of_different_rows_are_refused(folder):
 def test_files_of_different_lengths_are_refused(folder):
     message = broken(folder, "dev.target.parquet", TARGET[:2])
     assert "dev.source.parquet has 3 rows" in message
-    assert "dev.target.parquet 2" in message
+    assert "dev.target.parquet has 2" in message
 
 
 def test_rows_are_counted_from_the_first_of_the_file(folder):
@@ -188,12 +188,12 @@ def test_syntax_of_other_words_is_refused(folder):
     rows = syntax_rows()
     rows[2]["upos"] = [1, 1]
     message = broken(folder, "dev.source.spacy.parquet", rows, SYNTAX)
-    assert "the row with id 5 has 2 entries in upos for 1 words" in message
+    assert "the row with id 5 has 2 values in upos, but 1 words" in message
 
 
 def test_subwords_without_words_are_refused(folder):
     message = broken(folder, "dev.target.parquet", [{**TARGET[0], "word_of_subword": [0]}, *TARGET[1:]])
-    assert "the row with id 0 has 1 entries in word_of_subword for 3 subwords" in message
+    assert "the row with id 0 has 1 values in word_of_subword, but 3 subwords" in message
 
 
 def test_a_null_list_is_refused(folder):

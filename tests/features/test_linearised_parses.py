@@ -44,7 +44,7 @@ def test_parses_are_cut_and_what_has_none_is_known(tmp_path, segmentation, monke
     ids, found = load_linearised_parses(output, stop=limit)
     expected = [(3 * i, p) for i, p in enumerate(PARSES) if kept is None or kept[i]][:limit]
     assert ids.tolist() == [i for i, _ in expected]
-    assert found.known.tolist() == [parse is not None for _, parse in expected]
+    assert found.available.tolist() == [parse is not None for _, parse in expected]
     segmenter = Segmenter.load(segmentation, settings, "target")
     vocabulary = Vocabulary.load(segmentation / "target.vocab")
     cut = [segmenter.segment(parse or []) for _, parse in expected]

@@ -130,9 +130,9 @@ def test_features_of_annotations_come_in_one_order():
 @pytest.mark.parametrize(
     ("annotation", "message"),
     [
-        (Annotation(head=[0, 1]), "pair 1: an annotation of 2 words for 3 words"),
-        (Annotation(head=[0, 1, 1], upos=["X"]), "pair 1: an annotation of 1 words for 3 words"),
-        (Annotation(head=[0, 1, 1], deprel=["X"] * 2), "pair 1: an annotation of 2 words for 3 words"),
+        (Annotation(head=[0, 1]), "pair 1: the annotation has 2 words, but the subwords have 3"),
+        (Annotation(head=[0, 1, 1], upos=["X"]), "pair 1: the annotation has 1 words, but the subwords have 3"),
+        (Annotation(head=[0, 1, 1], deprel=["X"] * 2), "pair 1: the annotation has 2 words, but the subwords have 3"),
         (Annotation(head=[0, 1, 4]), "pair 1: head 4 in a sentence of 3 words"),
         (Annotation(head=[0, -2, 1]), "pair 1: head -2 in a sentence of 3 words"),
         (Annotation(head=[0, 3, 2]), "pair 1: the heads form a cycle at word 2"),
@@ -148,5 +148,5 @@ def test_what_does_not_fit_is_an_error_that_names_the_pair(annotation, message):
 def test_a_word_without_subwords_is_an_error(words):
     tokens = token_batch([([5], [0]), ([5] * len(words), words)])
     trees = annotation_batch([failed("why")] * 2)
-    with pytest.raises(UserError, match="The subwords of pair 1 beside file skip a word"):
+    with pytest.raises(UserError, match="The subwords of pair 1, used with file, skip a word"):
         syntax_batch(trees, tokens, VOCABULARY, features=("pos_tags",), side="source", where="file")

@@ -79,7 +79,7 @@ def test_a_broken_off_translation_still_joins():
 def test_codes_of_another_kind_are_a_sentence(tmp_path):
     with pytest.raises(LineError, match=r"codes, line 1: expected '#version: 0\.2'"):
         load("a b\n", tmp_path)
-    with pytest.raises(LineError, match=r"codes, line 3: 'a b c' is no merge"):
+    with pytest.raises(LineError, match=r"codes, line 3: 'a b c' is not a merge"):
         load("#version: 0.2\na b\na b c\n", tmp_path)
     with pytest.raises(LineError, match=r"codes, line 2"):
         load("#version: 0.2\na \n", tmp_path)

@@ -110,12 +110,12 @@ def test_the_cache_is_bounded_and_changes_nothing(tmp_path, monkeypatch):
     tool = Segmenter.load(tmp_path / "bpe", chosen, "source")
     words = [f"Hund{i % 9}" for i in range(40)]
     assert tool.segment(words)[0] == [piece for word in words for piece in tool._codes.cut(word)]
-    assert len(tool._cache) <= 3
+    assert len(tool._pieces_of) <= 3
 
 
 @pytest.mark.parametrize("word", ["", "a b", "a\tb", "x@@ y", "\n"])
 def test_what_is_no_word_is_refused(word):
-    with pytest.raises(ValueError, match="is no word"):
+    with pytest.raises(ValueError, match="is not a word"):
         Segmenter().segment(["fine", word])
 
 
@@ -127,7 +127,7 @@ def test_whole_words_keep_their_signs():
 def test_a_side_without_words_is_a_sentence(name, tmp_path):
     chosen = SegmentationSettings.parse(name)
     empty = corpus(tmp_path, [("", "")])
-    with pytest.raises(UserError, match="no word on the source side"):
+    with pytest.raises(UserError, match="no words on the source side"):
         learn_segmentation(empty, chosen, tmp_path / "x")
 
 
@@ -166,5 +166,5 @@ def test_constituents_count_as_further_targets_of_their_sources(name, tmp_path):
 
 def test_sources_without_any_parse_are_an_error(tmp_path):
     chosen, none = SegmentationSettings.parse("words_9_constituency"), linearised_parses(tmp_path, [None] * 3)
-    with pytest.raises(UserError, match="has no parse of a source that is used"):
+    with pytest.raises(UserError, match="has no parse of any selected source"):
         learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "x", linearised_parses=none)

@@ -29,9 +29,11 @@ def codes_of(words, merges=30):
 def as_sentences(cut):
     """Each sentence's pieces and words, as `Segmenter.segment` gives them."""
     found, start = [], 0
-    for length in cut.lengths:
+    for length in cut.subwords_B:
         part = slice(start, start := start + length)
-        found.append(([cut.pieces[place] for place in cut.piece_of_subword[part]], cut.word_of_subword[part].tolist()))
+        found.append(
+            ([cut.pieces[place] for place in cut.piece_of_subword_J[part]], cut.word_of_subword_J[part].tolist())
+        )
     return found
 
 
@@ -52,7 +54,7 @@ def test_a_small_cache_changes_nothing(monkeypatch):
     monkeypatch.setattr(segmenter, "CACHED_WORDS", 3)
     tool = Segmenter(codes)
     assert as_sentences(tool.segment_batch(pa.array(sentences))) == whole
-    assert len(tool._cache) <= 3
+    assert len(tool._pieces_of) <= 3
 
 
 def test_batches_of_multi30k_are_subword_nmts_byte_for_byte(shared):
@@ -65,7 +67,7 @@ def test_batches_of_multi30k_are_subword_nmts_byte_for_byte(shared):
 
 @pytest.mark.parametrize("word", ["", "a b", "x\t", TAG_PREFIX + "N/N"])
 def test_what_is_no_word_is_refused_in_batches_too(word):
-    with pytest.raises(ValueError, match="is no word"):
+    with pytest.raises(ValueError, match="is not a word"):
         Segmenter().segment_batch(pa.array([["fine"], [word]]))
 
 

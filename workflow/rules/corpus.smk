@@ -1,4 +1,4 @@
-# Download, read and filter parallel text.
+# The corpus stage: download files, read splits, learn truecasing models and filter sentence pairs.
 from nmtcore.planning.corpus import (
     filter_threads,
     held_out_splits,

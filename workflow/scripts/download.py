@@ -1,3 +1,5 @@
+"""Download a corpus file."""
+
 from pathlib import Path
 
 from nmtcore.config.corpora import FileSettings

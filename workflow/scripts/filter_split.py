@@ -1,3 +1,5 @@
+"""Filter the sentence pairs of a split and truecase their words."""
+
 from pathlib import Path
 
 from nmtcore.corpus.filter import filter_split

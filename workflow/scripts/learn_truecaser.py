@@ -1,3 +1,5 @@
+"""Learn a truecasing model from one side of the training pairs."""
+
 from pathlib import Path
 
 from nmtcore.corpus.truecase import learn_truecaser

@@ -1,10 +1,12 @@
+"""Read a split: tokenise its sentence pairs and write them to Parquet, before filtering."""
+
 from pathlib import Path
 
 from nmtcore.corpus.read import read_split
 from nmtcore.job import job, job_settings
 
 with job(snakemake) as terminal:
-    found = read_split(
+    counts = read_split(
         snakemake.params.settings[0],
         dataset=snakemake.wildcards.dataset,
         split=snakemake.wildcards.split,
@@ -12,7 +14,7 @@ with job(snakemake) as terminal:
         output=Path(snakemake.output.pairs),
         report=Path(snakemake.output.report),
     )
-    for warning in found["warnings"]:
-        sentence = f"{snakemake.wildcards.dataset}, split {snakemake.wildcards.split}: {warning}"
-        print(sentence)
-        print(sentence, file=terminal, flush=True)
+    for warning in counts["warnings"]:
+        message = f"{snakemake.wildcards.dataset}, split {snakemake.wildcards.split}: {warning}"
+        print(message)
+        print(message, file=terminal, flush=True)

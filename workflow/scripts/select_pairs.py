@@ -1,3 +1,5 @@
+"""Select the training pairs that have the annotations the data set requires."""
+
 from pathlib import Path
 
 from nmtcore.annotation.selection import select_pairs
@@ -11,7 +13,7 @@ with job(snakemake):
     select_pairs(
         settings,
         corpus=Path(snakemake.input.corpus),
-        annotations={side: {kind: next(files) for kind in kinds} for side, kinds in settings.parsed.items()},
+        annotations={side: {name: next(files) for name in names} for side, names in settings.parsed.items()},
         output=Path(snakemake.output.selection),
         report=Path(snakemake.output.report),
     )

@@ -5,7 +5,7 @@ To add a tool (Stanza, CoreNLP, UDPipe, EasyCCG...), write its settings and regi
 `open_annotator(settings, task) -> Annotator`. `annotate` takes sentences and returns one analysis per sentence, in
 order; a tool that works on files writes and reads them inside `annotate`. The corpus fixes the words: a tool must not
 split or join them. Some tools silently skip lines, split words or end a sentence early, so an annotator compares the
-words in the tool's output with its input. `refuses` rejects sentences that the tool would not leave whole; the guard
+words in the tool's output with its input. `refuses` rejects sentences whose words the tool would change; the guard
 gives them a null annotation.
 """
 
@@ -97,7 +97,7 @@ def guarded(
         if not pending:
             raise UserError("The annotator returned more analyses than sentences: check the tool and its version.")
         sentence, _ = pending.popleft()
-        yield sentence, _checked(annotation, len(sentence.words))
+        yield sentence, _null_if_unsound(annotation, len(sentence.words))
     # Sentences that the tool has not read must all be refused ones.
     for _ in accepted:
         pass
@@ -124,6 +124,6 @@ def _refusal(annotator: Annotator, words: Sequence[str], max_words: int) -> str 
     return annotator.refuses(words)
 
 
-def _checked(annotation: Annotation, words: int) -> Annotation:
+def _null_if_unsound(annotation: Annotation, words: int) -> Annotation:
     fault = annotation_fault(annotation, words)
     return annotation if fault is None else failed(f"{INVALID}: {fault}")

@@ -1,9 +1,9 @@
 """Stanford CoreNLP through its command line: dependencies and tags, or constituents, of tokenised text.
 
-Tests with every space, control and format character of Unicode found its traps: it splits words and sentences at
-`SPLITS` whatever its options say; it drops blank lines; it may write round brackets as -LRB- and -LRB- as round
-brackets; it gives a sentence that it cannot parse one flat constituent `(X ...)`. So this module compares the words in
-its output with its input.
+CoreNLP splits words and sentences at `SPLITS` whatever its options say (tried with every space, control and format
+character of Unicode). It drops blank lines, may write round brackets as -LRB- and -LRB- as round brackets, and gives a
+sentence that it cannot parse one flat constituent `(X ...)`. So this module compares the words in its output with its
+input.
 """
 
 import json
@@ -73,7 +73,7 @@ class CoreNlp(JavaAnnotator):
         """Find Java and the jars. Raises UserError if either is missing."""
         super().__enter__()
         name, holds = self._settings.model, self._settings.model_holds
-        self._home = find_model(name, self._model_folders, what="Stanford CoreNLP", holds=holds)
+        self._home = find_model(name, self._model_folders, description="Stanford CoreNLP", holds=holds)
         return self
 
     def refuses(self, words: Words) -> str | None:

@@ -47,7 +47,7 @@ class EasyCcg(JavaAnnotator):
     def __enter__(self) -> Self:
         """Find Java, the jar and its model. Raises UserError if one is missing."""
         super().__enter__()
-        folder = find_model(self._settings.model, self._model_folders, what="EasyCCG", holds=JAR)
+        folder = find_model(self._settings.model, self._model_folders, description="EasyCCG", holds=JAR)
         self._jar, self._model = folder / JAR, find_unpacked_model(folder)
         return self
 

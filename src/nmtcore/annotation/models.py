@@ -16,20 +16,20 @@ class MissingModel(UserError):
     """A model is in none of the searched folders."""
 
 
-def find_model(name: str, folders: Sequence[Path], *, what: str, holds: str = "") -> Path:
+def find_model(name: str, folders: Sequence[Path], *, description: str, holds: str = "") -> Path:
     """Find a model by its name, in one of `folders` or through its environment variable; a path is no name.
 
-    `what` describes the model in messages ("Stanza model"); `holds` is as for `place_of_model`. Raises UserError if the
-    name is not plain, MissingModel, which lists the searched paths, if there is no such model.
+    `description` names the type of the model in messages ("Stanza model"); `holds` is as for `place_of_model`. Raises
+    UserError if the name is not plain, and MissingModel, which lists the searched paths, if there is no such model.
     """
     try:
-        places = model_places(name, folders)
+        paths = model_places(name, folders)
     except ValueError as error:
-        raise UserError(f"{what}: {error}.") from error
+        raise UserError(f"{description}: {error}.") from error
     if path := place_of_model(name, folders, holds=holds):
         return path
     raise MissingModel(
-        f"There is no {what} {_search_report(name, places, holds)}. Add the folder that holds it to `models` in "
+        f"There is no {description} {_search_report(name, paths, holds)}. Add the folder that holds it to `models` in "
         "config/config.yaml (for nmtcore also: --models FOLDER), or name a model of config/models, which the workflow "
         "downloads."
     )
@@ -60,7 +60,7 @@ def install_advice(pipeline: str) -> str:
     return f" Or install it as a package: python -m spacy download {pipeline}." if _SPACY_PIPELINE(pipeline) else ""
 
 
-def _search_report(name: str, places: Sequence[Path], holds: str) -> str:
+def _search_report(name: str, paths: Sequence[Path], holds: str) -> str:
     target = f"a folder that holds {holds}" if holds else "a file"
-    searched = f"looked for it at {', '.join(map(str, places))}" if places else "there is no folder to search"
+    searched = f"looked for it at {', '.join(map(str, paths))}" if paths else "there is no folder to search"
     return f"'{name}' ({target}): {searched}"

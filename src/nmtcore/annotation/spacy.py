@@ -31,7 +31,7 @@ NOT_NEEDED = frozenset(
 """Factories of components that contribute nothing to an annotation, or would split a line into sentences."""
 
 NO_TAGS = frozenset(("token.head", "token.lemma", "token.morph", "token.pos"))
-"""Attributes that a supertagger does not need; components that assign only these are disabled."""
+"""Attributes that a supertagger does not need; a component that assigns one of them, but no tags, is disabled."""
 
 BATCHES_PER_ZONE = 16
 """Batches per memory zone. With one batch per zone, freeing and allocating memory again takes a tenth of the time."""
@@ -103,7 +103,7 @@ def load_spacy_pipeline(model: str, model_folders: Sequence[Path], *, supertags:
 
 def _find_pipeline(model: str, model_folders: Sequence[Path]) -> Path:
     try:
-        return find_model(model, model_folders, what="spaCy pipeline", holds=SpacySettings.model_holds)
+        return find_model(model, model_folders, description="spaCy pipeline", holds=SpacySettings.model_holds)
     except MissingModel as error:
         if package := installed_pipeline(model):
             return package

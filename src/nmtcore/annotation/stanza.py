@@ -75,7 +75,7 @@ def load_stanza_pipeline(model: str, model_folders: Sequence[Path], *, language:
         import torch
     except ImportError as error:
         raise UserError("Stanza needs the package stanza: pip install stanza.") from error
-    folder = find_model(model, model_folders, what="Stanza model", holds=StanzaSettings.model_holds)
+    folder = find_model(model, model_folders, description="Stanza model", holds=StanzaSettings.model_holds)
     paths = _model_paths(folder, constituency=constituency)
     with tempfile.TemporaryDirectory() as name:
         # Stanza requires a list of its models; with an empty list it uses the paths of the options.

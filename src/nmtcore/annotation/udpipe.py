@@ -55,7 +55,7 @@ def load_udpipe_model(model: str, model_folders: Sequence[Path]) -> Any:
         from ufal.udpipe import Model
     except ImportError as error:
         raise UserError("UDPipe needs the package ufal.udpipe: pip install ufal.udpipe.") from error
-    path = find_model(model, model_folders, what="UDPipe model")
+    path = find_model(model, model_folders, description="UDPipe model")
     loaded = Model.load(str(path))
     if loaded is None:
         raise UserError(f"{path} is no model of UDPipe 1, or is incomplete: download it again.")

@@ -1,4 +1,4 @@
-"""From the files of words and annotations to the files of numbers that models read."""
+"""Extraction of features: from files of words and annotations to files of numbers."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,9 +27,9 @@ def extract_tokens(
     output: Path,
     selection: Path | None = None,
 ) -> None:
-    """Cut the words of one side of `corpus` and write `TOKENS_SCHEMA`; `segmentation` holds codes and vocabularies.
+    """Cut the words of one side of `corpus` into subwords and write them as `TOKENS_SCHEMA`.
 
-    Only the rows that `selection` keeps are written, with their ids.
+    `segmentation` is the folder of codes and vocabularies. Only the rows that `selection` keeps are written.
     """
     segmenter = Segmenter.load(segmentation, settings, side)
     vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))
@@ -39,18 +39,20 @@ def extract_tokens(
             writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=TOKENS_SCHEMA))
 
 
-def token_lists(cut: SegmentedSentences, vocabulary: Vocabulary, *, mask: pa.Array | None = None) -> list[pa.ListArray]:
-    """Give the subword ids of sentences and the word of each; null for the sentences of `mask`."""
-    numbers = np.array(vocabulary.ids(cut.pieces), np.int32)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(cut.lengths)]), pa.int32())
-    columns = (numbers[cut.piece_of_subword], cut.word_of_subword)
+def token_lists(
+    segmented: SegmentedSentences, vocabulary: Vocabulary, *, mask: pa.Array | None = None
+) -> list[pa.ListArray]:
+    """Return the columns `ids` and `word_of_subword` of sentences; null for the sentences of `mask`."""
+    piece_ids = np.array(vocabulary.ids(segmented.pieces), np.int32)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(segmented.subwords_B)]), pa.int32())
+    columns = (piece_ids[segmented.piece_of_subword_J], segmented.word_of_subword_J)
     return [pa.ListArray.from_arrays(offsets, pa.array(column, pa.int32()), mask=mask) for column in columns]
 
 
 def token_batch(
     sentences: Iterable[tuple[Sequence[int], Sequence[int]]], *, ids: pa.Array | None = None
 ) -> pa.RecordBatch:
-    """Write each sentence's (subword ids, word of each) as a batch of `TOKENS_SCHEMA`; `ids` are 0, 1... by default."""
+    """Make a batch of `TOKENS_SCHEMA` from (subword ids, word of each subword); `ids` defaults to 0, 1..."""
     sentences = list(sentences)
     ids = pa.array(range(len(sentences)), pa.int64()) if ids is None else ids
     columns = [pa.array([sentence[k] for sentence in sentences], pa.list_(pa.int32())) for k in range(2)]
@@ -67,21 +69,22 @@ def extract_syntax(
     side: str,
     selection: Path | None = None,
 ) -> None:
-    """Write the features made from `annotation_names` for the sentences of `tokens` (`syntax_schema`).
+    """Write the features computed from `annotation_names` for the sentences of `tokens`, as `syntax_schema`.
 
-    The rows of `annotation` that `selection` keeps and those of `tokens` are the same pairs in the same order. A pair
-    that is not, or whose numbers of words or heads do not fit together, is a `UserError` that names it.
+    The rows of `annotation` that `selection` keeps must be the pairs of `tokens`, in the same order. Raises
+    `UserError`, naming the pair, if they are not, or if words or heads do not match.
     """
     features = features_of(annotation_names)
     if not features:
         names = " and ".join(annotation_names)
-        raise UserError(f"{output}: no features are made from {names}; request the annotation file instead.")
+        raise UserError(f"{output}: no features are computed from {names}; request the annotation file instead.")
     vocabularies = read_labels(labels)
     streams = (
         read_batches(tokens, columns=["id", "word_of_subword"]),
         selected_batches(annotation, selection, columns=["id", *ANNOTATION_COLUMNS]),
     )
     with row_writer(output, syntax_schema(features)) as writer:
-        for cut, trees in paired_streams(*streams, files=(tokens, annotation)):
-            found = syntax_batch(trees, cut, vocabularies, features=features, side=side, where=annotation)
-            writer.write_batch(found)
+        for subwords, trees in paired_streams(*streams, files=(tokens, annotation)):
+            writer.write_batch(
+                syntax_batch(trees, subwords, vocabularies, features=features, side=side, where=annotation)
+            )

@@ -1,4 +1,4 @@
-"""The sources' linearised parses, cut into subwords as if they were targets."""
+"""Linearised parses of source sentences, cut into subwords like targets."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,18 +23,18 @@ LINEARISED_TOKENS_SCHEMA = pa.schema(
         pa.field("word_of_subword", pa.list_(pa.int32())),
     ]
 )
-"""`features/{segmentation}/{split}.source.{annotator}.brackets.parquet`: one row per pair, as `TOKENS_SCHEMA`, but null
-where the source has no parse."""
+"""`features/{segmentation}/{split}.source.{annotator}.brackets.parquet`: one row per pair, as in `TOKENS_SCHEMA`, but
+null if the source has no parse."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinearisedParses:
-    """The linearised parses of N sources."""
+    """The linearised parses of source sentences."""
 
-    known: np.ndarray
-    """(N,) bool: whether the source has a parse."""
+    available: np.ndarray
+    """Whether each source has a parse (bool)."""
     target: SideExamples
-    """N sequences of subwords of the target's vocabulary; empty for a source without a parse."""
+    """The parses as subwords of the target's vocabulary; empty for a source without a parse."""
 
 
 def extract_linearised_parses(
@@ -63,13 +63,13 @@ def extract_linearised_parses(
 def load_linearised_parses(
     path: Path, *, start: int = 0, stop: int | None = None
 ) -> tuple[np.ndarray, LinearisedParses]:
-    """Load the ids (N,) and the linearised parses of the rows start..stop-1."""
-    ids, known = GrowingArray(np.int64), GrowingArray(bool)
+    """Load the ids and the linearised parses of the rows start..stop-1."""
+    ids, available = GrowingArray(np.int64), GrowingArray(bool)
     columns = {name: GrowingRagged(np.int32) for name in LINEARISED_TOKENS_SCHEMA.names[1:]}
     for batch in read_batches(path, columns=LINEARISED_TOKENS_SCHEMA.names, start=start, stop=stop):
         ids.append(batch.column("id").to_numpy(zero_copy_only=False))
-        known.append(batch.column("ids").is_valid().to_numpy(zero_copy_only=False))
+        available.append(batch.column("ids").is_valid().to_numpy(zero_copy_only=False))
         for name, column in columns.items():
             column.append(ragged_column(batch.column(name), np.dtype(np.int32)))
     target = SideExamples(**{name: column.finish() for name, column in columns.items()})
-    return ids.finish(), LinearisedParses(known=known.finish(), target=target)
+    return ids.finish(), LinearisedParses(available=available.finish(), target=target)

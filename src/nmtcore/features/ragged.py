@@ -1,4 +1,4 @@
-"""Many sequences of different lengths as two flat arrays, with everything vectorised."""
+"""Sequences of different lengths as two flat arrays, with vectorised operations."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ import numpy as np
 class Ragged:
     """`n` sequences: sequence i is `values[offsets[i]:offsets[i + 1]]`.
 
-    `values` is one-dimensional of any type; `offsets` is int64 of n + 1 rising entries from 0 to len(values).
+    `values` is one-dimensional, of any type; `offsets` is int64, with n + 1 ascending entries from 0 to len(values).
     """
 
     __slots__ = ("offsets", "values")
@@ -23,32 +23,32 @@ class Ragged:
 
     @classmethod
     def from_lengths(cls, values: np.ndarray, lengths: np.ndarray) -> "Ragged":
-        """Cut flat `values` into sequences of the given lengths."""
-        return cls(values, _offsets(lengths))
+        """Split flat `values` into sequences of the given lengths."""
+        return cls(values, _offsets_of(lengths))
 
     @classmethod
     def from_lists(cls, lists: Sequence[Sequence], dtype: np.dtype | type | str) -> "Ragged":
-        """Lay Python lists (or arrays) one after the other."""
+        """Concatenate Python lists (or arrays)."""
         lengths = np.fromiter((len(items) for items in lists), dtype=np.int64, count=len(lists))
         values = np.fromiter((item for items in lists for item in items), dtype=dtype, count=int(lengths.sum()))
         return cls.from_lengths(values, lengths)
 
     @classmethod
     def interleaved(cls, first: "Ragged", second: "Ragged", from_second: np.ndarray) -> "Ragged":
-        """Put the sequences of two into one, each in their order: at place i one of `second` if `from_second[i]`."""
+        """Merge two in order: sequence i is the next of `second` if `from_second[i]`, else the next of `first`."""
         lengths = np.empty(len(from_second), dtype=np.int64)
         lengths[~from_second], lengths[from_second] = first.lengths, second.lengths
-        turns = np.repeat(from_second, lengths)
-        values = np.empty(len(turns), dtype=first.values.dtype)
-        values[turns] = second.values
-        values[np.logical_not(turns, out=turns)] = first.values
+        mask = np.repeat(from_second, lengths)
+        values = np.empty(len(mask), dtype=first.values.dtype)
+        values[mask] = second.values
+        values[np.logical_not(mask, out=mask)] = first.values
         return cls.from_lengths(values, lengths)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, i: int) -> np.ndarray:
-        """Give sequence `i` as a view."""
+        """Return sequence `i` as a view."""
         if not -len(self) <= i < len(self):
             raise IndexError(f"sequence {i} of {len(self)}")
         i %= len(self)
@@ -63,55 +63,55 @@ class Ragged:
         return np.diff(self.offsets)
 
     def rows_and_columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give each value's sequence and its place in it, both as long as `values`."""
+        """Return each value's sequence and its position in that sequence, both as long as `values`."""
         lengths = self.lengths
         rows = np.repeat(np.arange(len(self)), lengths)
         return rows, np.arange(len(self.values)) - np.repeat(self.offsets[:-1], lengths)
 
     def take(self, rows: np.ndarray) -> "Ragged":
-        """Copy the sequences `rows` (indices, in any order, repeated or not)."""
+        """Copy the sequences `rows` (indices, in any order; they may repeat)."""
         rows = np.asarray(rows, dtype=np.int64)
         lengths = self.offsets[rows + 1] - self.offsets[rows]
-        offsets = _offsets(lengths)
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
-        return Ragged(self.values[places], offsets)
+        offsets = _offsets_of(lengths)
+        indices = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        return Ragged(self.values[indices], offsets)
 
     def select(self, mask: np.ndarray) -> "Ragged":
-        """Copy the sequences where `mask` (n,) is True, in their order; this takes less memory than `take`."""
+        """Copy the sequences whose `mask` (n,) is True, in order; this takes less memory than `take`."""
         lengths = self.lengths
         return Ragged.from_lengths(self.values[np.repeat(mask, lengths)], lengths[mask])
 
     def first(self, n: int) -> "Ragged":
-        """Give the first `n` sequences (all, where there are fewer) as a view."""
+        """Return the first `n` sequences (all, if there are fewer) as a view."""
         n = min(n, len(self))
         return Ragged(self.values[: self.offsets[n]], self.offsets[: n + 1])
 
     def enclosed(self, before: np.ndarray | int, after: np.ndarray | int) -> "Ragged":
-        """Copy the sequences with a value put before and after each: one for all, or (n,) of them."""
+        """Copy the sequences with a value before and after each; `before` and `after` are scalars or (n,)."""
         offsets = self.offsets + 2 * np.arange(len(self.offsets))
         values = np.empty(offsets[-1], dtype=self.values.dtype)
         inner = np.ones(len(values), dtype=bool)
-        for places, marks in ((offsets[:-1], before), (offsets[1:] - 1, after)):
-            values[places], inner[places] = marks, False
+        for ends, added in ((offsets[:-1], before), (offsets[1:] - 1, after)):
+            values[ends], inner[ends] = added, False
         values[inner] = self.values
         return Ragged(values, offsets)
 
     def padded(self, *, fill: float, width: int | None = None, offset: int = 0) -> np.ndarray:
-        """Lay sequences into a rectangle (R, W), `offset` columns from the left, with `fill` around them.
+        """Return a matrix with one sequence per row, from column `offset`, and `fill` elsewhere.
 
-        W is `width`, or just wide enough; a width that cuts a sequence off is a `ValueError`.
+        Its width is `width`, or the smallest that fits. Raises `ValueError` if a sequence does not fit.
         """
         needed = offset + int(self.lengths.max(initial=0))
         width = needed if width is None else width
         if width < needed:
             raise ValueError(f"a width of {width} is too small for sequences that need {needed}")
         array = np.full((len(self), width), fill, dtype=self.values.dtype)
-        r, c = self.rows_and_columns()
-        array[r, c + offset] = self.values
+        rows, columns = self.rows_and_columns()
+        array[rows, columns + offset] = self.values
         return array
 
 
-def _offsets(lengths: np.ndarray) -> np.ndarray:
+def _offsets_of(lengths: np.ndarray) -> np.ndarray:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets

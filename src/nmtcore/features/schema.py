@@ -1,4 +1,4 @@
-"""The Parquet files of the features stage: what models read instead of text and trees."""
+"""Schemas of the feature files: the numbers that models read instead of text and trees."""
 
 from collections.abc import Iterable
 
@@ -17,34 +17,34 @@ TOKENS_SCHEMA = pa.schema(
         pa.field("word_of_subword", _IDS, nullable=False),
     ]
 )
-"""`features/{segmentation}/{split}.{side}.parquet`: subword ids without `</s>`, and the word (0-based) of each."""
+"""`features/{segmentation}/{split}.{side}.parquet`: subword ids without `</s>`, and the word (from 0) of each."""
 
 FLOATS = {"parent_position"}
-"""The columns that are no whole numbers."""
+"""The columns with fractions."""
 
 
 def features_of(annotation_names: Iterable[str]) -> tuple[str, ...]:
-    """Name the features that are made of some annotation_names of annotation, in the order of `FEATURES`."""
-    given = set(annotation_names)
-    return tuple(name for name, feature in FEATURES.items() if feature.annotation in given)
+    """Name the features that are computed from some annotations, in the order of `FEATURES`."""
+    available = set(annotation_names)
+    return tuple(name for name, feature in FEATURES.items() if feature.annotation in available)
 
 
 def columns_of(features: Iterable[str]) -> dict[str, np.dtype]:
-    """Give the columns of some features, in the order of `FEATURES`, with their types."""
-    wanted = set(features)
+    """Return the columns of some features with their types, in the order of `FEATURES`."""
+    selected = set(features)
     return {
         column: np.dtype(np.float32 if column in FLOATS else np.int32)
         for name, feature in FEATURES.items()
-        if name in wanted
+        if name in selected
         for column in feature.columns
     }
 
 
 def syntax_schema(features: Iterable[str]) -> pa.Schema:
-    """Describe `features/{segmentation}/{split}.{side}.{annotator}.parquet`: every list has one entry a word.
+    """Return the schema of `features/{segmentation}/{split}.{side}.{annotator}.parquet`, with lists over words.
 
-    governor           the governor (0-based word), or what `syntax.trees` has for a root and for nothing known
-    parent_position    mean position of the governor's subwords (0-based), the word's own where it has no governor
+    governor           the governor (a word, from 0), or a sentinel of `syntax.trees`
+    parent_position    mean position (from 0) of the governor's subwords; of the word's own, if it has no governor
     all others         ids of labels (see `annotation.labels`)
     """
     fields = [
@@ -56,5 +56,5 @@ def syntax_schema(features: Iterable[str]) -> pa.Schema:
 
 def labels_of(features: Iterable[str]) -> tuple[str, ...]:
     """Name the label vocabularies of some features, in the order of `FEATURES`."""
-    wanted = set(features)
-    return tuple(label for name, feature in FEATURES.items() if name in wanted for label in feature.labels)
+    selected = set(features)
+    return tuple(label for name, feature in FEATURES.items() if name in selected for label in feature.labels)

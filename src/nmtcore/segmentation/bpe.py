@@ -1,7 +1,7 @@
-"""Byte pair encoding (Sennrich et al. 2016): cut words by the merges of a codes file, as subword-nmt does.
+"""Byte pair encoding (Sennrich et al. 2016): segmentation of words by the merges of a codes file, as in subword-nmt.
 
-The file has subword-nmt's format: a version line, then one merge a line, the earlier the stronger. A word's last
-character carries `</w>`, so that merges tell word ends from the same letters inside a word (version 0.2).
+The file has subword-nmt's format: a version line, then one merge per line, in order of priority. The last character of
+a word carries `</w>`, so that merges distinguish word ends from the same letters inside a word (version 0.2).
 """
 
 from itertools import pairwise
@@ -13,7 +13,7 @@ from nmtcore.files import read_lines
 VERSION = "#version: 0.2"
 WORD_END = "</w>"
 SEPARATOR = "@@"
-"""What a piece ends in that is not its word's last."""
+"""The end of every piece but the last of a word."""
 
 
 class Codes:
@@ -26,39 +26,39 @@ class Codes:
 
     @classmethod
     def load(cls, path: str | Path) -> "Codes":
-        """Read a codes file. Raises `LineError` at a line that is no merge."""
+        """Read a codes file. Raises `LineError` for a line that is not a merge."""
         lines = read_lines(path)
         if not lines or lines[0].strip() != VERSION:
-            raise LineError(path, 1, f"expected '{VERSION}': this is no codes file of subword-nmt 0.2 or later.")
+            raise LineError(path, 1, f"expected '{VERSION}': this is not a codes file of subword-nmt 0.2 or later.")
         merges = []
         for number, line in enumerate(lines[1:], start=2):
             pair = tuple(line.strip("\r ").split(" "))
             if len(pair) != 2 or not all(pair):
-                raise LineError(path, number, f"'{line}' is no merge, which is two pieces with a space between.")
+                raise LineError(path, number, f"'{line}' is not a merge: write two pieces with a space between them.")
             merges.append(pair)
         return cls(merges)
 
     def cut(self, word: str) -> tuple[str, ...]:
-        """Cut a word (not empty) into pieces; all but the last end in `@@`."""
+        """Segment a word (not empty) into pieces; all but the last end in `@@`."""
         pieces, ranks = [*word[:-1], word[-1] + WORD_END], self.ranks
         while len(pieces) > 1:
-            known = [(ranks[pair], pair) for pair in pairwise(pieces) if pair in ranks]
-            if not known:
+            applicable = [(ranks[pair], pair) for pair in pairwise(pieces) if pair in ranks]
+            if not applicable:
                 break
-            pieces = _merged(pieces, min(known)[1])
-        # A word of one character is that character, even where a merge might have made its end another.
+            pieces = _merge(pieces, min(applicable)[1])
+        # A word of one character stays that character, even if a merge could change its end.
         pieces[-1] = pieces[-1].removesuffix(WORD_END)
         return (*(piece + SEPARATOR for piece in pieces[:-1]), pieces[-1])
 
 
-def _merged(pieces: list[str], pair: tuple[str, str]) -> list[str]:
+def _merge(pieces: list[str], pair: tuple[str, str]) -> list[str]:
     """Merge every occurrence of `pair`, from the left: x x x becomes xx x."""
     first, second = pair
-    whole, last = first + second, len(pieces) - 1
+    joined_pair, last = first + second, len(pieces) - 1
     merged, i = [], 0
     while i <= last:
         if pieces[i] == first and i < last and pieces[i + 1] == second:
-            merged.append(whole)
+            merged.append(joined_pair)
             i += 2
         else:
             merged.append(pieces[i])
@@ -67,16 +67,16 @@ def _merged(pieces: list[str], pair: tuple[str, str]) -> list[str]:
 
 
 def join_pieces(pieces: list[str]) -> list[str]:
-    """Undo `cut`: put pieces back together to words.
+    """Undo `cut`: join pieces into words.
 
-    A last piece that ends in `@@`, as a translation that was broken off has it, ends its word. As with subword-nmt, a
-    word that itself ends in `@@` cannot be told from a piece and is joined with the next word.
+    If the last piece ends in `@@`, because a translation is truncated, it ends the last word. As with subword-nmt, a
+    word that itself ends in `@@` is indistinguishable from a piece, so it is joined with the next word.
     """
-    words, begun = [], ""
+    words, start = [], ""
     for piece in pieces:
         if piece.endswith(SEPARATOR):
-            begun += piece[: -len(SEPARATOR)]
+            start += piece[: -len(SEPARATOR)]
         else:
-            words.append(begun + piece)
-            begun = ""
-    return [*words, begun] if begun else words
+            words.append(start + piece)
+            start = ""
+    return [*words, start] if start else words

@@ -1,4 +1,4 @@
-"""Learn a segmentation from the training split: merges (by subword-nmt) and vocabularies."""
+"""Learning a segmentation from the training split: merges (by subword-nmt) and vocabularies."""
 
 import contextlib
 import io
@@ -30,14 +30,13 @@ def learn_segmentation(
     truecasers: Mapping[str, Path] | None = None,
     linearised_parses: Path | None = None,
 ) -> dict:
-    """Write codes (where there are any), `source.vocab`, `target.vocab` and `report.json` into `folder`.
+    """Write codes (for BPE), `source.vocab`, `target.vocab` and `report.json` to `folder`.
 
-    words: the `size` most frequent words of a side, beside the specials; ties go by name. bpe: `size` merges (fewer
-    where no pair of pieces occurs twice any more), and all pieces of the training data that they lead to, by falling
-    frequency, then name. Joint: the counts of both sides together, one codes file, two equal vocabularies.
-    `truecasers` are the truecasing models of the corpus's sides, which are copied along: a bundle takes what it needs
-    from here. Only the rows that `selection` keeps are counted. Memory grows with the number of different words, not
-    with the corpus.
+    words: the vocabulary is the special entries and the `size` most frequent words of a side; ties are sorted by name.
+    bpe: `size` merges (fewer if no pair of pieces occurs twice), and a vocabulary of all pieces of the training data,
+    by descending frequency, then name. Joint: counts of both sides together, one codes file, two equal vocabularies.
+    `truecasers` are the truecasing models of the corpus by side; they are copied to `folder`, from which bundles take
+    them. Only the rows that `selection` keeps are counted. Memory grows with the number of different words.
 
     If the segmentation is also learned from constituency parses, each of the sources' `linearised_parses` counts as a
     second target of its source, so that source counts twice; the report has the number of sources with a parse.
@@ -48,15 +47,14 @@ def learn_segmentation(
         sources, parses, report["constituency"] = _count_parsed(corpus, linearised_parses, selection)
         if not parses:
             raise UserError(
-                f"{linearised_parses} has no parse of a source that is used: there are no constituents to learn from."
+                f"{linearised_parses} has no parse of any selected source, so there are no constituents to learn from."
             )
         words = {"source": words["source"] + sources, "target": words["target"] + parses}
     if settings.joint:
-        together = words["source"] + words["target"]
-        words = dict.fromkeys(SIDES, together)
+        words = dict.fromkeys(SIDES, words["source"] + words["target"])
     for side in SIDES:
         if not words[side]:
-            raise UserError(f"{corpus} has no word on the {side} side: there is nothing to learn from.")
+            raise UserError(f"{corpus} has no words on the {side} side, so there is nothing to learn from.")
     for side in SIDES[:1] if settings.joint else SIDES:
         report[side] = _learn_side(words[side], settings, Path(folder), side)
     if settings.joint:
@@ -69,17 +67,17 @@ def learn_segmentation(
 
 
 def count_words(corpus: Path, side: str, selection: Path | None = None) -> Counter[str]:
-    """Count the words of one side of a corpus file (its selected rows), in the order of their first occurrence."""
+    """Count the words of one side of a corpus file (in selected rows), in the order of their first occurrence."""
     counts: Counter[str] = Counter()
     for batch in selected_batches(corpus, selection, columns=[f"{side}_words"]):
-        _count(counts, batch.column(f"{side}_words"))
+        _count_values(counts, batch.column(f"{side}_words"))
     return counts
 
 
 def _count_parsed(
     corpus: Path, linearised_parses: Path, selection: Path | None
 ) -> tuple[Counter[str], Counter[str], dict[str, int]]:
-    """Count the words of the sources that have a parse, the entries of their parses, and sources with and without."""
+    """Count the words of the parsed sources, the entries of their parses, and the sources with and without a parse."""
     report = {"sources": 0, "parsed": 0, "without a parse": 0}
     sources: Counter[str] = Counter()
     parses: Counter[str] = Counter()
@@ -87,25 +85,25 @@ def _count_parsed(
         selected_batches(corpus, selection, columns=["id", "source_words"]),
         selected_batches(linearised_parses, selection, columns=["id", "brackets"]),
     )
-    for pairs, found in paired_streams(*streams, files=(corpus, linearised_parses)):
-        known = found.column("brackets").is_valid()
-        _count(sources, pairs.column("source_words").filter(known))
-        _count(parses, found.column("brackets").filter(known))
-        report["sources"] += len(known)
-        report["parsed"] += known.true_count
-        report["without a parse"] += known.false_count
+    for pairs, parsed in paired_streams(*streams, files=(corpus, linearised_parses)):
+        has_parse = parsed.column("brackets").is_valid()
+        _count_values(sources, pairs.column("source_words").filter(has_parse))
+        _count_values(parses, parsed.column("brackets").filter(has_parse))
+        report["sources"] += len(has_parse)
+        report["parsed"] += has_parse.true_count
+        report["without a parse"] += has_parse.false_count
     return sources, parses, report
 
 
-def _count(counts: Counter[str], lists: pa.ListArray) -> None:
-    found = pc.value_counts(lists.flatten())
-    counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+def _count_values(counts: Counter[str], lists: pa.ListArray) -> None:
+    batch = pc.value_counts(lists.flatten())
+    counts.update(dict(zip(batch.field("values").to_pylist(), batch.field("counts").to_pylist(), strict=True)))
 
 
 def learn_codes(words: Counter[str], merges: int) -> str:
-    """Give the text of a codes file, just as subword-nmt learns it from a text with these words."""
+    """Return the text of the codes file that subword-nmt learns from a text with these words."""
     if all(len(word) == 1 for word in words):
-        return VERSION + "\n"  # subword-nmt cannot learn from nothing
+        return VERSION + "\n"  # subword-nmt fails without pairs of characters
     from subword_nmt.learn_bpe import learn_bpe
 
     codes = io.StringIO()
@@ -128,7 +126,7 @@ def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Pat
 
 
 def count_pieces(words: Counter[str], segmenter: Segmenter) -> Counter[str]:
-    """Count the pieces that a corpus with these words is cut into."""
+    """Count the pieces of a corpus with these words."""
     pieces: Counter[str] = Counter()
     for word, count in words.items():
         for piece in segmenter.segment([word])[0]:
@@ -137,5 +135,5 @@ def count_pieces(words: Counter[str], segmenter: Segmenter) -> Counter[str]:
 
 
 def _by_frequency(counts: Counter[str]) -> list[str]:
-    """Sort by falling frequency, then name; what looks like a special entry is left out (it is `<unk>`)."""
+    """Sort by descending frequency, then name; tokens that look like special entries are dropped (they are `<unk>`)."""
     return sorted((entry for entry in counts if entry not in SPECIALS), key=lambda entry: (-counts[entry], entry))

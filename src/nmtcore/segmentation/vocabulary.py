@@ -1,4 +1,4 @@
-"""The entries of one side's vocabulary and their ids."""
+"""The vocabulary of one side: entries and their ids."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,19 +12,19 @@ SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", ROOT_ENTRY)
 PAD, UNK, BOS, EOS, ROOT_ID = range(5)
 
 TAG_PREFIX = " "
-"""The prefix of every tag's entry. No word holds white space (the segmenter refuses one that does), and pieces are
-made of words: so a tag can never be taken for a subword of text, whatever its name."""
+"""The prefix of a tag's entry. Words, and so their pieces, contain no white space (the segmenter rejects it); so a tag
+is never mistaken for a subword of text, whatever its name."""
 
 
 def tag_entry(tag: str) -> str:
-    """Give the entry of a tag that a transform puts among subwords: a supertag, `<TR>`."""
+    """Return the entry of a tag that a transform adds among subwords, such as `<TR>`."""
     return TAG_PREFIX + tag
 
 
 class Vocabulary:
-    """Entries, each with its place as its id; the first five are `SPECIALS`.
+    """Entries; the id of an entry is its index. The first five are `SPECIALS`.
 
-    An entry that occurs twice, or is empty, is a `ValueError`.
+    Raises `ValueError` for an entry that is empty or occurs twice.
     """
 
     def __init__(self, entries: Sequence[str]) -> None:
@@ -40,13 +40,13 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> "Vocabulary":
-        """Put the specials before `tokens`; a token that looks like a special is left out."""
+        """Make a vocabulary of the special entries and `tokens`; tokens that look like special entries are dropped."""
         return cls((*SPECIALS, *(token for token in tokens if token not in SPECIALS)))
 
     def extended(self, tags: Iterable[str]) -> "Vocabulary":
-        """Append the entries of `tags`; the ids of what is there stay.
+        """Append the entries of `tags`; existing ids do not change.
 
-        A tag that is empty, or that is there already, is a `ValueError`.
+        Raises `ValueError` for a tag that is empty or already in the vocabulary.
         """
         tags = list(tags)
         if not all(tags):
@@ -62,21 +62,21 @@ class Vocabulary:
     __hash__ = None
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """Give each token's id; `UNK` for one that is not an entry, and for a text that looks like a special."""
-        found = (self._ids.get(token, UNK) for token in tokens)
-        return [i if i >= len(SPECIALS) else UNK for i in found]
+        """Return each token's id: `UNK` for a token without an entry, and for text that looks like a special entry."""
+        ids = (self._ids.get(token, UNK) for token in tokens)
+        return [i if i >= len(SPECIALS) else UNK for i in ids]
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
-        """Give the entry of each id."""
+        """Return the entry of each id."""
         return [self.entries[i] for i in ids]
 
     def save(self, path: str | Path) -> None:
-        """Write one entry a line."""
+        """Write one entry per line."""
         write_lines(path, list(self.entries))
 
     @classmethod
     def load(cls, path: str | Path) -> "Vocabulary":
-        """Read one entry a line. Raises `UserError` where the specials are missing or an entry is there twice."""
+        """Read one entry per line. Raises `UserError` if special entries are missing or an entry occurs twice."""
         lines = read_lines(path)
         for i, special in enumerate(SPECIALS):
             if i >= len(lines) or lines[i] != special:
@@ -84,4 +84,4 @@ class Vocabulary:
         try:
             return cls(lines)
         except ValueError as error:
-            raise UserError(f"{path}: {error}; ids count from 0, the first line. Make the vocabulary again.") from error
+            raise UserError(f"{path}: {error} (entry 0 is the first line): create the vocabulary again.") from error

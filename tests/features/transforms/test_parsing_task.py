@@ -30,11 +30,11 @@ def side_of(sentences):
 
 
 def pairs_of(rows):
-    """Make examples with the ids 0, 3... and the linearised_parses parses of their sources."""
+    """Make examples with the ids 0, 3... and the linearised parses of their sources."""
     sources, targets = (side_of([row[k] for row in rows]) for k in range(2))
     pairs = Examples(id=np.arange(0, 3 * len(rows), 3), source=sources, target=targets)
-    known = np.array([row[2] is not None for row in rows], dtype=bool)
-    return pairs, LinearisedParses(known=known, target=side_of([row[2] or [] for row in rows]))
+    available = np.array([row[2] is not None for row in rows], dtype=bool)
+    return pairs, LinearisedParses(available=available, target=side_of([row[2] or [] for row in rows]))
 
 
 def lists_of(side):
@@ -54,7 +54,7 @@ def doubled(rows):
 def arrays_of(examples, linearised_parses):
     sides = [examples.source, examples.target, linearised_parses.target]
     ragged = [values for side in sides for values in (side.ids, side.word_of_subword)]
-    return [examples.id, linearised_parses.known, *(array for r in ragged for array in (r.values, r.offsets))]
+    return [examples.id, linearised_parses.available, *(array for r in ragged for array in (r.values, r.offsets))]
 
 
 @given(rows_of_pairs)
@@ -100,5 +100,5 @@ def test_words_with_syntax_are_not_wrapped():
     tagged = SideExamples(
         ids=plain.ids, word_of_subword=plain.word_of_subword, features={"upos": Ragged.from_lists([[1]], np.int32)}
     )
-    with pytest.raises(ValueError, match="tags have no syntax"):
+    with pytest.raises(ValueError, match="tags have no syntactic features"):
         TASK.for_translation(Examples(id=np.arange(1), source=tagged))

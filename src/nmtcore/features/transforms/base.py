@@ -1,4 +1,4 @@
-"""What a transform of examples may do."""
+"""The base class of transforms of examples."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,34 +10,34 @@ from nmtcore.features.linearised_parses import LinearisedParses
 
 
 class Transform(ABC):
-    """Changes whole examples before a model sees them, and undoes it in what the model puts out.
+    """Changes examples before they reach the model, and undoes the change in the model's output.
 
-    What it gives is a pure function of its arguments, and leaves these as they are. New examples know their lengths, by
-    which batches are planned; a row is told by its `id`.
+    Its methods are pure functions that do not modify their arguments. Rows are identified by their `id`. Batches are
+    planned by the lengths of the new examples.
     """
 
     tags: Mapping[str, Sequence[str]]
-    """The tags that it puts among the subwords of each side: entries that the run's vocabulary has, and no text."""
+    """The tags that it adds among the subwords of each side: entries of the run's vocabulary, never text."""
 
     @abstractmethod
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None) -> Examples:
-        """Give what is trained on (and validated with) instead of `pairs`, some of a split's.
+        """Return the examples for training (and validation) that replace `pairs`, a block of a split.
 
-        What a pair becomes depends on no other pair: a split is transformed block by block.
-        `linearised_parses` holds the parses of the pairs' sources, where the settings ask for them.
+        A split is transformed block by block, so the examples of a pair must not depend on other pairs.
+        `linearised_parses` are those of the pairs' sources, if the settings require them.
         """
 
     @abstractmethod
     def for_translation(self, examples: Examples) -> Examples:
-        """Give what is translated instead of `examples`: row by row, with targets or without."""
+        """Return the examples for translation that replace `examples`, row by row, with or without targets."""
 
     @abstractmethod
     def text_words(self, words_BS: np.ndarray) -> np.ndarray:
-        """Number the words of the text alone, given the word of each place in B sources of `translation`.
+        """Renumber words so that only the text's words count, given the word of each position of translated sources.
 
-        `NO_WORD` stands for places without a word, before and after.
+        Positions without a word have `NO_WORD`, in the argument and in the result.
         """
 
     @abstractmethod
     def strip(self, entries: Sequence[str]) -> list[str]:
-        """Take what belongs to the transform out of the entries of an output."""
+        """Remove the transform's additions from the entries of an output."""

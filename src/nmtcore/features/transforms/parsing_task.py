@@ -1,6 +1,6 @@
-"""Every source a second time, to be parsed into its constituents (Currey and Heafield 2019, section 3).
+"""Training on a second task: from the source to its linearised parse (Currey and Heafield 2019, section 3).
 
-A source stands between two tags that say what is to be made of it; both tasks share everything else.
+A tag before and after each source names the task; the tasks share everything else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,54 +16,57 @@ from nmtcore.features.transforms.base import Transform
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 TRANSLATE, PARSE = "<TR>", "<PA>"
-NO_SYNTAX = "tags have no syntax: planning should have refused this system"
-ENTRIES = tuple(map(tag_entry, (TRANSLATE, PARSE)))
+NO_SYNTAX = "tags have no syntactic features: planning should have rejected this system"
+TAG_ENTRIES = tuple(map(tag_entry, (TRANSLATE, PARSE)))
 
 
 class ParsingTask(Transform):
-    """A pair becomes two rows: its translation, then, where its source has a parse, the source with that as target."""
+    """Adds a row after each pair whose source has a parse: the source, with its linearised parse as the target."""
 
     tags = MappingProxyType({"source": (TRANSLATE, PARSE)})
 
     def __init__(self, settings: ParsingTaskSettings, vocabularies: Mapping[str, Vocabulary]) -> None:
-        self._translate, self._parse = vocabularies["source"].ids(ENTRIES)
+        self._translate, self._parse = vocabularies["source"].ids(TAG_ENTRIES)
 
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses) -> Examples:
-        """Give both rows of every pair, one after the other; the id of the second is `-1 - id`."""
-        ids = np.repeat(pairs.id, 1 + linearised_parses.known)
-        second = np.diff(np.repeat(np.arange(len(pairs)), 1 + linearised_parses.known), prepend=-1) == 0
-        target = _interleaved(pairs.target, linearised_parses.target, linearised_parses.known, second)
-        source = _interleaved(pairs.source, pairs.source, linearised_parses.known, second)
-        source = _wrapped(source, np.where(second, self._parse, self._translate))
-        return Examples(id=np.where(second, -1 - ids, ids), source=source, target=target)
+        """Return the rows of every pair, one after the other; the id of an added row is `-1 - id`."""
+        has_parse = linearised_parses.available
+        ids = np.repeat(pairs.id, 1 + has_parse)
+        added = np.diff(np.repeat(np.arange(len(pairs)), 1 + has_parse), prepend=-1) == 0
+        target = _interleave_sides(pairs.target, linearised_parses.target, has_parse, added)
+        source = _interleave_sides(pairs.source, pairs.source, has_parse, added)
+        source = _enclose(source, np.where(added, self._parse, self._translate))
+        return Examples(id=np.where(added, -1 - ids, ids), source=source, target=target)
 
     def for_translation(self, examples: Examples) -> Examples:
-        """Wrap every source in the tag of translation."""
-        source = _wrapped(examples.source, np.full(len(examples), self._translate))
+        """Enclose every source in the tag of translation."""
+        source = _enclose(examples.source, np.full(len(examples), self._translate))
         return Examples(id=examples.id, source=source, target=examples.target)
 
     def text_words(self, words_BS: np.ndarray) -> np.ndarray:
-        """Count the words between the first and the last, which are tags."""
+        """Renumber the words between the first and the last, which are tags."""
         inner_BS = (words_BS > 0) & (words_BS < words_BS.max(axis=1, keepdims=True))
         return np.where(inner_BS, words_BS - 1, NO_WORD)
 
     def strip(self, entries: Sequence[str]) -> list[str]:
-        """Leave the tags out, which a joint vocabulary lets a decoder write."""
-        return [entry for entry in entries if entry not in ENTRIES]
+        """Remove tags, which a decoder can generate if the vocabulary is joint."""
+        return [entry for entry in entries if entry not in TAG_ENTRIES]
 
 
-def _interleaved(first: SideExamples, second: SideExamples, known: np.ndarray, turns: np.ndarray) -> SideExamples:
-    """Put the sentences of `first` and the `known` ones of `second` into one, the latter where `turns` is True."""
+def _interleave_sides(
+    first: SideExamples, second: SideExamples, selected: np.ndarray, from_second: np.ndarray
+) -> SideExamples:
+    """Merge the sentences of `first` and the `selected` ones of `second`; the latter take the rows `from_second`."""
     if first.features:
         raise ValueError(NO_SYNTAX)
     return SideExamples(
-        ids=Ragged.interleaved(first.ids, second.ids.select(known), turns),
-        word_of_subword=Ragged.interleaved(first.word_of_subword, second.word_of_subword.select(known), turns),
+        ids=Ragged.interleaved(first.ids, second.ids.select(selected), from_second),
+        word_of_subword=Ragged.interleaved(first.word_of_subword, second.word_of_subword.select(selected), from_second),
     )
 
 
-def _wrapped(side: SideExamples, tags: np.ndarray) -> SideExamples:
-    """Put a tag before and after every sentence; `tags` has its id for each. It counts as a word in both places."""
+def _enclose(side: SideExamples, tags: np.ndarray) -> SideExamples:
+    """Add a tag before and after every sentence, each counted as a word; `tags` has one id per sentence."""
     if side.features:
         raise ValueError(NO_SYNTAX)
     words = Ragged(side.word_of_subword.values + 1, side.word_of_subword.offsets)
