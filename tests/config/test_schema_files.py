@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator
 from nmtcore.cli import main
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.hidden import hidden_files
+from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.schema_files import FILES, file_schemas
