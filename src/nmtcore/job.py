@@ -61,7 +61,7 @@ def has_nvidia_driver() -> bool:
 
 
 def prepare_jobs(folder: str) -> None:
-    """Set the environment of the jobs that this process starts: where to import the package from, and how to wait."""
+    """Set the environment of this process's jobs: the folder of the package, and how torch's threads wait."""
     others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *others])
     # By default, torch's threads spin while they wait, and so take cores from the threads that they wait for: with two

@@ -61,7 +61,7 @@ def test_every_pair_of_a_batch_goes_to_one_device(sizes, settings, world_size):
             assert len(piece) == 1 or size(piece, lengths, settings.unit) <= (settings.device_size or settings.size)
 
 
-def test_device_r_of_n_gets_every_nth_pair_in_micro_batches_of_the_device_size():
+def test_devices_get_every_nth_pair_in_micro_batches_of_their_size():
     longer = np.array([2, 3, 3, 4, 5, 5, 6, 7, 8, 9])
     settings = BatchSettings(size=90, device_size=12)
     parts = [micro_batches(np.arange(10), longer, settings, rank=rank, world_size=3) for rank in range(3)]

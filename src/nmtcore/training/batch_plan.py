@@ -14,7 +14,7 @@ from nmtcore.config.training import BatchSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
-    """The padded lengths (int64) of both sides of every sentence pair; target lengths are 0 if there is no target."""
+    """Padded lengths (int64), one entry per sentence pair; target lengths are 0 if there are no targets."""
 
     source: np.ndarray
     target: np.ndarray

@@ -15,7 +15,9 @@ TRANSLATION_LOSS = "loss/translation"
 
 
 class History:
-    """The open log `folder/training.jsonl`; opening it deletes lines about updates after `update`, which were lost.
+    """The open log `folder/training.jsonl`; opening it deletes the lines about updates after `update`.
+
+    A killed process has lost those updates; the next attempt repeats them.
 
     A training line has these keys:
     - "update": the last update of the line; "updates": how many updates it covers; "epoch" (from 1)
