@@ -216,7 +216,7 @@ def _device(name: str) -> str:
 def _model_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:
     if chosen.models or not bundle.run.inference_features["source"]:
         return chosen.models
-    from nmtcore.config.working import project_model_folders
+    from nmtcore.config.working_directory import project_model_folders
 
     return project_model_folders(chosen.model)
 

@@ -123,7 +123,7 @@ def test_counted_word_by_word(tmp_path_factory, drawn, groups):
 
 
 def test_an_annotation_of_other_words_is_an_error(tmp_path):
-    with pytest.raises(UserError, match=r"treebank.*, row 1: 1 entries in 'head' for 2 words"):
+    with pytest.raises(UserError, match=r"treebank.*, row 1: 1 values in 'head', but 2 words"):
         compare(tmp_path, [["a"], ["a", "b"]], [Annotation(head=[0])] * 1 + [failed("x")], [Annotation(head=[0])] * 2)
 
 

@@ -35,7 +35,7 @@ class Overridden:
     """The system's value, which is ignored."""
 
     def __str__(self) -> str:
-        value, system_value = _to_text(self.value), _to_text(self.system_value)
+        value, system_value = _yaml_text(self.value), _yaml_text(self.system_value)
         return f"{self.system} at scale {self.scale}: {self.setting} is {value} (the scale's), not {system_value}."
 
 
@@ -69,5 +69,5 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _to_text(value: Any) -> str:
+def _yaml_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
