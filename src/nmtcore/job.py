@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TextIO
 
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.unfinished import outputs_recorded
 
 
@@ -24,7 +24,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     """
     log = str(snakemake.log[0])
     terminal = os.fdopen(os.dup(2), "w", encoding="utf-8")
-    with explained(log):
+    with explain_os_errors(log):
         os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for stream in (1, 2):
@@ -33,7 +33,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     try:
         layout = job_settings(snakemake).layout
-        with explained(log), outputs_recorded(snakemake.output, layout=layout):
+        with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
             yield terminal
     except UserError as error:
         print(error, file=sys.stderr)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 
 BEAT = 5.0
 """Seconds between heartbeats."""
@@ -112,7 +112,7 @@ def _write_holder(path: Path, token: str, count: int, flags: int) -> bool:
     """
     pid = os.getpid()
     holder = {"host": _host(), "pid": pid, "started": _started(pid), "token": token, "beat": f"{count:010d}"}
-    with explained(path):
+    with explain_os_errors(path):
         try:
             file = os.open(path, flags, 0o644)
         except (FileExistsError, FileNotFoundError):
