@@ -93,9 +93,9 @@ def prepare_training_data(
 ) -> TrainingData:
     """Select and measure the examples of a run, and cut its dev set into batches.
 
-    `treebank` has the sentences of the run's treebanks; only they train the terms of parsing components. `train` is None
-    if the run has no sentence pairs. `log` gets the numbers of sentences that are too long or lack a feature. Raises
-    `UserError` if there is nothing to train on, or if the dev set is empty.
+    `train` is None if the run has no sentence pairs. `treebank` has the sentences of the run's treebanks; only they
+    train the terms of parsing components. `log` gets the numbers of sentences that are too long or lack a feature.
+    Raises `UserError` if there is nothing to train on, or if the dev set is empty.
     """
     if not len(dev):
         raise UserError(f"The dev set of {run.dataset} is empty: there is nothing to validate on.")
