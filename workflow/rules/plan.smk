@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.corpus.download import planned_downloads
+from nmtcore.corpus.download_plan import planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
