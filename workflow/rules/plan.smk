@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.corpus.download import planned_downloads
+from nmtcore.corpus.download_plan import planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
@@ -41,9 +41,8 @@ def check_plan(jobs):
     if not workflow.dryrun:
         missing += [line for name, line in by_hand.items() if model_of(name)]
     if missing:
-        raise UserError(
-            "\nError: ".join(missing)
-        )  # the first one gets its prefix from `end_planning`
+        # `end_planning` writes the prefix of the first message.
+        raise UserError("\nError: ".join(missing))
     announce(files)
     for sentence in by_hand.values():
         warn(sentence)
