@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.bases import BASES
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import DatasetSettings
@@ -15,7 +16,6 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import transform_settings
 from nmtcore.config.typed import build, merge, plain
 
@@ -24,15 +24,15 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
     """Assemble one run. Later layers win: recipe, data set, scale, system, except for `DECIDED_BY_SCALE`."""
     data, parts, size = catalogue.dataset(dataset), catalogue.system(system, dataset), catalogue.scale(scale)
     recipe = catalogue.recipe(data.recipe, where=f"{catalogue.dataset_files[dataset]}: recipe")
-    layers = {"scale": _scale_layer(size, parts), "system": _layer(parts)}
+    layers = {"scale": _scale_layer(size, parts), "system": _system_layer(parts)}
 
     def layered(cls: type, section: str) -> Any:
-        values = merge_layers(section, _layer(recipe), _layer(data), **layers)
+        values = merge_layers(section, _layer(recipe, parts.base), _layer(data, parts.base), **layers)
         return build(cls, values, where=f"{where}: {section}")
 
-    model = layered(TransformerSettings, "model")
+    model = layered(BASES[parts.base], "model")
     components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
-    check_composition(components, model, where=where)
+    check_composition(components, parts.base, model, where=where)
     features = features_for(components.values(), data, where=where)
     transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
     check_transforms(transforms, components, where=where)
@@ -70,7 +70,7 @@ def overridden_settings(catalogue: Catalogue, dataset: str, system: str, scale: 
     parts, size = catalogue.system(system, dataset), catalogue.scale(scale)
     return [
         Overridden(system=system, scale=scale, setting=setting, value=value, system_value=system_value)
-        for setting, value, system_value in overridden(_scale_layer(size, parts), _layer(parts))
+        for setting, value, system_value in overridden(_scale_layer(size, parts), _system_layer(parts))
     ]
 
 
@@ -83,11 +83,17 @@ def cut_segmentation(
     return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
 
 
-def _layer(settings: RecipeSettings | DatasetSettings | SystemSettings) -> dict[str, dict[str, Any]]:
-    return {section: getattr(settings, section) for section in DECIDED_BY_SCALE}
+def _layer(settings: RecipeSettings | DatasetSettings, base: str) -> Layer:
+    """Return the settings of a recipe, a data set or a scale for the systems of a base."""
+    general = {"model": {}, "training": settings.training, "decoding": settings.decoding}
+    return merge(general, settings.per_base.get(base, {}))
+
+
+def _system_layer(system: SystemSettings) -> Layer:
+    return {section: getattr(system, section) for section in DECIDED_BY_SCALE}
 
 
 def _scale_layer(scale: ScaleSettings, system: SystemSettings) -> Layer:
     """Return a scale's settings for a system; `fine_tuning` applies if the system starts from another one."""
-    layer = _layer(scale)
+    layer = _layer(scale, system.base)
     return {**layer, "training": merge(layer["training"], scale.fine_tuning)} if system.start_from else layer

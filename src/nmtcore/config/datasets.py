@@ -4,13 +4,13 @@ from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from nmtcore.config.annotators import Annotation, AnnotatorSettings, ExistingSettings
+from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
 from nmtcore.config.filters import FilterSettings
 from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transformer import TransformerSettings
 
 
 @settings_class
@@ -113,12 +113,12 @@ class DatasetSettings:
     """The paper's sizes of the data set, shown next to ours."""
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     """Evaluation of translations and trees."""
-    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
-    """Changes of the recipe's `model`."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
     """Changes of the recipe's `training`."""
     decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
     """Changes of the recipe's `decoding`."""
+    per_base: Annotated[dict[str, Any], PartOf(ChangesByBase)] = field(default_factory=dict)
+    """Changes of model, training and decoding for the systems of each base."""
 
     def __post_init__(self) -> None:
         for required in ("train", "dev"):

@@ -12,7 +12,7 @@ Layer = Mapping[str, Mapping[str, Any]]
 """The settings of one layer (a recipe, a data set, a scale or a system) by section."""
 
 DECIDED_BY_SCALE = {
-    "model": ("width", "feed_forward", "decoder_layers"),
+    "model": ("width", "feed_forward", "decoder_layers", "layers"),
     "training": ("schedule", "batch", "validation", "max_updates", "checkpoint_every", "keep", "average"),
     "decoding": (),
 }

@@ -1,5 +1,6 @@
 """Parts of settings: mappings in a file that are checked at once and become settings only when layers are merged."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,18 @@ class PartsOf(Check):
             if registered in self.registry:
                 part = {key: value for key, value in entry.items() if key != self.registry.key}
                 check_part(self.registry[registered], part, where=f"{where}: {name}")
+
+
+@dataclass(frozen=True)
+class PartOfOne(Check):
+    """Marks a mapping of some of the settings of one class of a registry; which one, other keys or files say."""
+
+    registry: Registry
+
+    def check(self, values: Mapping[str, Any], *, where: str) -> None:
+        """Raise a `UserError` unless the mapping is a part of the class with most of its keys."""
+        fields = {cls: {field.name for field in dataclasses.fields(cls)} for cls in self.registry.values()}
+        check_part(max(fields, key=lambda cls: len(fields[cls] & set(values))), values, where=where)
 
 
 def check_part(cls: type, values: Mapping[str, Any], *, where: str) -> None:

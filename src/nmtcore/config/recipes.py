@@ -3,11 +3,11 @@
 from dataclasses import field
 from typing import Annotated, Any
 
+from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transformer import TransformerSettings
 
 
 @settings_class
@@ -16,12 +16,12 @@ class RecipeSettings:
 
     description: str
     """A sentence that says what the file is for."""
-    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
-    """Settings of the model."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
     """Settings of training."""
     decoding: Annotated[dict[str, Any], PartOf(DecodingSettings)] = field(default_factory=dict)
     """Settings of decoding."""
+    per_base: Annotated[dict[str, Any], PartOf(ChangesByBase)] = field(default_factory=dict)
+    """The model's settings, and changes of training and decoding, for the systems of each base."""
 
 
 @settings_class

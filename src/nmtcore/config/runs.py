@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
+from nmtcore.config.bases import BASES, BaseSettings
 from nmtcore.config.components import COMPONENTS, ComponentSettings, component_settings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import TREEBANK, EvaluationSettings
@@ -11,7 +12,6 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings, transform_settings
 from nmtcore.config.typed import build, nearest, plain
 from nmtcore.errors import UserError
@@ -62,7 +62,7 @@ class RunSettings:
     """Settings of these annotators, so that a model can annotate raw text."""
     base: str
     """Name of the base model."""
-    model: TransformerSettings
+    model: BaseSettings
     """Settings of the base model."""
     components: dict[str, ComponentSettings]
     """Components by name, in the order in which the model calls them."""
@@ -199,4 +199,6 @@ def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
         if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
             raise UserError(f"{where}: {section} must be a mapping of names to settings, not {entries!r}.")
         sections[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
+    base = BASES.find(str(values.get("base")), where=f"{where}: base")
+    sections["model"] = build(base, values.get("model", {}), where=f"{where}: model")
     return build(RunSettings, {**values, **sections}, where=where)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from nmtcore.config.defaults import default_of
 from nmtcore.config.descriptions import descriptions, summary
-from nmtcore.config.partial import PartOf, PartsOf
+from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
 from nmtcore.config.ranges import Range, hints_of
 from nmtcore.config.registry import Registry
 from nmtcore.config.typed import plain
@@ -114,6 +114,8 @@ class Schemas:
                 schema |= {key: bound for key, bound in bounds.items() if bound is not None}
             elif isinstance(extra, PartOf):
                 schema = self.of_class(extra.cls, part=True)
+            elif isinstance(extra, PartOfOne):
+                schema = {"anyOf": [self.of_class(cls, part=True) for cls in extra.registry.values()]}
             elif isinstance(extra, PartsOf):
                 _, entry = typing.get_args(hint)
                 schema = self.of_named_entries(extra.registry, null=type(None) in typing.get_args(entry))

@@ -25,6 +25,7 @@ from nmtcore.config.formats import FORMATS, FormatOptions
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.ranges import Range, hints_of
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.registry import Registry
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.systems import SystemEntry
@@ -46,6 +47,7 @@ CLASSES = {
         PartSettings,
         ProjectSettings,
         RecipeSettings,
+        RecurrentSettings,
         ScaleSettings,
         SystemEntry,
         TrainingSettings,

@@ -1,11 +1,11 @@
 """Checks of a system that starts from another system's model."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
+from nmtcore.config.bases import BaseSettings
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 
 
@@ -23,6 +23,8 @@ def check_no_circle(catalogue: Catalogue, system: str, *, where: str) -> None:
 def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
     """Raise `UserError` unless a run has the same model, components, transforms and segmentation as its start."""
     where = f"{where}: start_from: {start.system}"
+    if run.base != start.base:
+        raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
     if _model(run) != _model(start):
         raise UserError(f"{where} has another model, so its weights do not fit.")
     if _components(run) != _components(start):
@@ -40,7 +42,7 @@ def _components(run: RunSettings) -> list[tuple[str, str]]:
     return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
 
 
-def _model(run: RunSettings) -> tuple[str, TransformerSettings]:
+def _model(run: RunSettings) -> tuple[str, BaseSettings]:
     """Return the settings that determine the shapes of a model's weights."""
-    dropouts = ("dropout", "embedding_dropout", "attention_dropout", "activation_dropout")
+    dropouts = [field.name for field in fields(run.model) if field.name.endswith("dropout")]
     return run.base, replace(run.model, **dict.fromkeys(dropouts, 0.0))

@@ -3,12 +3,12 @@
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
+from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.partial import PartOf, PartsOf
+from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import TRANSFORMS
 
 
@@ -16,13 +16,13 @@ from nmtcore.config.transforms import TRANSFORMS
 class SystemSettings:
     """A base model and components by name, in the order in which the model calls them."""
 
-    base: Literal["transformer"] = "transformer"
+    base: Literal["transformer", "recurrent"] = "transformer"
     """Base model."""
     description: str = ""
     """A sentence that says what the system is."""
     components: Annotated[dict[str, dict[str, Any]], PartsOf(COMPONENTS)] = field(default_factory=dict)
     """Components by name, in the order in which the model calls them; a component's kind is its name or its `kind`."""
-    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
+    model: Annotated[dict[str, Any], PartOfOne(BASES)] = field(default_factory=dict)
     """Changes of the model."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
     """Changes of training."""
@@ -44,7 +44,7 @@ class PerDatasetSettings:
 
     components: Annotated[dict[str, dict[str, Any]], PartsOf(COMPONENTS)] = field(default_factory=dict)
     """Changes of the system's components, by name."""
-    model: Annotated[dict[str, Any], PartOf(TransformerSettings)] = field(default_factory=dict)
+    model: Annotated[dict[str, Any], PartOfOne(BASES)] = field(default_factory=dict)
     """Changes of the model."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)
     """Changes of training."""

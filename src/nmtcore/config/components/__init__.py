@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
@@ -15,13 +16,13 @@ from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.registry import Registry
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 
 COMPONENTS = Registry[ComponentSettings](
     {
         "depparse": DepParseSettings,
         "diagonalparse": DiagonalParseSettings,
+        "head_selection": HeadSelectionSettings,
         "label_head": LabelHeadSettings,
         "pascal": PascalSettings,
         "sennrich_haddow": SennrichHaddowSettings,
@@ -45,10 +46,17 @@ def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> Co
     return COMPONENTS.build_named(name, entry, where=f"{where}: components")
 
 
-def check_composition(components: Mapping[str, ComponentSettings], model: TransformerSettings, *, where: str) -> None:
-    """Raise a `UserError` if two components claim the same part of the model, or one claims a part that it lacks."""
+def check_composition(components: Mapping[str, ComponentSettings], base: str, model: Any, *, where: str) -> None:
+    """Raise a `UserError` if a component does not fit the base or the other components.
+
+    Two components must not claim the same part of the model, and none may claim a part that the model lacks.
+    """
     owner: dict[str, str] = {}
     for name, settings in components.items():
+        if base not in settings.bases:
+            raise UserError(
+                f"{where}: {name} needs the base {' or '.join(settings.bases)}, but the system's is {base}."
+            )
         try:
             claims = settings.claims(model)
         except ValueError as error:

@@ -11,6 +11,9 @@ from nmtcore.config.transformer import TransformerSettings
 class ComponentSettings:
     """Base of the settings of all components."""
 
+    bases: ClassVar[tuple[str, ...]] = ("transformer",)
+    """The base models that it fits."""
+
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """The features that the component reads (`config.features`), by side: {"source": ("trees",)}.
 

@@ -1,6 +1,6 @@
 """Settings of head selection (tran2018)."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.ranges import settings_class
@@ -9,6 +9,9 @@ from nmtcore.config.ranges import settings_class
 @settings_class
 class HeadSelectionSettings(ComponentSettings):
     """A distribution over the heads of every source token, learned from translation alone."""
+
+    bases: ClassVar[tuple[str, ...]] = ("recurrent",)
+    parses: ClassVar[bool] = True
 
     weights: Literal["tree", "flat"] = "tree"
     """tree: marginals over all dependency trees. flat: a softmax over the heads of each token."""

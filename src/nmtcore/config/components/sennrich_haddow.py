@@ -15,6 +15,7 @@ class SennrichHaddowSettings(ComponentSettings):
     Needs dependencies on the source side.
     """
 
+    bases: ClassVar[tuple[str, ...]] = ("transformer", "recurrent")
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     width: Count = 10
