@@ -194,7 +194,7 @@ def test_a_model_that_needs_no_parser_reads_no_configuration(tmp_path, mark, mon
     assert broken.startswith("nmtcore translate: config/config.yaml, line 2: not valid YAML")
     (tmp_path / "here" / "config" / "config.yaml").write_text("models: ['']\n")
     broken = refused(monkeypatch, capsys, "translate", tmp_path / "model")
-    assert broken.startswith("nmtcore translate: config/config.yaml: models: an empty text is no folder")
+    assert broken.startswith("nmtcore translate: config/config.yaml: models: an empty string is not a folder")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
     main(["translate", str(write_bundle(tmp_path / "plain"))])
     assert capsys.readouterr() == ("\n", "")
