@@ -35,7 +35,7 @@ def test_a_missing_model_is_told_before_anything_starts(place, how):
     assert errors(refused) == [
         "Error: parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds "
         "meta.json): looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the "
-        "folder that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."
+        "folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
     ]
     assert not (place.folder / "results").exists()
     assert not (place.folder / "downloads").exists()
