@@ -1,4 +1,4 @@
-"""Files that are whole or absent, and what they never replace."""
+"""Files are written completely or not at all, and never replace folders or devices."""
 
 import os
 
@@ -14,7 +14,7 @@ def write_and_fail(path):
         raise ZeroDivisionError
 
 
-def test_a_file_appears_when_the_block_ends_well(tmp_path):
+def test_a_file_appears_only_if_the_block_succeeds(tmp_path):
     path = tmp_path / "new" / "file"
     with atomic_path(path) as temporary:
         temporary.write_text("a")
@@ -26,25 +26,25 @@ def test_a_file_appears_when_the_block_ends_well(tmp_path):
     assert [entry.name for entry in path.parent.iterdir()] == ["file"]
 
 
-def test_a_link_stays_and_its_file_is_written(tmp_path):
-    (tmp_path / "there").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "there" / "file")
+def test_writing_to_a_link_writes_its_target(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
     for text in ("a", "b"):
         write_text(tmp_path / "link", text)
         assert (tmp_path / "link").is_symlink()
-        assert read_lines(tmp_path / "there" / "file") == [text]
+        assert read_lines(tmp_path / "folder" / "file") == [text]
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe", "link to a pipe"])
-def test_what_is_no_file_is_never_replaced(tmp_path, kind):
-    path = tmp_path / "it"
-    if kind == "folder":
+@pytest.mark.parametrize("obstacle", ["folder", "pipe", "link to a pipe"])
+def test_only_regular_files_are_replaced(tmp_path, obstacle):
+    path = tmp_path / "output"
+    if obstacle == "folder":
         path.mkdir()
     else:
-        os.mkfifo(tmp_path / "pipe" if kind.startswith("link") else path)
-    if kind.startswith("link"):
+        os.mkfifo(tmp_path / "pipe" if obstacle.startswith("link") else path)
+    if obstacle.startswith("link"):
         path.symlink_to(tmp_path / "pipe")
     before = os.lstat(path)
-    with pytest.raises(UserError, match=r"it is (a folder|no ordinary file): name a file to write"):
+    with pytest.raises(UserError, match=r"output is (a folder|not a regular file): choose another output file"):
         write_text(path, "a")
     assert os.lstat(path).st_ino == before.st_ino

@@ -1,4 +1,4 @@
-"""Parquet files are read in ranges, in order, and without holding more than a row group."""
+"""Parquet files are read in ranges, in order, with at most a row group in memory."""
 
 import pyarrow as pa
 import pytest
@@ -27,7 +27,7 @@ def write(path, groups: list[int]) -> int:
 
 @given(st.lists(st.integers(0, 7), max_size=6), st.integers(0, 40), st.none() | st.integers(0, 40), st.integers(1, 9))
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_range_of_any_groups(tmp_path, groups, start, stop, size):
+def test_any_range_of_rows_can_be_read(tmp_path, groups, start, stop, size):
     total = write(tmp_path / "x", groups)
     batches = list(read_batches(tmp_path / "x", start=start, stop=stop, size=size))
     assert [i for batch in batches for i in batch.column("id").to_pylist()] == list(range(total))[start:stop]
@@ -37,29 +37,29 @@ def test_any_range_of_any_groups(tmp_path, groups, start, stop, size):
 
 @pytest.mark.parametrize("columns", [None, ["words"]])
 def test_memory_does_not_grow_with_the_file(columns, tmp_path):
-    """One pyarrow iterator over all row groups holds more the more groups there are."""
-    most = []
+    """The memory of a pyarrow iterator over all row groups grows with their number."""
+    peaks = []
     for groups in (10, 80):
         write(tmp_path / "x", [2000] * groups)
         before = pa.total_allocated_bytes()
-        most.append(max(pa.total_allocated_bytes() - before for _ in read_batches(tmp_path / "x", columns=columns)))
-    assert most[1] < 2 * most[0]
+        peaks.append(max(pa.total_allocated_bytes() - before for _ in read_batches(tmp_path / "x", columns=columns)))
+    assert peaks[1] < 2 * peaks[0]
 
 
 @given(st.sets(st.integers(0, 60)), st.integers(0, 61), st.integers(1, 9))
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_rows_are_found_by_their_id_whatever_is_missing(tmp_path, present, id, group):
+def test_rows_from_an_id_on_are_read_even_if_ids_are_missing(tmp_path, present, id, group):
     ids = sorted(present)
     with row_writer(tmp_path / "x", SCHEMA) as writer:
         for k in range(0, len(ids), group):
             writer.write_batch(
                 pa.record_batch({"id": ids[k : k + group], "words": [[]] * len(ids[k : k + group])}, SCHEMA)
             )
-    found = read_rows_from(tmp_path / "x", id, columns=["id"])
-    assert [row["id"] for row in found] == [other for other in ids if other >= id]
+    rows = read_rows_from(tmp_path / "x", id, columns=["id"])
+    assert [row["id"] for row in rows] == [other for other in ids if other >= id]
 
 
-def test_groups_that_end_before_an_id_are_not_read(tmp_path, monkeypatch):
+def test_row_groups_before_an_id_are_not_read(tmp_path, monkeypatch):
     write(tmp_path / "x", [10] * 8)
     read, kept = [], parquet.read_batches
     monkeypatch.setattr(

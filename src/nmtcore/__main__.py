@@ -1,9 +1,9 @@
-"""`python -m nmtcore` is `nmtcore`."""
+"""Entry point of `python -m nmtcore`, which does the same as `nmtcore`."""
 
 import sys
 
 if not sys.flags.safe_path:
-    # `python -m` searches the working directory first, where a folder called torch or a plug-in of spaCy may lie.
+    # `python -m` searches the working directory first, which may hold a folder called torch or a plug-in of spaCy.
     del sys.path[0]
 
 from nmtcore.cli import main

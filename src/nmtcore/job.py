@@ -1,4 +1,4 @@
-"""What every job of the workflow does around its work: a log, and a user's mistake told as a sentence."""
+"""What all jobs of the workflow share: logging, error messages and their environment."""
 
 import logging
 import os
@@ -11,20 +11,20 @@ from typing import Any, NoReturn, TextIO
 
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
-from nmtcore.errors import UserError, explained
-from nmtcore.unfinished import outputs_noted
+from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.unfinished import outputs_recorded
 
 
 @contextmanager
 def job(snakemake: Any) -> Iterator[TextIO]:
-    """Send what the block prints to the rule's log; yield the terminal, for progress.
+    """Redirect what the block prints to the rule's log; yield the terminal, for progress.
 
-    A `UserError` ends the process with status 1 and its sentence in the log and on the terminal; anything else is a
-    fault of ours, whose trace stands in the log.
+    A `UserError` ends the process with status 1 and its message in the log and on the terminal. Any other exception is
+    a bug; its stack trace goes to the log.
     """
     log = str(snakemake.log[0])
     terminal = os.fdopen(os.dup(2), "w", encoding="utf-8")
-    with explained(log):
+    with explain_os_errors(log):
         os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for stream in (1, 2):
@@ -33,7 +33,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     try:
         layout = job_settings(snakemake).layout
-        with explained(log), outputs_noted(snakemake.output, layout=layout):
+        with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
             yield terminal
     except UserError as error:
         print(error, file=sys.stderr)
@@ -48,50 +48,51 @@ _STATUS = re.compile(r"RuleException:\nCalledProcessError in file .*returned non
 
 
 def hide_exit_statuses(logger: logging.Logger) -> None:
-    """Leave out that a script ended with an error, and the rule's place in our files: it has said why itself.
+    """Filter out Snakemake's message that a script failed at a line of our files, since the script has said why.
 
-    Snakemake goes on to name the rule and its log, and shows the log.
+    Snakemake still names the rule and shows its log.
     """
     logger.addFilter(lambda record: not _STATUS.match(record.getMessage()))
 
 
 def has_nvidia_driver() -> bool:
-    """Say whether this machine has an NVIDIA driver; planning asks, and must not import torch for it."""
+    """Return whether this machine has an NVIDIA driver; for planning, which must not import torch."""
     return os.path.exists("/dev/nvidiactl")
 
 
 def prepare_jobs(folder: str) -> None:
-    """Let the jobs that this process starts import the package from `folder`, and share the cores politely."""
+    """Set the environment of this process's jobs: the folder of the package, and how torch's threads wait."""
     others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *others])
-    # A thread of torch that waits for its fellows by spinning starves them when the machine has other work: with two
+    # By default, torch's threads spin while they wait, and so take cores from the threads that they wait for: with two
     # jobs of two threads on two cores, an update took six times as long.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-def end_planning(mistake: UserError) -> NoReturn:
-    """End planning with the sentence of a user's mistake, and status 1.
+def end_planning(error: UserError) -> NoReturn:
+    """End planning with an error message and status 1.
 
-    Snakemake would print an `Exception` with its place in the workflow's files; `SystemExit` passes through it.
-    Planning holds no lock yet.
+    Snakemake would print any other exception than `SystemExit` with a position in the workflow's files. During
+    planning, no lock has to be released.
     """
-    sys.exit(f"Error: {mistake}")
+    sys.exit(f"Error: {error}")
 
 
 def user_config_path() -> str | None:
-    """Find the user's config.yaml or config.yml, None where there is none; a broken one, or both, end planning.
+    """Return the path of the user's config.yaml or config.yml, or None if there is neither.
 
-    Snakemake, which reads it next, would tell of a mistake in it with a place in the Snakefile.
+    A broken file, or both files, end planning: Snakemake, which reads the file next, would report the mistake with a
+    position in the Snakefile.
     """
     try:
         path = config_file("config")
         if path.exists() and not read_yaml(path):
-            raise UserError(f"{path}: it holds no settings: write some, or delete it and the repository's own is used.")
+            raise UserError(f"{path} has no settings: write some, or delete it to use the repository's own file.")
     except UserError as error:
         end_planning(error)
     return str(path) if path.exists() else None
 
 
 def job_settings(snakemake: Any) -> ProjectSettings:
-    """Give config.yaml's settings as the plan read them; for what must not make a rule run again (paths, device)."""
+    """Return the settings of config.yaml, as planned; for those, like paths, that must not make a rule run again."""
     return read_project_settings(snakemake.config, where="config.yaml")

@@ -1,4 +1,4 @@
-"""Parquet files with a row a sentence pair: streamed in, streamed out, whole or absent."""
+"""Streaming readers and writers of Parquet files with one row per sentence pair; files are complete or absent."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import atomic_path
 
 ROWS_PER_GROUP = 10_000
 
 
 class RowWriter:
-    """Collects rows (dictionaries) or record batches and writes them in groups of `ROWS_PER_GROUP`."""
+    """Writes rows (dicts) and record batches in row groups of `ROWS_PER_GROUP`."""
 
     def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema) -> None:
         self._writer = writer
@@ -24,21 +24,21 @@ class RowWriter:
         self.count = 0
 
     def write(self, row: dict[str, Any]) -> None:
-        """Add one row; a column that the row lacks is null."""
+        """Add a row; columns that it lacks become null."""
         self._rows.append(row)
         self.count += 1
         if len(self._rows) >= ROWS_PER_GROUP:
             self.flush()
 
     def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
-        """Add many rows at once, after those written before."""
+        """Add a batch of rows."""
         self.flush()
         table = pa.table(batch) if isinstance(batch, pa.RecordBatch) else batch
         self._writer.write_table(table.cast(self._schema), row_group_size=ROWS_PER_GROUP)
         self.count += table.num_rows
 
     def flush(self) -> None:
-        """Write the rows collected so far as a row group."""
+        """Write the rows that have been collected as a row group."""
         if self._rows:
             self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
             self._rows = []
@@ -46,7 +46,7 @@ class RowWriter:
 
 @contextmanager
 def row_writer(path: str | Path, schema: pa.Schema) -> Iterator[RowWriter]:
-    """Open `path` for writing rows of `schema` (zstd); it appears when the block ends well."""
+    """Open `path` for writing rows of `schema` (zstd); the file appears if the block succeeds."""
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
         writer = RowWriter(file, schema)
         yield writer
@@ -54,7 +54,7 @@ def row_writer(path: str | Path, schema: pa.Schema) -> Iterator[RowWriter]:
 
 
 def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> int:
-    """Write all `rows` and return how many there were."""
+    """Write all `rows` and return their number."""
     with row_writer(path, schema) as writer:
         for row in rows:
             writer.write(row)
@@ -62,18 +62,18 @@ def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any
 
 
 def open_file(path: str | Path) -> pq.ParquetFile:
-    """Open a Parquet file; one that is missing, cut off or of another kind is a `UserError`."""
-    with explained(path):
+    """Open a Parquet file. Raises `UserError` if it is missing, truncated or not a Parquet file."""
+    with explain_os_errors(path):
         try:
             return pq.ParquetFile(path)
         except pa.ArrowInvalid as error:
             raise UserError(
-                f"{path} is not a whole Parquet file ({error}): delete it and run the workflow again."
+                f"{path} is not a complete Parquet file ({error}): delete it and run the workflow again."
             ) from error
 
 
 def row_count(path: str | Path) -> int:
-    """Tell the number of rows from the file's footer."""
+    """Return the number of rows, which the file's footer has."""
     with open_file(path) as file:
         return file.metadata.num_rows
 
@@ -95,12 +95,12 @@ def read_batches(
             if row + count <= start or row >= stop:
                 row += count
                 continue
-            # Group by group: one iterator over all groups holds ever more memory as it goes (pyarrow 26).
+            # One iterator over all row groups would use more and more memory (pyarrow 26), so read them one by one.
             for batch in file.iter_batches(size, row_groups=[group], columns=columns):
-                left, right = max(start - row, 0), min(stop - row, batch.num_rows)
+                first, end = max(start - row, 0), min(stop - row, batch.num_rows)
                 row += batch.num_rows
-                if left < right:
-                    yield batch.slice(left, right - left)
+                if first < end:
+                    yield batch.slice(first, end - first)
 
 
 def read_rows(
@@ -112,16 +112,16 @@ def read_rows(
 
 
 def read_rows_from(path: str | Path, id: int, *, columns: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows whose `id` is at least `id`, of a file that is sorted by it; `columns` must name it.
+    """Yield the rows with at least the given `id` from a file that is sorted by it; `columns` must contain "id".
 
-    Row groups that end before are skipped by their statistics, without reading them.
+    Earlier row groups are skipped by their statistics, without reading them.
     """
     rows = read_rows(path, columns=columns, start=_first_row_near(path, id))
     return (row for row in rows if row["id"] >= id)
 
 
 def _first_row_near(path: str | Path, id: int) -> int:
-    """Give the first row of the first row group that may hold an `id` of that size."""
+    """Return the first row of the first row group that may contain the given `id` or a larger one."""
     row = 0
     with open_file(path) as file:
         columns = [file.metadata.schema.column(k).path for k in range(file.metadata.num_columns)]
@@ -142,10 +142,10 @@ def paired_batches(
     start: int = 0,
     stop: int | None = None,
 ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-    """Yield the rows start..stop-1 of `first` beside all rows of `second`, as batches of equal length.
+    """Yield the rows start..stop-1 of `first` with the corresponding rows of `second`, as batches of equal length.
 
-    `columns` are those wanted of each beside `id`. A row whose ids differ, or a file that ends before the other, is a
-    `UserError` that names the row (counted from 0).
+    `columns` are read from each file in addition to `id`. Raises `UserError`, with the row (counted from 0), if two ids
+    differ or a file ends before the other.
     """
     streams = (
         read_batches(first, columns=["id", *columns[0]], start=start, stop=stop),
@@ -161,28 +161,30 @@ def paired_streams(
     files: tuple[str | Path, str | Path],
     start: int = 0,
 ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-    """Yield two streams of batches with an `id`, read from `files`, side by side as batches of equal length.
+    """Yield corresponding rows of two streams of batches, which have an `id` column, as batches of equal length.
 
-    A row whose ids differ, or a stream that ends before the other, is a `UserError` that names the row (from `start` in
-    the first file, from 0 in the second).
+    `files` are the files from which the streams were read. Raises `UserError`, with the row (counted from `start` in
+    the first file, from 0 in the second), if two ids differ or a stream ends before the other.
     """
     streams = (first, second)
-    rest: list[pa.RecordBatch | None] = [None, None]
+    unread: list[pa.RecordBatch | None] = [None, None]
     row = 0
     while True:
         for k in range(2):
-            if rest[k] is None or rest[k].num_rows == 0:
-                rest[k] = next(streams[k], None)
-        if rest[0] is None and rest[1] is None:
+            if unread[k] is None or unread[k].num_rows == 0:
+                unread[k] = next(streams[k], None)
+        if unread[0] is None and unread[1] is None:
             return
-        if rest[0] is None or rest[1] is None:
-            ended, other = files if rest[0] is None else files[::-1]
-            raise UserError(f"{ended} ends before row {row}, {other} goes on: delete the older one and run again.")
-        count = min(rest[0].num_rows, rest[1].num_rows)
-        pair = rest[0].slice(0, count), rest[1].slice(0, count)
+        if unread[0] is None or unread[1] is None:
+            ended, other = files if unread[0] is None else files[::-1]
+            raise UserError(
+                f"{ended} ends before row {row}, but {other} does not: delete the older file and run again."
+            )
+        count = min(unread[0].num_rows, unread[1].num_rows)
+        pair = unread[0].slice(0, count), unread[1].slice(0, count)
         _check_ids(pair, files, start=start, row=row)
         yield pair
-        rest = [batch.slice(count) for batch in rest]
+        unread = [batch.slice(count) for batch in unread]
         row += count
 
 
@@ -194,6 +196,6 @@ def _check_ids(
     if len(different):
         k = int(different[0])
         raise UserError(
-            f"{files[1]}, row {row + k}: it holds pair {ids[1][k]} where {files[0]}, row {start + row + k}, has pair "
-            f"{ids[0][k]}: delete the older one and run again."
+            f"{files[1]}, row {row + k}, has pair {ids[1][k]}, but {files[0]}, row {start + row + k}, has pair "
+            f"{ids[0][k]}: delete the older file and run again."
         )

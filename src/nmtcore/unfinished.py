@@ -1,8 +1,8 @@
-"""Outputs that a job was to make anew and that never came: removed before the job, and not there since.
+"""Records of outputs that a job was to replace, so that the next plan makes those that are still missing.
 
-Snakemake removes the outputs of a job before it starts, and after it failed forgets why it ran. What was made of them
-earlier then looks up to date, and old scores would pass for those of new settings. So jobs and plans note outputs here,
-in a folder of the logs, and the next plan makes those that are missing.
+Snakemake removes the outputs of a job before it starts, and after a failure forgets why the job ran. Files made from
+the old outputs then look up to date, and old scores would pass for those of new settings. So jobs and plans record
+their outputs in a folder of the logs.
 """
 
 import hashlib
@@ -15,33 +15,33 @@ from nmtcore.layout import Layout
 
 
 @contextmanager
-def outputs_noted(outputs: Iterable[str], *, layout: Layout) -> Iterator[None]:
-    """Note the outputs of a job while the block runs, and for good when it fails or is killed."""
+def outputs_recorded(outputs: Iterable[str], *, layout: Layout) -> Iterator[None]:
+    """Record the outputs of a job; delete the record if the block succeeds."""
     names = sorted(map(str, outputs))
-    note = Path(layout.path("unfinished"), f"{hashlib.sha1(' '.join(names).encode()).hexdigest()}.json")
-    write_json(note, names)
+    record = Path(layout.path("unfinished"), f"{hashlib.sha1(' '.join(names).encode()).hexdigest()}.json")
+    write_json(record, names)
     yield
-    note.unlink(missing_ok=True)
+    record.unlink(missing_ok=True)
 
 
-def note_plan(outputs: Iterable[str], *, layout: Layout) -> None:
-    """Note what the jobs of a plan will replace, for those that fail before they can note it (a node breaks down, say).
+def record_plan(outputs: Iterable[str], *, layout: Layout) -> None:
+    """Record the outputs that a plan will replace, for jobs that fail before they record them, such as on a lost node.
 
-    What was noted before and is still missing stays.
+    Outputs that were recorded before and are still missing stay recorded.
     """
-    write_json(_plan(layout), sorted({*unfinished(layout), *map(str, outputs)}))
+    write_json(_plan_record(layout), sorted({*unfinished(layout), *map(str, outputs)}))
 
 
-def forget_plan(layout: Layout) -> None:
-    """Drop the note of a plan, all of whose jobs ended well."""
-    _plan(layout).unlink(missing_ok=True)
+def delete_plan_record(layout: Layout) -> None:
+    """Delete the record of a plan whose jobs have all succeeded."""
+    _plan_record(layout).unlink(missing_ok=True)
 
 
 def unfinished(layout: Layout) -> list[str]:
-    """List the noted outputs that are missing. A note that is broken is a `UserError`."""
-    notes = sorted(Path(layout.path("unfinished")).glob("[!.]*.json"))
-    return [name for note in notes for name in read_json(note) if not Path(name).exists()]
+    """List the recorded outputs that are missing. Raises `UserError` if a record is not valid JSON."""
+    records = sorted(Path(layout.path("unfinished")).glob("[!.]*.json"))
+    return [name for record in records for name in read_json(record) if not Path(name).exists()]
 
 
-def _plan(layout: Layout) -> Path:
+def _plan_record(layout: Layout) -> Path:
     return Path(layout.path("unfinished"), "plan.json")

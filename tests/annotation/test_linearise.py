@@ -55,6 +55,6 @@ def test_the_file_has_one_row_per_pair(tmp_path):
 def test_a_parse_of_another_pair_is_an_error(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["He", "sleeps"]] * 2)
     write_parses(tmp_path, [TREE, TREE], [0, 5])
-    with pytest.raises(UserError, match="parses, row 1: it holds pair 5"):
+    with pytest.raises(UserError, match="parses, row 1, has pair 5"):
         write_linearised_parses(annotation=tmp_path / "parses", corpus=corpus, side="source", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -109,7 +109,7 @@ def test_a_selection_without_pairs_is_an_error(tmp_path):
 def test_a_misaligned_annotation_is_an_error(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["a"]] * 2, ids=[0, 1])
     other = write_annotation(tmp_path / "ccg", [0, 2], [True, True])
-    with pytest.raises(UserError, match="row 1: it holds pair 2"):
+    with pytest.raises(UserError, match="row 1, has pair 2"):
         select_pairs(
             SelectionSettings(parsed=PARSED),
             corpus=corpus,

@@ -90,23 +90,21 @@ def test_a_shard_of_other_pairs_is_an_error_that_names_the_row(tmp_path, corpus,
     first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
     second = write_shard(tmp_path / "1", ids, [CHAIN] * 2)
     row, pair = (0, 5) if ids[0] == 8 else (1, 8)
-    with pytest.raises(
-        UserError, match=rf"1, row {row}: it holds pair {ids[row]} where .*, row {row + 2}, has pair {pair}"
-    ):
+    with pytest.raises(UserError, match=rf"1, row {row}, has pair {ids[row]}, but .*, row {row + 2}, has pair {pair}"):
         gather(tmp_path, corpus, [first, second])
 
 
 def test_shards_in_the_wrong_order_are_an_error(tmp_path, corpus):
     first = write_shard(tmp_path / "0", [2, 3], [CHAIN] * 2)
     second = write_shard(tmp_path / "1", [5, 8], [CHAIN] * 2)
-    with pytest.raises(UserError, match="row 0: it holds pair 5 where"):
+    with pytest.raises(UserError, match="row 0, has pair 5, but"):
         gather(tmp_path, corpus, [second, first])
 
 
 def test_a_truncated_shard_is_an_error(tmp_path, corpus):
     first = write_shard(tmp_path / "0", [2, 3, 5, 8], [CHAIN] * 4)
     first.write_bytes(first.read_bytes()[:-20])
-    with pytest.raises(UserError, match="not a whole Parquet file"):
+    with pytest.raises(UserError, match="not a complete Parquet file"):
         gather(tmp_path, corpus, [first])
 
 

@@ -24,7 +24,7 @@ from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TreebankSettings
 from nmtcore.config.typed import plain
-from nmtcore.training.fingerprint import describe, fingerprint
+from nmtcore.training.fingerprint import describe_training, fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ def with_part(run, part, change):
 def records(run):
     """The records that training, checkpoints, inference and scoring of a run depend on."""
     settings = (training_settings, inference_settings, scoring_settings, gold_scoring_settings)
-    return [*(repr(Tracked(None, settings_of(run))) for settings_of in settings), fingerprint(describe(run, data={}))]
+    return [*(repr(Tracked(None, each(run))) for each in settings), fingerprint(describe_training(run, data={}))]
 
 
 @pytest.fixture(scope="module")

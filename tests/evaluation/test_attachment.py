@@ -41,7 +41,7 @@ def test_nothing_to_count():
 
 
 def test_sentences_of_different_texts_are_an_error():
-    with pytest.raises(UserError, match=r"Sentence 1 \(from 0\): a parse of 2 words beside a tree of 1"):
+    with pytest.raises(UserError, match=r"Sentence 1 \(from 0\): the parse has 2 words, the tree 1"):
         attachment([[0], [0, 1]], [[0], [0]], [None, None])
     with pytest.raises(UserError, match="2 parses cannot be scored against 1 trees"):
         attachment([[0], [0]], [[0]], [None])

@@ -47,5 +47,5 @@ def test_unequal_numbers_are_an_error(hypotheses, match):
 
 
 def test_nothing_to_score_is_an_error():
-    with pytest.raises(UserError, match="no translation to score"):
+    with pytest.raises(UserError, match="no translations to score"):
         score_text([], [], tokenize="13a", lowercase=False)

@@ -123,7 +123,7 @@ def test_counted_word_by_word(tmp_path_factory, drawn, groups):
 
 
 def test_an_annotation_of_other_words_is_an_error(tmp_path):
-    with pytest.raises(UserError, match=r"treebank.*, row 1: 1 entries in 'head' for 2 words"):
+    with pytest.raises(UserError, match=r"treebank.*, row 1: 1 values in 'head', but 2 words"):
         compare(tmp_path, [["a"], ["a", "b"]], [Annotation(head=[0])] * 1 + [failed("x")], [Annotation(head=[0])] * 2)
 
 
@@ -135,7 +135,7 @@ def test_annotations_of_other_pairs_are_an_error(tmp_path):
     output = tmp_path / "out.json"
     compare_annotations(first, second, annotators=NAMES, corpus=corpus, side="source", output=output)
     output.unlink()
-    for wrong, fault in ((third, "holds pair 5 where"), (short, "ends before row 1")):
+    for wrong, fault in ((third, "has pair 5, but"), (short, "ends before row 1")):
         for paths in ((first, wrong), (wrong, second)):
             with pytest.raises(UserError, match=fault):
                 compare_annotations(*paths, annotators=NAMES, corpus=corpus, side="source", output=output)

@@ -64,8 +64,8 @@ def test_every_line_stays_a_line(install):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("#!{python}\nimport sys; sys.exit('no model')", r"gave 0 lines for 1 \(status 1; it said: no model\)"),
-        ("#!{python}\nprint('a'); print('b')", r"gave 2 lines for 1 \(status 0\)"),
+        ("#!{python}\nimport sys; sys.exit('no model')", r"wrote 0 lines for 1 \(status 1; error: no model\)"),
+        ("#!{python}\nprint('a'); print('b')", r"wrote 2 lines for 1 \(status 0\)"),
         ("#!/nowhere/python\n", "cannot be started"),
     ],
 )
@@ -77,7 +77,7 @@ def test_a_broken_kytea_is_a_sentence(text, match, install):
 
 def test_a_kytea_without_version_is_a_sentence(install):
     install("#!{python}\nprint('hello')")
-    with pytest.raises(UserError, match="does not tell its version"):
+    with pytest.raises(UserError, match="prints no version"):
         kytea_version()
 
 

@@ -26,7 +26,7 @@ def test_a_run_is_told_in_a_line_per_test_split():
     scores |= {"uas": {"test": uas(86.46), "test_two": uas(None), "dev": uas(1.0)}}
     assert run_lines(scores, RUN) == [
         f"{RUN} test: BLEU 12.3, chrF 24.7, UAS 86.5 (1,500 sentences)",
-        f"{RUN} test_two: BLEU 12.3, chrF 24.7, UAS of nothing (1,500 sentences)",
+        f"{RUN} test_two: BLEU 12.3, chrF 24.7, UAS n/a (1,500 sentences)",
     ]
 
 
@@ -41,5 +41,5 @@ def test_means_over_seeds_are_told_with_their_spread():
     splits = {"test": {"argmax": {"uas": spread(80.0, 0.75)}}, "test_two": {"argmax": {"uas": None}}}
     assert summary_lines({"seeds": [1, 2], "splits": splits}, path) == [
         f"{path} test: UAS 80.0 ± 0.8 (seeds 1, 2)",
-        f"{path} test_two: UAS of nothing (seeds 1, 2)",
+        f"{path} test_two: UAS n/a (seeds 1, 2)",
     ]

@@ -36,7 +36,7 @@ def test_a_seed_without_a_value_leaves_it_to_the_others():
 def test_what_does_not_belong_together_is_an_error():
     with pytest.raises(UserError, match=r"scores\.test\.signature differ between seeds"):
         summarise_seeds([score(20.0), score(20.0, signature="t")])
-    with pytest.raises(UserError, match="scores of the seeds have different entries"):
+    with pytest.raises(UserError, match="scores of the seeds have different keys"):
         summarise_seeds([{"a": 1}, {"b": 1}])
     with pytest.raises(UserError, match="no scores"):
         summarise_seeds([])

@@ -1,4 +1,4 @@
-"""What translating the tests and parsing gold treebanks leave, and how it is made."""
+"""Translating test splits and parsing gold treebanks: the files written, and the batch size."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
 
 
 def translate(folder: Path, run: RunSettings) -> None:
-    """Translate three of `SENTENCES`, with random weights."""
+    """Write files for `SENTENCES`, and translate the first three with random weights."""
     write_corpus(folder / "test.parquet", SENTENCES)
     vocabulary = Vocabulary.of(PIECES)
     rows = [
@@ -38,13 +38,13 @@ def translate(folder: Path, run: RunSettings) -> None:
     for side in SIDES:
         write_rows(folder / f"features/test.{side}.parquet", TOKENS_SCHEMA, rows)
     model = write_bundle(folder / "model", run)
-    places = {"features": folder / "features", "hypotheses": folder / "hypotheses"}
+    folders = {"features": folder / "features", "hypotheses": folder / "hypotheses"}
     corpora = {"test": folder / "test.parquet"}
-    translate_tests(run, model=model, **places, corpora=corpora, device="cpu", threads=1)
+    translate_tests(run, model=model, **folders, corpora=corpora, device="cpu", threads=1)
 
 
 @pytest.mark.parametrize("text", ["detokenised", "tokens"])
-def test_translations_stand_beside_the_references_that_they_are_scored_against(tmp_path: Path, text):
+def test_translations_are_written_next_to_their_references(tmp_path: Path, text):
     run = run_settings(DiagonalParseSettings(layer=0), evaluation=EvaluationSettings(text=text))
     translate(tmp_path, run)
     files = ["test.parquet", "test.references.txt", "test.txt"]
@@ -53,21 +53,21 @@ def test_translations_stand_beside_the_references_that_they_are_scored_against(t
     assert references == [" ".join(words) for words in SENTENCES[:3]]
     assert [row["id"] for row in read_rows(tmp_path / "hypotheses/test.parquet")] == [0, 1, 2]
 
-    places = {"corpora": {"test": tmp_path / "test.parquet"}, "trees": {}, "scores": tmp_path / "scores.json"}
-    score_tests(ScoringSettings.of_tests(run), hypotheses=tmp_path / "hypotheses", **places)
+    files = {"corpora": {"test": tmp_path / "test.parquet"}, "trees": {}, "scores": tmp_path / "scores.json"}
+    score_tests(ScoringSettings.of_tests(run), hypotheses=tmp_path / "hypotheses", **files)
     translations = read_lines(tmp_path / "hypotheses/test.txt")
-    found = read_json(tmp_path / "scores.json")
-    assert found["bleu"] == {"test": score_text(translations, references, text=text)}
-    assert found["uas"]["test"]["argmax"]["sentences"] == 3
+    scores = read_json(tmp_path / "scores.json")
+    assert scores["bleu"] == {"test": score_text(translations, references, text=text)}
+    assert scores["uas"]["test"]["argmax"]["sentences"] == 3
 
 
-def test_gold_treebanks_are_parsed_as_many_sentences_at_once_as_the_settings_say(tmp_path: Path, monkeypatch):
-    asked = []
+def test_gold_treebanks_are_parsed_in_batches_of_the_given_size(tmp_path: Path, monkeypatch):
+    options_used = []
     bundle = SimpleNamespace(model=None, transforms=Transforms())
     for name, result in {"load_bundle": bundle, "load_sources": SimpleNamespace(id=[])}.items():
         monkeypatch.setattr(inference, name, lambda *_, result=result: result)
-    monkeypatch.setattr(inference, "parse_examples", lambda *_, **options: asked.append(options) or [])
+    monkeypatch.setattr(inference, "parse_examples", lambda *_, **options: options_used.append(options) or [])
     run = run_settings(gold=("gold_a",), decoding=DecodingSettings(batch_sentences=3))
-    places = {"model": tmp_path, "features": tmp_path, "parses": tmp_path / "gold"}
-    inference.parse_gold(run, **places, device="cpu", threads=1)
-    assert asked == [{"batch_sentences": 3}]
+    folders = {"model": tmp_path, "features": tmp_path, "parses": tmp_path / "gold"}
+    inference.parse_gold(run, **folders, device="cpu", threads=1)
+    assert options_used == [{"batch_sentences": 3}]

@@ -1,4 +1,4 @@
-"""Trainings of two processes under torchrun, as the workflow starts them."""
+"""Training in two processes under torchrun, started as the workflow starts it."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch.distributed.run import config_from_args, get_args_parser
-from training.torchrun_job import UPDATES, Launched, holder, write_job
+from training.torchrun_job import UPDATES, Launched, lock_holder, write_job
 
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
@@ -23,28 +23,31 @@ from nmtcore.config.runs import run_to_json
 from nmtcore.errors import UserError
 from nmtcore.experiment import launch as launching
 from nmtcore.experiment import process
-from nmtcore.experiment.launch import launch, run_forwarding_signals, torchrun, train_together
+from nmtcore.experiment.launch import launch_training, run_forwarding_signals, torchrun_command, train_distributed
 
 
 @pytest.mark.slow
-def test_torchruns_processes_end_together_say_why_and_go_on(tmp_path: Path):
+def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Path):
     whole, cut = (write_job(tmp_path / name) for name in ("whole", "cut"))
-    first = Launched(whole)
+    uninterrupted = Launched(whole)
 
     killed = Launched(cut)
-    os.kill(holder(killed.wait_for_update(20)), signal.SIGKILL)
+    os.kill(lock_holder(killed.wait_for_update(20)), signal.SIGKILL)
     output, last, code = killed.end()
-    assert (code, last) == (1, "Training in 2 processes stopped with status 1: see above.")
+    assert (code, last) == (1, "Training in 2 processes ended with status 1: their messages are above.")
     assert output.count("Another process of this training ended (") == 1
     assert "Traceback" not in output
     assert "exitcode  : -9" in output
 
-    # What the first process alone notices: somebody else's lock.
+    # Only the first process notices that another trainer has the lock.
     failed = Launched(cut)
     lock = failed.wait_for_update(60)
     lock.write_text('{"token": "another"}')
     output, last, code = failed.end()
-    assert (code, last) == (1, f"Another trainer has taken {lock} while this one stood still; {ENDS}")
+    assert (code, last) == (
+        1,
+        f"Another trainer took {lock} while this one was suspended: this one ends and writes nothing.",
+    )
     assert output.count("Another process of this training ended (") == 1
     assert "Traceback" not in output
     assert "SIGABRT" not in output
@@ -62,33 +65,30 @@ def test_torchruns_processes_end_together_say_why_and_go_on(tmp_path: Path):
     assert (lock.parent / f"{update:08d}.json").exists()
     assert not lock.exists()
 
-    last_part = Launched(cut)
-    for run in (first, last_part):
-        output, _, code = run.end()
+    resumed = Launched(cut)
+    for launched in (uninterrupted, resumed):
+        output, _, code = launched.end()
         assert code == 0, output
         assert "Another process" not in output
-    assert f"Going on from the checkpoint of update {update}." in output
-    one, other = (load_file(Path(job.model) / "weights.safetensors") for job in (whole, cut))
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert f"Resuming from the checkpoint of update {update}." in output
+    expected, actual = (load_file(Path(job.model) / "weights.safetensors") for job in (whole, cut))
+    assert expected.keys() == actual.keys()
+    assert all(torch.equal(expected[name], actual[name]) for name in expected)
     assert not list((tmp_path / "cut").rglob("*.failed.txt"))
-
-
-ENDS = "this one ends and changes nothing."
 
 
 @pytest.fixture
 def commands(monkeypatch):
-    """The commands that are run in place of torchrun, which gives status 3."""
-    found = []
-    monkeypatch.setattr(launching, "run_forwarding_signals", lambda command: found.append(command) or 3)
+    """The commands that would start torchrun; each ends with status 3 instead."""
+    recorded = []
+    monkeypatch.setattr(launching, "run_forwarding_signals", lambda command: recorded.append(command) or 3)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    return found
+    return recorded
 
 
-def test_torchrun_understands_its_options():
-    """As it reads them itself: the trainers get four minutes to save themselves, and every signal that may come."""
-    command = torchrun(Path("job.json"), processes=4)
+def test_torchruns_own_parser_reads_our_options():
+    """Workers have four minutes to write a checkpoint, and every signal is forwarded to them."""
+    command = torchrun_command(Path("job.json"), processes=4)
     assert command[1:3] == ["-m", "nmtcore.training.torchrun"]
     config, _, arguments = config_from_args(get_args_parser().parse_args(command[3:]))
     assert config.shutdown_timeout == 240
@@ -97,51 +97,50 @@ def test_torchrun_understands_its_options():
     assert arguments[-3:] == ["-m", "nmtcore.experiment.process", "job.json"]
 
 
-@pytest.mark.parametrize(("threads", "each"), [(8, 2), (7, 1), (2, 1)])
-def test_processes_share_the_threads_of_the_job(tmp_path: Path, commands, threads, each):
+@pytest.mark.parametrize(("threads", "threads_per_process"), [(8, 2), (7, 1), (2, 1)])
+def test_processes_share_the_threads_of_the_job(tmp_path: Path, commands, threads, threads_per_process):
     job = replace(write_job(tmp_path), device="cuda", gpus=4, threads=threads)
-    with pytest.raises(UserError, match="Training in 4 processes stopped with status 3: see above"):
-        launch(job)
-    told = json.loads((tmp_path / "checkpoints/job.json").read_text())
-    assert told == {**vars(job), "threads": each}
-    assert commands == [torchrun(tmp_path / "checkpoints/job.json", processes=4)]
+    with pytest.raises(UserError, match="Training in 4 processes ended with status 3: their messages are above"):
+        launch_training(job)
+    written = json.loads((tmp_path / "checkpoints/job.json").read_text())
+    assert written == {**vars(job), "threads": threads_per_process}
+    assert commands == [torchrun_command(tmp_path / "checkpoints/job.json", processes=4)]
 
 
-def test_more_gpus_than_there_are_are_a_sentence(tmp_path: Path, commands):
+def test_more_gpus_than_the_machine_has_are_an_error(tmp_path: Path, commands):
     with pytest.raises(
         UserError, match="gpus: 5 requests one GPU for each of 5 processes, but 4 GPUs are visible here"
     ):
-        launch(replace(write_job(tmp_path), device="cuda", gpus=5))
+        launch_training(replace(write_job(tmp_path), device="cuda", gpus=5))
     assert not commands
 
 
-def test_the_sentence_of_a_process_is_told_once(tmp_path: Path, monkeypatch, commands):
-    """Not that of an earlier attempt."""
+def test_the_error_of_a_process_is_that_of_this_attempt(tmp_path: Path, monkeypatch, commands):
     job = write_job(tmp_path)
     (tmp_path / "checkpoints").mkdir()
-    (tmp_path / "checkpoints/job.failed.txt").write_text("An older sentence.\n")
-    with pytest.raises(UserError, match="stopped with status 3"):
-        train_together(job)
+    (tmp_path / "checkpoints/job.failed.txt").write_text("The error of an earlier attempt.\n")
+    with pytest.raises(UserError, match="ended with status 3"):
+        train_distributed(job)
 
-    def fails(job):
+    def fail(job):
         raise UserError("The GPU's memory is full.")
 
-    monkeypatch.setattr(process, "train_run", fails)
+    monkeypatch.setattr(process, "train_run", fail)
 
-    def one_process(command):
+    def run_one_process(command):
         process.run_process(command[-1:])
-        return ends.pop()
+        return statuses.pop()
 
-    ends = []
-    monkeypatch.setattr("os._exit", ends.append)
-    monkeypatch.setattr(launching, "run_forwarding_signals", one_process)
+    statuses = []
+    monkeypatch.setattr("os._exit", statuses.append)
+    monkeypatch.setattr(launching, "run_forwarding_signals", run_one_process)
     for _ in range(2):
         with pytest.raises(UserError) as caught:
-            train_together(job)
+            train_distributed(job)
         assert str(caught.value) == "The GPU's memory is full."
 
 
-def test_a_broken_job_file_is_a_sentence(tmp_path: Path):
+def test_a_missing_job_file_is_an_error_without_a_stack_trace(tmp_path: Path):
     command = [sys.executable, "-m", "nmtcore.experiment.process", str(tmp_path / "absent.json")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode != 0
@@ -162,7 +161,7 @@ sys.exit(run_forwarding_signals([sys.executable, "-c", child]))
 """
 
 
-def test_signals_reach_the_trainers_behind_torchrun():
+def test_signals_are_forwarded():
     process = subprocess.Popen([sys.executable, "-c", FORWARD], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.2)
@@ -170,15 +169,15 @@ def test_signals_reach_the_trainers_behind_torchrun():
     assert process.wait(timeout=30) == 7
 
 
-def test_the_shipped_components_can_be_told_as_json(root: Path):
-    project, told = Project.load(root / "config"), set()
+def test_the_runs_of_all_shipped_systems_can_be_written_as_json(root: Path):
+    project, written = Project.load(root / "config"), set()
     for dataset, system in product(project.dataset_files, project.system_entries):
         with suppress(MissingAnnotation):
             json.dumps(run_to_json(project.run(dataset, system, "smoke", 1)))
-            told.add(system)
-    assert told == set(project.system_entries)
+            written.add(system)
+    assert written == set(project.system_entries)
 
 
-def test_trainers_import_nothing_from_the_working_directory():
-    looks_here = "import sys; sys.exit('' in sys.path)"
-    assert run_forwarding_signals([sys.executable, "-c", looks_here]) == 0
+def test_workers_import_nothing_from_the_working_directory():
+    searches_working_directory = "import sys; sys.exit('' in sys.path)"
+    assert run_forwarding_signals([sys.executable, "-c", searches_working_directory]) == 0

@@ -102,21 +102,21 @@ def test_selected_rows_are_those_of_the_whole_files(tmp_path, kept, group):
 def test_tokens_of_other_rows_than_the_selected_are_an_error(tmp_path):
     write_features(tmp_path, [([1], failed("why"))] * 3)
     selection = write_selection(tmp_path / "selection", [True, False, True], [0, 1, 2])
-    with pytest.raises(UserError, match=r"trees, row 1: it holds pair 2 where .*source\.parquet, row 1, has pair 1"):
+    with pytest.raises(UserError, match=r"trees, row 1, has pair 2, but .*source\.parquet, row 1, has pair 1"):
         extract(tmp_path, selection=selection)
     rows = list(read_rows(tmp_path / "train.source.parquet"))
     write_rows(tmp_path / "train.source.parquet", TOKENS_SCHEMA, [rows[0], rows[2]])
-    with pytest.raises(UserError, match=r"trees, row 1: it holds pair 1"):
+    with pytest.raises(UserError, match=r"trees, row 1, has pair 1"):
         extract(tmp_path)
     other = write_selection(tmp_path / "other", [True] * 3, [0, 1, 3])
-    with pytest.raises(UserError, match=r"other, row 2: it holds pair 3"):
+    with pytest.raises(UserError, match=r"other, row 2, has pair 3"):
         extract(tmp_path, selection=other)
 
 
 def test_a_row_of_another_pair_is_an_error_that_names_it(tmp_path):
     sentences = [([1], failed("why"))] * 3
     write_features(tmp_path, sentences, annotation_ids=[0, 2, 1])
-    with pytest.raises(UserError, match=r"trees, row 1: it holds pair 2 where .*, row 1, has pair 1"):
+    with pytest.raises(UserError, match=r"trees, row 1, has pair 2, but .*, row 1, has pair 1"):
         extract(tmp_path)
     assert not (tmp_path / "train.source.spacy.parquet").exists()
 
@@ -126,7 +126,7 @@ def test_a_file_that_ends_early_is_an_error(tmp_path, short):
     write_features(tmp_path, [([1], failed("why"))] * 3)
     rows = list(read_rows(tmp_path / short))[:2]
     write_rows(tmp_path / short, ANNOTATION_SCHEMA if short == "trees" else TOKENS_SCHEMA, rows)
-    with pytest.raises(UserError, match=rf"{short} ends before row 2, .* goes on"):
+    with pytest.raises(UserError, match=rf"{short} ends before row 2, but .* does not"):
         extract(tmp_path)
 
 

@@ -103,7 +103,7 @@ def test_no_model_is_said_in_one_line(tmp_path):
 def test_what_stands_where_a_file_is_wanted_stays(model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     _, errors = nmtcore("attention", model, "-o", tmp_path / "pipe", code=2)
-    assert errors == f"nmtcore attention: {tmp_path / 'pipe'} is no ordinary file: name a file to write.\n"
+    assert errors == f"nmtcore attention: {tmp_path / 'pipe'} is not a regular file: choose another output file.\n"
     assert (tmp_path / "pipe").is_fifo()
 
 

@@ -11,7 +11,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
-from nmtcore.experiment.output import Output
+from nmtcore.experiment.output import TextOutput
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
@@ -83,7 +83,7 @@ def test_scores_compare_texts_with_their_capitals(kind, text, hypothesis, refere
     run = truecased_run(kind, evaluation=EvaluationSettings(text=text))
     segmentation = write_segmentation(tmp_path / "segmentation")
     vocabulary = Vocabulary.load(segmentation / "target.vocab")
-    output = Output(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"), Transforms())
+    output = TextOutput(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"), Transforms())
     tokens = vocabulary.ids(["the", "ca@@", "t", "."])
     assert output.text(Hypothesis(tokens=tokens, score=0.0, log_probability=0.0)) == hypothesis
     assert output.references(rows(tmp_path / "test.parquet"), 1) == [reference]

@@ -1,3 +1,5 @@
+"""Fixtures of the training tests: one thread per process, and runs in two processes."""
+
 import socket
 
 import pytest
@@ -14,14 +16,14 @@ def _one_thread():
 
 
 @pytest.fixture
-def together():
-    """Start a run on two processes, as torchrun does."""
+def start_pair():
+    """A function that starts a run in two processes, as torchrun does."""
 
-    def started(folder, **options):
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = found.getsockname()[1]
-        where = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        return [start(folder, env={**where, "RANK": rank, "LOCAL_RANK": rank}, **options) for rank in "01"]
+    def start_both(folder, **options):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        env = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        return [start(folder, env={**env, "RANK": rank, "LOCAL_RANK": rank}, **options) for rank in "01"]
 
-    return started
+    return start_both

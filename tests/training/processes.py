@@ -1,4 +1,4 @@
-"""Training in processes of its own, to be killed or multiplied."""
+"""Training in processes of their own, which tests kill, interrupt or run in pairs."""
 
 import json
 import multiprocessing
@@ -10,13 +10,13 @@ from training import tiny
 SETTINGS = {"max_updates": 40, "validation": {"every": 7}, "checkpoint_every": 5, "keep": "average", "average": 3}
 
 
-# Importing torch takes seconds: once, in the process that the others are forked from.
+# Importing torch takes seconds, so only the process from which the others are forked does it.
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["training.tiny", "nmtcore.training.train", "torch.utils.tensorboard"])
 
 
 def start(folder, *, env=None, settings=None, **options):
-    """Start a training process."""
+    """Start a training process; `options` are those of `tiny.train_in_process`."""
     folder.mkdir(exist_ok=True)
     options["settings"] = SETTINGS | (settings or {})
     process = PROCESSES.Process(target=tiny.train_in_process, args=(folder, options, env or {}))
@@ -25,24 +25,24 @@ def start(folder, *, env=None, settings=None, **options):
 
 
 def end_of(process, folder):
-    """Wait for a process; give what it wrote and its exit code."""
+    """Wait for a process; return its output and its exit code."""
     process.join(60)
     return (folder / f"output.{process.pid}").read_text(), process.exitcode
 
 
 def finish(folder, *processes):
-    """Wait for processes that must end well."""
+    """Wait for processes, all of which must succeed."""
     for process in processes:
         output, code = end_of(process, folder)
         assert code == 0, output
 
 
-def final(folder):
+def final_weights(folder):
     return load_file(folder / "final.safetensors")
 
 
-def updates_in(folder):
-    """Every update that the log's lines sum up."""
+def logged_updates(folder):
+    """List the updates that the training lines of the log cover, and the updates of the validation lines."""
     lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
     training = [line for line in lines if "validation" not in line]
     updates = [u for line in training for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
@@ -50,9 +50,9 @@ def updates_in(folder):
 
 
 def wait_for_update(process, folder, update):
-    """Wait until the process has a checkpoint of at least so many updates."""
+    """Wait until the process has written a checkpoint of `update` or a later update."""
     while process.is_alive():
-        found = [int(path.stem) for path in (folder / "checkpoints").glob("0*.json")]
-        if found and max(found) >= update:
+        updates = [int(path.stem) for path in (folder / "checkpoints").glob("0*.json")]
+        if updates and max(updates) >= update:
             return
         time.sleep(0.005)

@@ -1,10 +1,12 @@
+"""Batches, micro-batches and validation batches cover all pairs within their size."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.config.training import BatchSettings
-from nmtcore.training.batch_plan import Lengths, blocks, plan_epoch, rows_within_length, share
+from nmtcore.training.batch_plan import Lengths, micro_batches, plan_epoch, rows_within_length, validation_batches
 
 pairs = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=200)
 batch_settings = st.builds(
@@ -22,7 +24,7 @@ def lengths_of(sizes: list[tuple[int, int]]) -> Lengths:
 
 
 def size(rows: np.ndarray, lengths: Lengths, unit: str) -> int:
-    """What a batch takes, counted pair by pair."""
+    """Compute the size of a batch, pair by pair."""
     if unit == "sentences":
         return len(rows)
     return len(rows) * max(max(int(lengths.source[i]), int(lengths.target[i])) for i in rows)
@@ -43,72 +45,75 @@ def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(sizes, settings, s
 
 
 @given(pairs, batch_settings, st.integers(1, 4))
-def test_devices_share_a_batch_without_loss(sizes, settings, ranks):
+def test_every_pair_of_a_batch_goes_to_one_device(sizes, settings, world_size):
     lengths = lengths_of(sizes)
     plan = plan_epoch(lengths, np.arange(len(sizes)), settings, seed=1, epoch=0)
     for step in range(len(plan)):
-        shares = [share(plan[step], lengths.longer, settings, rank=r, ranks=ranks) for r in range(ranks)]
-        pieces = [piece for pieces in shares for piece in pieces]
+        parts = [
+            micro_batches(plan[step], lengths.longer, settings, rank=rank, world_size=world_size)
+            for rank in range(world_size)
+        ]
+        pieces = [piece for part in parts for piece in part]
         assert sorted(row for piece in pieces for row in piece) == sorted(plan[step])
-        counts = [sum(len(piece) for piece in pieces) for pieces in shares]
+        counts = [sum(len(piece) for piece in part) for part in parts]
         assert max(counts) - min(counts) <= 1
         for piece in pieces:
             assert len(piece) == 1 or size(piece, lengths, settings.unit) <= (settings.device_size or settings.size)
 
 
-def test_devices_get_every_so_manieth_pair_in_pieces_of_their_own_size():
+def test_devices_get_every_nth_pair_in_micro_batches_of_their_size():
     longer = np.array([2, 3, 3, 4, 5, 5, 6, 7, 8, 9])
     settings = BatchSettings(size=90, device_size=12)
-    shares = [share(np.arange(10), longer, settings, rank=r, ranks=3) for r in range(3)]
-    pieces = [[piece.tolist() for piece in pieces] for pieces in shares]
-    assert pieces == [[[0, 3], [6], [9]], [[1, 4], [7]], [[2, 5], [8]]]
+    parts = [micro_batches(np.arange(10), longer, settings, rank=rank, world_size=3) for rank in range(3)]
+    assert [[piece.tolist() for piece in part] for part in parts] == [[[0, 3], [6], [9]], [[1, 4], [7]], [[2, 5], [8]]]
 
 
-def test_a_batch_takes_as_many_pairs_as_fit():
+def test_a_batch_has_as_many_pairs_as_fit():
     lengths = lengths_of([(5, 4)] * 8 + [(6, 6)] * 4)
     plan = plan_epoch(lengths, np.arange(12), BatchSettings(size=20, pool=100), seed=1, epoch=0)
     assert sorted(len(plan[step]) for step in range(len(plan))) == [1, 3, 4, 4]
 
 
 @given(pairs, batch_settings)
-def test_blocks_hold_every_row_once(sizes, settings):
+def test_validation_batches_contain_every_row_once(sizes, settings):
     lengths = lengths_of(sizes)
-    found = blocks(lengths, settings)
-    assert sorted(row for block in found for row in block) == list(range(len(sizes)))
+    batches = validation_batches(lengths, settings)
+    assert sorted(row for batch in batches for row in batch) == list(range(len(sizes)))
     limit = settings.device_size or settings.size
-    assert all(len(block) == 1 or size(block, lengths, settings.unit) <= limit for block in found)
+    assert all(len(batch) == 1 or size(batch, lengths, settings.unit) <= limit for batch in batches)
 
 
-def test_a_plan_depends_on_seed_and_epoch_alone():
+def test_a_plan_depends_only_on_seed_and_epoch():
     lengths = lengths_of([(1 + i % 20, 1 + (i * 7) % 20) for i in range(300)])
     settings = BatchSettings(size=100, pool=4)
 
-    def plan(**where: int) -> list[list[int]]:
-        made = plan_epoch(lengths, np.arange(300), settings, **where)
-        return [made[step].tolist() for step in range(len(made))]
+    def batches(*, seed: int, epoch: int) -> list[list[int]]:
+        plan = plan_epoch(lengths, np.arange(300), settings, seed=seed, epoch=epoch)
+        return [plan[step].tolist() for step in range(len(plan))]
 
-    assert plan(seed=1, epoch=3) == plan(seed=1, epoch=3)
-    assert plan(seed=1, epoch=3) != plan(seed=1, epoch=4)
-    assert plan(seed=1, epoch=3) != plan(seed=2, epoch=3)
+    assert batches(seed=1, epoch=3) == batches(seed=1, epoch=3)
+    assert batches(seed=1, epoch=3) != batches(seed=1, epoch=4)
+    assert batches(seed=1, epoch=3) != batches(seed=2, epoch=3)
 
 
 @pytest.mark.parametrize("unit", ["tokens", "sentences"])
 def test_sorting_within_pools_saves_most_of_the_padding(unit):
     generator = np.random.default_rng(0)
     source = generator.integers(2, 60, 20_000)
-    lengths = Lengths(source=source, target=np.maximum(2, source + generator.integers(-4, 5, len(source))))
+    target = np.maximum(2, source + generator.integers(-4, 5, len(source)))
+    lengths = Lengths(source=source, target=target)
 
-    def padded(pool: int) -> float:
+    def padding(pool: int) -> float:
         settings = BatchSettings(unit=unit, size=4096 if unit == "tokens" else 64, pool=pool)
         plan = plan_epoch(lengths, np.arange(len(source)), settings, seed=1, epoch=0)
         batches = [plan[step] for step in range(len(plan))]
-        places = sum(len(b) * (lengths.source[b].max() + lengths.target[b].max()) for b in batches)
-        return 1 - (lengths.source.sum() + lengths.target.sum()) / places
+        positions = sum(len(b) * (lengths.source[b].max() + lengths.target[b].max()) for b in batches)
+        return 1 - (lengths.source.sum() + lengths.target.sum()) / positions
 
-    assert padded(20) < 0.15 < padded(1) / 2
+    assert padding(20) < 0.15 < padding(1) / 2
 
 
-def test_batches_of_a_pool_come_in_random_order_of_length():
+def test_batches_of_a_pool_are_shuffled():
     lengths = lengths_of([(1 + i % 50, 1 + i % 50) for i in range(2000)])
     plan = plan_epoch(lengths, np.arange(2000), BatchSettings(size=200, pool=1000), seed=1, epoch=0)
     longest = [lengths.source[plan[step]].max() for step in range(len(plan))]

@@ -1,3 +1,5 @@
+"""Checkpoints are complete or ignored, and only the needed ones are kept."""
+
 import json
 import math
 import re
@@ -14,7 +16,7 @@ from nmtcore.training.state import TrainingState
 
 @pytest.fixture
 def trained():
-    """A model after one step of Adam, its optimiser, and its run."""
+    """A model after one step of Adam, and its optimiser."""
     return model_and_optimiser(steps=1)
 
 
@@ -28,24 +30,25 @@ def model_and_optimiser(*, steps: int):
     return model, optimiser
 
 
-def saved(folder, trained, *updates: int, said=None, **state) -> Checkpoints:
-    store = Checkpoints(folder, log=[].append if said is None else said.append)
+def save(folder, trained, *updates: int, messages=None, **state) -> Checkpoints:
+    """Save a checkpoint for each update; the rest of each training state is `state`."""
+    checkpoints = Checkpoints(folder, log=[].append if messages is None else messages.append)
     for update in updates:
-        store.save(TrainingState(update=update, **state), *trained)
-    return store
+        checkpoints.save(TrainingState(update=update, **state), *trained)
+    return checkpoints
 
 
-def test_what_is_saved_is_loaded(tmp_path, trained):
+def test_loading_restores_the_state_the_weights_and_the_optimiser(tmp_path, trained):
     values = {"epoch": 3, "step": 7, "best_score": -math.pi, "scores": {"perplexity": math.inf}, "window": [3, 5]}
-    store = saved(tmp_path, trained, 5, **values)
+    checkpoints = save(tmp_path, trained, 5, **values)
     model, optimiser = model_and_optimiser(steps=0)
-    assert store.load(store.newest(), model, optimiser) == TrainingState(update=5, **values)
+    assert checkpoints.load(checkpoints.newest(), model, optimiser) == TrainingState(update=5, **values)
     for (name, a), (_, b) in zip(named_weights(trained[0]), named_weights(model), strict=True):
         assert torch.equal(a, b), name
-    # The next step goes alike.
-    for one, other in (trained, (model, optimiser)):
-        sum((p * p).sum() for p in one.parameters()).backward()
-        other.step(rate=0.01)
+    # The next step of the optimiser is the same.
+    for its_model, its_optimiser in (trained, (model, optimiser)):
+        sum((p * p).sum() for p in its_model.parameters()).backward()
+        its_optimiser.step(rate=0.01)
     assert all(
         torch.equal(a, b) for (_, a), (_, b) in zip(named_weights(trained[0]), named_weights(model), strict=True)
     )
@@ -78,75 +81,75 @@ def remove_tensors(folder):
     (folder / "00000009.safetensors").unlink()
 
 
-def half_json(folder):
+def truncate_json(folder):
     path = folder / "00000009.json"
     path.write_text(path.read_text()[:40])
 
 
-def strange_json(folder):
+def replace_json(folder):
     (folder / "00000009.json").write_text("[]")
 
 
-@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty_tensors, remove_tensors, half_json, strange_json])
-def test_a_damaged_checkpoint_is_never_taken(tmp_path, trained, damage):
-    said = []
-    store = saved(tmp_path, trained, 4, 9, said=said)
+@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty_tensors, remove_tensors, truncate_json, replace_json])
+def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained, damage):
+    messages = []
+    checkpoints = save(tmp_path, trained, 4, 9, messages=messages)
     damage(tmp_path)
-    assert store.newest() == 4
-    assert len(said) == 1
-    assert "00000009" in said[0]
-    assert "Going back to the checkpoint before it." in said[0]
-    assert store.newest() == 4
-    assert len(said) == 1
+    assert checkpoints.newest() == 4
+    assert len(messages) == 1
+    assert "00000009" in messages[0]
+    assert "Going back to the checkpoint before it." in messages[0]
+    assert checkpoints.newest() == 4
+    assert len(messages) == 1
 
 
 def test_tensors_without_json_are_no_checkpoint(tmp_path, trained):
-    store = saved(tmp_path, trained, 4, 9)
+    checkpoints = save(tmp_path, trained, 4, 9)
     (tmp_path / "00000009.json").unlink()
     (tmp_path / ".00000012.safetensors.77.partial").write_bytes(b"half")
-    assert store.newest() == 4
+    assert checkpoints.newest() == 4
     assert sorted(path.name for path in tmp_path.iterdir()) == ["00000004.json", "00000004.safetensors"]
 
 
-def test_there_may_be_no_checkpoint(tmp_path):
+def test_a_missing_folder_has_no_checkpoint(tmp_path):
     assert Checkpoints(tmp_path / "nowhere").newest() is None
 
 
-def test_both_newest_keep_what_they_refer_to(tmp_path, trained):
-    store = saved(tmp_path, trained, 1, 2, 3)
-    assert store.updates() == [2, 3]
-    store.save(TrainingState(update=4, best_update=2, window=[3, 4]), *trained)
-    store.save(TrainingState(update=5, best_update=5, window=[4, 5]), *trained)
-    assert store.updates() == [2, 3, 4, 5]  # 5 may turn out to be damaged: 4 needs 2 and 3
-    store.save(TrainingState(update=6, best_update=5, window=[5, 6]), *trained)
-    assert store.updates() == [4, 5, 6]
+def test_checkpoints_that_the_two_newest_refer_to_are_kept(tmp_path, trained):
+    checkpoints = save(tmp_path, trained, 1, 2, 3)
+    assert checkpoints.updates() == [2, 3]
+    checkpoints.save(TrainingState(update=4, best_update=2, window=[3, 4]), *trained)
+    checkpoints.save(TrainingState(update=5, best_update=5, window=[4, 5]), *trained)
+    assert checkpoints.updates() == [2, 3, 4, 5]  # if 5 is damaged, 4 is used and needs 2 and 3
+    checkpoints.save(TrainingState(update=6, best_update=5, window=[5, 6]), *trained)
+    assert checkpoints.updates() == [4, 5, 6]
 
 
-def test_another_models_checkpoint_is_a_sentence(tmp_path, trained):
-    store = saved(tmp_path, trained, 1)
+def test_a_checkpoint_of_another_model_is_an_error(tmp_path, trained):
+    checkpoints = save(tmp_path, trained, 1)
     other = torch.nn.Linear(3, 3)
     with pytest.raises(UserError, match="belongs to another model"):
-        store.load(1, other, Adam(dict(other.named_parameters()), tiny.settings().training))
+        checkpoints.load(1, other, Adam(dict(other.named_parameters()), tiny.settings().training))
 
 
 @pytest.mark.parametrize("changed", ["encoder.0.feed_forward.inner.bias", "decoder_norm.weight"])
-def test_the_tensor_of_another_shape_is_named(tmp_path, trained, changed):
-    store = saved(tmp_path, trained, 1)
+def test_the_error_names_a_tensor_of_another_shape(tmp_path, trained, changed):
+    checkpoints = save(tmp_path, trained, 1)
     model, optimiser = model_and_optimiser(steps=0)
     name, parameter = next((n, p) for n, p in named_weights(model) if n == changed)
     parameter.data = torch.zeros(len(parameter) + 1)
     with pytest.raises(UserError, match=rf"belongs to another model \({re.escape(name)} differs\)"):
-        store.load(1, model, optimiser)
+        checkpoints.load(1, model, optimiser)
 
 
-def test_a_full_disk_leaves_the_older_checkpoint(tmp_path, trained, monkeypatch):
-    store = saved(tmp_path, trained, 4)
+def test_a_full_disk_does_not_harm_the_older_checkpoint(tmp_path, trained, monkeypatch):
+    checkpoints = save(tmp_path, trained, 4)
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("nmtcore.training.checkpoints.save_file", full)
     with pytest.raises(UserError, match="is full"):
-        store.save(TrainingState(update=9), *trained)
-    assert store.newest() == 4
+        checkpoints.save(TrainingState(update=9), *trained)
+    assert checkpoints.newest() == 4
     assert json.loads((tmp_path / "00000004.json").read_text())["state"]["update"] == 4

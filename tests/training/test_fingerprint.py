@@ -1,3 +1,5 @@
+"""Fingerprints of settings and data, and the folders of checkpoints named after them."""
+
 from dataclasses import replace
 
 import pytest
@@ -5,13 +7,13 @@ from training import tiny
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.files import write_json
-from nmtcore.training.fingerprint import changes, checkpoint_folder, describe, fingerprint, hash_files
+from nmtcore.training.fingerprint import checkpoint_folder, describe_changes, describe_training, fingerprint, hash_files
 
 DATA = {"train.source.parquet": "aa", "source.vocab": "bb"}
 
 
-def name_of(run, data=DATA):
-    return fingerprint(describe(run, data=data))
+def fingerprint_of(run, data=DATA):
+    return fingerprint(describe_training(run, data=data))
 
 
 RUN = tiny.settings()
@@ -30,8 +32,8 @@ RUN = tiny.settings()
         replace(RUN, sentences=replace(RUN.sentences, train=100)),
     ],
 )
-def test_what_matters_for_training_gives_another_name(other):
-    assert name_of(RUN) != name_of(other)
+def test_settings_that_affect_training_change_the_fingerprint(other):
+    assert fingerprint_of(RUN) != fingerprint_of(other)
 
 
 @pytest.mark.parametrize(
@@ -45,26 +47,26 @@ def test_what_matters_for_training_gives_another_name(other):
         replace(RUN, sentences=replace(RUN.sentences, test=100)),
     ],
 )
-def test_what_does_not_matter_keeps_the_name(other):
-    assert name_of(RUN) == name_of(other)
+def test_other_settings_do_not_change_the_fingerprint(other):
+    assert fingerprint_of(RUN) == fingerprint_of(other)
 
 
-def test_data_give_another_name():
-    assert name_of(RUN) != name_of(RUN, {**DATA, "source.vocab": "cc"})
-    assert name_of(RUN) == name_of(RUN, dict(reversed(DATA.items())))
+def test_data_change_the_fingerprint():
+    assert fingerprint_of(RUN) != fingerprint_of(RUN, {**DATA, "source.vocab": "cc"})
+    assert fingerprint_of(RUN) == fingerprint_of(RUN, dict(reversed(DATA.items())))
 
 
-def test_an_edit_starts_afresh_says_what_changed_and_leaves_the_rest(tmp_path):
-    said = []
-    first = checkpoint_folder(tmp_path, RUN, data=DATA, log=said.append)
+def test_changed_settings_get_a_new_folder_and_a_message(tmp_path):
+    messages = []
+    first = checkpoint_folder(tmp_path, RUN, data=DATA, log=messages.append)
     (first / "00000001.json").write_text("precious")
-    assert checkpoint_folder(tmp_path, RUN, data=DATA, log=said.append) == first
-    assert said == []
+    assert checkpoint_folder(tmp_path, RUN, data=DATA, log=messages.append) == first
+    assert messages == []
 
     edited = tiny.settings(schedule={"peak": 0.02}, clip_norm=2)
-    second = checkpoint_folder(tmp_path, edited, data={**DATA, "source.vocab": "cc"}, log=said.append)
+    second = checkpoint_folder(tmp_path, edited, data={**DATA, "source.vocab": "cc"}, log=messages.append)
     assert second != first
-    assert len(said) == 1
+    assert len(messages) == 1
     for part in (
         "training.schedule.peak: 0.01 -> 0.02",
         "training.clip_norm: nothing -> 2",
@@ -72,17 +74,17 @@ def test_an_edit_starts_afresh_says_what_changed_and_leaves_the_rest(tmp_path):
         f"starting afresh in {second}",
         f"stay in {first}",
     ):
-        assert part in said[0]
+        assert part in messages[0]
     assert (first / "00000001.json").read_text() == "precious"
-    # Back to the first settings: on with the first checkpoints.
-    assert checkpoint_folder(tmp_path, RUN, data=DATA, log=said.append) == first
-    assert len(said) == 1
+    # The first settings get the first folder again.
+    assert checkpoint_folder(tmp_path, RUN, data=DATA, log=messages.append) == first
+    assert len(messages) == 1
 
 
-def test_changes_name_what_is_new_and_what_is_gone():
+def test_changes_list_new_and_removed_settings_and_files():
     old = {"version": 1, "data": {"a": "1"}, "settings": {"x.y": 1, "gone": True}}
     new = {"version": 2, "data": {"a": "1", "b": "2"}, "settings": {"x.y": 1, "x.z": [1]}}
-    assert changes(old, new) == [
+    assert describe_changes(old, new) == [
         "version: 1 -> 2",
         "b is another file",
         "gone: true -> nothing",
@@ -94,14 +96,16 @@ def test_files_are_hashed_by_content(tmp_path):
     paths = [tmp_path / "a", tmp_path / "b"]
     for path in paths:
         path.write_bytes(b"abc")
-    sums = hash_files(paths)
-    assert sums["a"] == sums["b"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    hashes = hash_files(paths)
+    assert hashes["a"] == hashes["b"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-def test_checkpoints_whose_settings_were_recorded_in_another_way_are_left_with_a_word(tmp_path):
-    description = describe(RUN, data=DATA)
+def test_settings_recorded_in_another_way_get_a_new_folder_and_a_message(tmp_path):
+    description = describe_training(RUN, data=DATA)
     every = {path: value for defaults in description["settings"].defaults.values() for path, value in defaults.items()}
     write_json(tmp_path / "older/run.json", description | {"settings": every | description["settings"]})
-    said = []
-    checkpoint_folder(tmp_path, RUN, data=DATA, log=said.append)
-    assert said[0].startswith("Settings or data changed (the same settings, recorded in another way): starting afresh")
+    messages = []
+    checkpoint_folder(tmp_path, RUN, data=DATA, log=messages.append)
+    assert messages[0].startswith(
+        "Settings or data changed (the same settings, recorded in another way): starting afresh"
+    )

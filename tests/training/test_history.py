@@ -1,4 +1,4 @@
-"""The log, and TensorBoard's curves of it."""
+"""The training log and TensorBoard's curves after a run has been resumed."""
 
 import json
 import logging
@@ -11,15 +11,15 @@ from nmtcore.training.history import History
 event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
 
 
-def line(update, loss):
+def training_line(update, loss):
     return {"update": update, "updates": 1, "loss": loss, "nll": math.nan, "seconds": 2.0 * update}
 
 
 def write(folder, updates, *, after, attempt):
-    """Write an attempt's lines, which goes on from the checkpoint of update `after`."""
+    """Write the lines of an attempt that resumes from the checkpoint of update `after`."""
     history = History(folder, update=after)
     for update in updates:
-        history.write(line(update, update + 0.5 * attempt))
+        history.write(training_line(update, update + 0.5 * attempt))
         if update % 2 == 0:
             history.write({"update": update, "validation": {"bleu": float(attempt)}, "best": True, "seconds": 9.0})
     history.close()
@@ -35,7 +35,7 @@ def points(board, name):
     return [(point.step, point.value) for point in board.Scalars(name)]
 
 
-def test_tensorboard_shows_every_update_of_a_resumed_run_once_and_purges_none(tmp_path, caplog):
+def test_tensorboard_shows_every_update_of_a_resumed_run_once(tmp_path, caplog):
     write(tmp_path, range(1, 8), after=0, attempt=1)
     write(tmp_path, range(5, 10), after=4, attempt=2)
     write(tmp_path, [], after=9, attempt=3)
@@ -49,12 +49,14 @@ def test_tensorboard_shows_every_update_of_a_resumed_run_once_and_purges_none(tm
         *((u, u + 1.0) for u in range(5, 10)),
     ]
     assert points(board, "validation/bleu") == [(2, 1.0), (4, 1.0), (6, 2.0), (8, 2.0)]
-    assert set(board.Tags()["scalars"]) == {"training/loss", "validation/bleu"}, "what is not finite is no point"
+    assert set(board.Tags()["scalars"]) == {"training/loss", "validation/bleu"}, (
+        "values that are not finite have no points"
+    )
     times = [point.wall_time for point in board.Scalars("training/loss")]
     assert [time - times[0] for time in times] == pytest.approx([2.0 * u for u in range(9)], abs=1e-3)
 
 
-def test_a_tensorboard_that_is_running_takes_the_points_of_a_resumed_run_for_new(tmp_path):
+def test_a_running_tensorboard_replaces_the_points_of_the_earlier_attempt(tmp_path):
     write(tmp_path, range(1, 8), after=0, attempt=1)
     board = load(tmp_path)
     write(tmp_path, range(5, 7), after=4, attempt=2)

@@ -1,4 +1,4 @@
-"""Runs that are killed, asked to stop, or shared by two processes end as one that was left alone."""
+"""Runs that are killed, stopped by a signal or trained in two processes end with the weights of an undisturbed run."""
 
 import json
 import os
@@ -9,22 +9,22 @@ import time
 
 import pytest
 import torch
-from training.processes import end_of, final, finish, start, updates_in, wait_for_update
+from training.processes import end_of, final_weights, finish, logged_updates, start, wait_for_update
 
 
-def same(one, other):
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+def same_tensors(first, second):
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """The weights of a run that was left alone."""
-    folder = tmp_path_factory.mktemp("alone")
+def undisturbed(tmp_path_factory):
+    """The final_weights weights of an undisturbed run."""
+    folder = tmp_path_factory.mktemp("undisturbed")
     finish(folder, start(folder))
-    return final(folder)
+    return final_weights(folder)
 
 
-def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(tmp_path, alone):
+def test_a_run_killed_at_random_times_ends_with_the_same_weights(tmp_path, undisturbed):
     generator, killed = random.Random(), 0
     for update in (5, 20):
         process = start(tmp_path, pause=0.01)
@@ -33,15 +33,15 @@ def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(tmp_path, alo
         process.kill()
         killed += end_of(process, tmp_path)[1] == -signal.SIGKILL
         with open(tmp_path / "checkpoints" / "training.jsonl", "a") as log:
-            log.write('{"update": 41')  # and in the middle of a line
+            log.write('{"update": 41')  # the process was killed in the middle of a line
     assert killed == 2
     finish(tmp_path, start(tmp_path))
-    assert same(final(tmp_path), alone)
-    assert updates_in(tmp_path) == (list(range(1, 41)), [7, 14, 21, 28, 35, 40])
+    assert same_tensors(final_weights(tmp_path), undisturbed)
+    assert logged_updates(tmp_path) == (list(range(1, 41)), [7, 14, 21, 28, 35, 40])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])
-def test_a_signal_ends_the_run_at_once_with_a_checkpoint(tmp_path, alone, number):
+def test_a_signal_ends_the_run_after_writing_a_checkpoint(tmp_path, undisturbed, number):
     process = start(tmp_path, pause=0.02)
     wait_for_update(process, tmp_path, 5)
     os.kill(process.pid, number)
@@ -52,77 +52,77 @@ def test_a_signal_ends_the_run_at_once_with_a_checkpoint(tmp_path, alone, number
     assert (tmp_path / "checkpoints" / f"{stopped:08d}.json").exists()
     assert not (tmp_path / "checkpoints" / "lock").exists()
     finish(tmp_path, start(tmp_path))
-    assert same(final(tmp_path), alone)
-    assert updates_in(tmp_path)[0] == list(range(1, 41))
+    assert same_tensors(final_weights(tmp_path), undisturbed)
+    assert logged_updates(tmp_path)[0] == list(range(1, 41))
 
 
-def test_a_retry_waits_for_the_attempt_that_lingers(tmp_path, alone):
+def test_a_second_trainer_waits_for_the_first(tmp_path, undisturbed):
     first = start(tmp_path, pause=0.05)
     wait_for_update(first, tmp_path, 5)
     second = start(tmp_path)
     output, code = end_of(second, tmp_path)
     assert (code, end_of(first, tmp_path)[1]) == (0, 0)
     assert f"process {first.pid} on" in output
-    assert same(final(tmp_path), alone)
-    assert updates_in(tmp_path)[0] == list(range(1, 41))
+    assert same_tensors(final_weights(tmp_path), undisturbed)
+    assert logged_updates(tmp_path)[0] == list(range(1, 41))
 
 
-def test_two_processes_compute_what_one_does(tmp_path, together):
+def test_two_processes_compute_the_same_as_one(tmp_path, start_pair):
     settings = {"parses": True, "dropout": 0.0, "max_updates": 12, "clip_norm": 0.5}
     finish(tmp_path / "one", start(tmp_path / "one", settings=settings, float64=True))
-    finish(tmp_path / "two", *together(tmp_path / "two", settings=settings, float64=True))
-    one, two = final(tmp_path / "one"), final(tmp_path / "two")
-    for name, tensor in one.items():
-        torch.testing.assert_close(two[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
-    lines = [(tmp_path / which / "training.jsonl").read_text().splitlines() for which in ("one", "two")]
-    for a, b in zip(*([json.loads(line) for line in half] for half in lines), strict=True):
+    finish(tmp_path / "two", *start_pair(tmp_path / "two", settings=settings, float64=True))
+    expected, actual = final_weights(tmp_path / "one"), final_weights(tmp_path / "two")
+    for name, tensor in expected.items():
+        torch.testing.assert_close(actual[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
+    lines = [(tmp_path / folder / "training.jsonl").read_text().splitlines() for folder in ("one", "two")]
+    for a, b in zip(*([json.loads(line) for line in log] for log in lines), strict=True):
         for key in ("tokens", "loss", "nll", "loss/depparse", "gradient", "rate", "best"):
             assert a.get(key, 0) == pytest.approx(b.get(key, 0), rel=1e-9)
         assert a.get("validation", {}) == pytest.approx(b.get("validation", {}), rel=1e-9)
 
 
-def test_two_processes_do_not_share_their_dropout(tmp_path, together):
-    processes = together(tmp_path, settings={"max_updates": 3, "seed": 7}, tells_seeds=True)
+def test_two_processes_draw_different_dropout(tmp_path, start_pair):
+    processes = start_pair(tmp_path, settings={"max_updates": 3, "seed": 7}, print_seeds=True)
     for rank, process in enumerate(processes):
         output, code = end_of(process, tmp_path)
         assert code == 0, output
         assert re.findall("seeded with (.*)", output) == [f"7 {update} {rank}" for update in (1, 2, 3)]
 
 
-def test_two_processes_that_are_killed_end_as_if_they_had_not_been(tmp_path, together):
+def test_two_killed_processes_end_with_the_same_weights(tmp_path, start_pair):
     settings = {"max_updates": 30, "keep": "best", "validation": {"every": 6}}
-    finish(tmp_path / "whole", *together(tmp_path / "whole", settings=settings))
+    finish(tmp_path / "whole", *start_pair(tmp_path / "whole", settings=settings))
     cut = tmp_path / "cut"
-    both, one = together(cut, settings=settings, pause=0.01), []
+    both = start_pair(cut, settings=settings, pause=0.01)
     wait_for_update(both[0], cut, 5)
     time.sleep(random.uniform(0, 0.1))
     for process in both:
         process.kill()
     assert [end_of(process, cut)[1] for process in both] == [-signal.SIGKILL] * 2
-    # Killed by itself, one leaves the other behind, which ends with a sentence.
-    one = together(cut, settings=settings, pause=0.01)
-    wait_for_update(one[0], cut, 12)
-    one[0].kill()
-    output, code = end_of(one[1], cut)
+    # If only one process is killed, the other one ends with a message.
+    pair = start_pair(cut, settings=settings, pause=0.01)
+    wait_for_update(pair[0], cut, 12)
+    pair[0].kill()
+    output, code = end_of(pair[1], cut)
     assert code == 1
     assert "OtherProcessEnded: Another process of this training ended (" in output
-    assert end_of(one[0], cut)[1] == -signal.SIGKILL
-    finish(cut, *together(cut, settings=settings))
-    assert same(final(cut), final(tmp_path / "whole"))
-    assert updates_in(cut) == (list(range(1, 31)), [6, 12, 18, 24, 30])
+    assert end_of(pair[0], cut)[1] == -signal.SIGKILL
+    finish(cut, *start_pair(cut, settings=settings))
+    assert same_tensors(final_weights(cut), final_weights(tmp_path / "whole"))
+    assert logged_updates(cut) == (list(range(1, 31)), [6, 12, 18, 24, 30])
 
 
-def test_two_processes_stop_together_and_go_on(tmp_path, together):
+def test_two_processes_stop_at_the_same_update_and_resume(tmp_path, start_pair):
     settings = {"max_updates": 30}
-    finish(tmp_path / "whole", *together(tmp_path / "whole", settings=settings))
+    finish(tmp_path / "whole", *start_pair(tmp_path / "whole", settings=settings))
     cut = tmp_path / "cut"
-    processes = together(cut, settings=settings, pause=0.02)
+    processes = start_pair(cut, settings=settings, pause=0.02)
     wait_for_update(processes[0], cut, 5)
     os.kill(processes[1].pid, signal.SIGUSR1)
     for process in processes:
         output, code = end_of(process, cut)
         assert "Training was stopped by" in output
         assert code == 1
-    finish(cut, *together(cut, settings=settings))
-    assert same(final(cut), final(tmp_path / "whole"))
-    assert updates_in(cut)[0] == list(range(1, 31))
+    finish(cut, *start_pair(cut, settings=settings))
+    assert same_tensors(final_weights(cut), final_weights(tmp_path / "whole"))
+    assert logged_updates(cut)[0] == list(range(1, 31))

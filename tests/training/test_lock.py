@@ -1,3 +1,5 @@
+"""Only one trainer at a time holds a folder's lock, and dead holders lose it."""
+
 import json
 import os
 import signal
@@ -24,6 +26,7 @@ with locked(Path(sys.argv[1]), beat=0.1):
 
 @pytest.fixture
 def holder(tmp_path):
+    """A process that holds the lock until it gets a line."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path / "lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -36,55 +39,55 @@ def holder(tmp_path):
 
 
 def test_a_second_trainer_waits_until_the_first_ends(tmp_path, holder):
-    said = []
+    messages = []
     timer = threading.Timer(0.5, lambda: holder.stdin.write("\n") and holder.stdin.flush())
     timer.start()
     began = time.monotonic()
-    with locked(tmp_path / "lock", log=said.append, beat=0.1):
+    with locked(tmp_path / "lock", log=messages.append, beat=0.1):
         assert holder.wait(5) == 0
         assert time.monotonic() - began >= 0.4
-    assert len(said) == 1
-    assert f"process {holder.pid}" in said[0]
-    assert "waiting" in said[0]
+    assert len(messages) == 1
+    assert f"process {holder.pid}" in messages[0]
+    assert "waiting" in messages[0]
     assert not (tmp_path / "lock").exists()
 
 
-def test_a_second_trainer_gives_up_after_a_while(tmp_path, holder):
+def test_a_second_trainer_stops_waiting_when_its_patience_ends(tmp_path, holder):
     with (
         pytest.raises(UserError, match=f"still held by process {holder.pid}"),
         locked(tmp_path / "lock", log=lambda line: None, beat=0.1, patience=0.3),
     ):
-        pytest.fail("two trainers at once")
+        pytest.fail("two trainers hold the lock")
     assert holder.poll() is None
 
 
 def test_the_lock_of_a_killed_process_is_taken_over_at_once(tmp_path, holder):
     os.kill(holder.pid, signal.SIGKILL)
     holder.wait()
-    said = []
-    with locked(tmp_path / "lock", log=said.append, stale=1000):
+    messages = []
+    with locked(tmp_path / "lock", log=messages.append, stale=1000):
         pass
-    assert "taking over" in said[0]
+    assert "taking over" in messages[0]
 
 
-def test_a_process_that_is_dead_but_not_collected_is_gone(tmp_path, holder):
-    os.kill(holder.pid, signal.SIGKILL)  # and no wait: a zombie
+def test_the_lock_of_a_zombie_process_is_taken_over(tmp_path, holder):
+    os.kill(holder.pid, signal.SIGKILL)  # without wait(), it stays a zombie
     while Path(f"/proc/{holder.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
         time.sleep(0.01)
     with locked(tmp_path / "lock", log=lambda line: None, stale=1000, patience=0):
         pass
 
 
-def test_a_lock_of_another_host_is_stale_without_heartbeat(tmp_path):
+def test_a_lock_of_another_host_without_heartbeat_is_taken_over(tmp_path):
     path = tmp_path / "lock"
     path.write_text(json.dumps({"host": "elsewhere/1", "pid": 1, "started": "1", "token": "x", "beat": "1"}))
-    said, began = [], time.monotonic()
-    with locked(path, log=said.append, beat=0.05, stale=0.4):
+    messages, began = [], time.monotonic()
+    with locked(path, log=messages.append, beat=0.05, stale=0.4):
         assert time.monotonic() - began >= 0.4
-    assert "process 1 on elsewhere" in said[0]
+    assert "process 1 on elsewhere" in messages[0]
 
 
-def test_a_heartbeat_from_another_host_keeps_others_out(tmp_path):
+def test_a_lock_of_another_host_with_heartbeat_is_respected(tmp_path):
     path = tmp_path / "lock"
     stop = threading.Event()
 
@@ -93,39 +96,39 @@ def test_a_heartbeat_from_another_host_keeps_others_out(tmp_path):
         (tmp_path / "new").write_text(json.dumps(holder))
         (tmp_path / "new").replace(path)
 
-    def beats() -> None:
+    def write_heartbeats() -> None:
         count = 0
         while not stop.wait(0.05):
             count += 1
             beat(count)
 
     beat(0)
-    thread = threading.Thread(target=beats)
+    thread = threading.Thread(target=write_heartbeats)
     thread.start()
     try:
         with (
             pytest.raises(UserError, match="still held by process 1 on elsewhere"),
             locked(path, log=lambda line: None, beat=0.05, stale=0.5, patience=1.5),
         ):
-            pytest.fail("two trainers at once")
+            pytest.fail("two trainers hold the lock")
     finally:
         stop.set()
         thread.join()
 
 
-def test_a_trainer_that_lost_its_lock_notices_and_leaves_it_alone(tmp_path):
+def test_a_trainer_that_lost_its_lock_gets_an_error_and_does_not_remove_the_lock(tmp_path):
     path = tmp_path / "lock"
     with locked(path, beat=0.02) as lock:
-        lock.check()
+        lock.check_held()
         path.unlink()
         path.write_text(json.dumps({"host": "elsewhere/1", "pid": 1, "started": "1", "token": "other", "beat": "1"}))
         time.sleep(0.1)
-        with pytest.raises(UserError, match="Another trainer has taken"):
-            lock.check()
+        with pytest.raises(UserError, match="Another trainer took"):
+            lock.check_held()
     assert json.loads(path.read_text())["token"] == "other"
 
 
-def test_of_many_waiters_one_at_a_time_gets_in(tmp_path):
+def test_many_waiters_hold_the_lock_one_after_another(tmp_path):
     path = tmp_path / "lock"
     path.write_text(json.dumps({"host": "elsewhere/1", "pid": 1, "started": "1", "token": "x", "beat": "1"}))
     inside, most = 0, 0

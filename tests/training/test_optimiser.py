@@ -1,3 +1,5 @@
+"""Adam and gradient clipping give the same results as torch's."""
+
 import copy
 import os
 import subprocess
@@ -8,7 +10,7 @@ import pytest
 import torch
 
 from nmtcore.config.training import TrainingSettings
-from nmtcore.training.optimiser import Adam, clip
+from nmtcore.training.optimiser import Adam, clip_gradient
 
 
 def layer(dtype=torch.float32):
@@ -23,12 +25,12 @@ def backward(model, seed):
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_it_is_torchs_fused_adam(decay, dtype):
+def test_steps_equal_those_of_torchs_fused_adam(decay, dtype):
     settings = TrainingSettings(max_updates=1, betas=(0.8, 0.95), epsilon=1e-6, weight_decay=decay)
     ours, theirs = layer(dtype), layer(dtype)
     adam = Adam(dict(ours.named_parameters()), settings)
-    kind = torch.optim.AdamW if decay else torch.optim.Adam
-    reference = kind(theirs.parameters(), betas=(0.8, 0.95), eps=1e-6, weight_decay=decay, fused=True)
+    optimiser_class = torch.optim.AdamW if decay else torch.optim.Adam
+    reference = optimiser_class(theirs.parameters(), betas=(0.8, 0.95), eps=1e-6, weight_decay=decay, fused=True)
     for update in range(1, 6):
         backward(ours, update)
         backward(theirs, update)
@@ -41,38 +43,39 @@ def test_it_is_torchs_fused_adam(decay, dtype):
         assert ours.weight.grad is None
 
 
-def test_it_goes_on_from_its_tensors():
+def test_a_restored_optimiser_continues_alike():
     settings = TrainingSettings(max_updates=1)
-    one = layer()
-    adam = Adam(dict(one.named_parameters()), settings)
-    backward(one, 1)
+    model = layer()
+    adam = Adam(dict(model.named_parameters()), settings)
+    backward(model, 1)
     adam.step(rate=0.1)
-    other = copy.deepcopy(one)
-    again = Adam(dict(other.named_parameters()), settings)
-    again.restore({name: tensor.clone() for name, tensor in adam.tensors().items()})
-    for model, optimiser in ((one, adam), (other, again)):
-        backward(model, 2)
+    copied = copy.deepcopy(model)
+    restored = Adam(dict(copied.named_parameters()), settings)
+    restored.restore({name: tensor.clone() for name, tensor in adam.tensors().items()})
+    for its_model, optimiser in ((model, adam), (copied, restored)):
+        backward(its_model, 2)
         optimiser.step(rate=0.1)
-    assert torch.equal(one.weight, other.weight)
+    assert torch.equal(model.weight, copied.weight)
     assert set(adam.tensors()) == {"steps", *(f"{n}/{k}" for n in ("weight", "bias") for k in ("mean", "square"))}
 
 
-def test_a_long_gradient_is_scaled_down_and_a_short_one_left():
+def test_only_gradients_over_the_maximum_norm_are_scaled_down():
     model = layer()
     backward(model, 1)
     gradients = [p.grad.clone() for p in model.parameters()]
     norm = torch.cat([g.flatten() for g in gradients]).norm()
-    for longest, scale in ((None, 1.0), (2 * float(norm), 1.0), (0.5 * float(norm), 0.5)):
+    for max_norm, scale in ((None, 1.0), (2 * float(norm), 1.0), (0.5 * float(norm), 0.5)):
         for parameter, gradient in zip(model.parameters(), gradients, strict=True):
             parameter.grad = gradient.clone()
-        torch.testing.assert_close(clip(list(model.parameters()), longest), norm)
+        torch.testing.assert_close(clip_gradient(list(model.parameters()), max_norm), norm)
         for parameter, gradient in zip(model.parameters(), gradients, strict=True):
             torch.testing.assert_close(parameter.grad, gradient * scale)
 
 
 def test_training_does_not_load_torchs_compiler():
-    # It takes a second or more, for nothing.
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent), "OMP_NUM_THREADS": "1"}
+    # Loading it takes a second or more.
+    paths = [str(Path(__file__).parent.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1"}
     program = """
 import sys, tempfile, torch
 from pathlib import Path
@@ -81,7 +84,8 @@ from nmtcore.training.train import train
 run = tiny.settings(max_updates=1)
 data = tiny.examples(20), tiny.examples(5)
 with tempfile.TemporaryDirectory() as folder:
-    train(run, tiny.model_of(run), *data, folder=Path(folder), checkpoints=Path(folder) / "checkpoints")
+    folders = {"log_folder": Path(folder), "checkpoint_folder": Path(folder) / "checkpoints"}
+    train(run, tiny.model_of(run), *data, **folders)
 sys.exit("torch._dynamo" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", program], env=environment).returncode == 0

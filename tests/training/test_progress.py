@@ -1,3 +1,5 @@
+"""Progress lines in a log, the progress bar and durations."""
+
 import io
 
 import pytest
@@ -30,30 +32,30 @@ def clock(monkeypatch):
 
 
 def test_a_log_gets_a_line_every_ten_seconds(clock):
-    said = []
-    shown = Progress(done=100, log=said.append, terminal=io.StringIO())
-    shown.expect(400)
+    lines = []
+    progress_bar = Progress(done=100, log=lines.append, terminal=io.StringIO())
+    progress_bar.set_total(400)
     for update in range(110, 210, 10):
         clock[0] += 3
-        shown.show(record(update))
-    shown.close()
-    assert said == [
+        progress_bar.show(record(update))
+    progress_bar.close()
+    assert lines == [
         "update 140 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 18 s left",
         "update 180 of 400, epoch 2, perplexity 12.35, 4,321 tokens/s, 1 min 6 s left",
     ]
 
 
-def test_a_terminal_gets_a_bar_beside_the_log(clock):
+def test_a_terminal_gets_a_bar_in_addition_to_the_log(clock):
     pytest.importorskip("tqdm")
-    said, terminal = [], Terminal()
-    shown = Progress(done=100, log=said.append, terminal=terminal)
-    shown.expect(400)
+    lines, terminal = [], Terminal()
+    progress_bar = Progress(done=100, log=lines.append, terminal=terminal)
+    progress_bar.set_total(400)
     clock[0] += 11
-    shown.show(record(250))
-    shown.say("a validation")
-    shown.close()
-    assert said[0].startswith("update 250 of 400")
-    assert said[1] == "a validation"
+    progress_bar.show(record(250))
+    progress_bar.write_line("a validation")
+    progress_bar.close()
+    assert lines[0].startswith("update 250 of 400")
+    assert lines[1] == "a validation"
     assert "250/400" in terminal.getvalue()
     assert "4,321 tokens/s" in terminal.getvalue()
 
@@ -78,5 +80,5 @@ def test_a_terminal_gets_a_bar_beside_the_log(clock):
         (100 * 3600, "100 h"),
     ],
 )
-def test_durations_are_written_as_people_do(seconds, text):
+def test_durations_have_at_most_two_units(seconds, text):
     assert duration(seconds) == text

@@ -1,52 +1,54 @@
-"""What goes on where a checkpoint stands, on all devices alike."""
+"""Resuming restores the schedule, and all processes start with the same weights."""
 
 from types import SimpleNamespace
 
 import pytest
 import torch
 from training import tiny
-from training.processes import final, finish
-from training.test_train import run_it, same, scores
+from training.processes import final_weights, finish
+from training.test_train import bleu_scores, same_weights, train_tiny
 
 from nmtcore.training.checkpoints import named_weights
-from nmtcore.training.resume import resume
+from nmtcore.training.resume import start_or_resume
 from nmtcore.training.state import TrainingState
 
 
-def test_a_lowered_rate_stays_lowered(tmp_path):
+def test_a_lowered_rate_stays_lowered_after_resuming(tmp_path):
     settings = {
         "schedule": {"kind": "plateau", "peak": 0.01, "warmup": 0, "patience": 0},
         "validation": {"every": 2, "metric": "bleu"},
         "checkpoint_every": 2,
         "log_every": 1,
     }
-    said = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0]
-    whole = run_it(tmp_path / "whole", tiny.settings(max_updates=12, **settings), validate=scores(*said)[0])
-    run_it(tmp_path / "cut", tiny.settings(max_updates=6, **settings), validate=scores(*said[:3])[0])
-    again = run_it(tmp_path / "cut", tiny.settings(max_updates=12, **settings), validate=scores(*said[3:])[0])
-    rates = [[line["rate"] for line in lines if "rate" in line] for _, _, lines in (whole, again)]
+    bleu = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0]
+    whole = train_tiny(tmp_path / "whole", tiny.settings(max_updates=12, **settings), validate=bleu_scores(*bleu)[0])
+    train_tiny(tmp_path / "cut", tiny.settings(max_updates=6, **settings), validate=bleu_scores(*bleu[:3])[0])
+    resumed = train_tiny(
+        tmp_path / "cut", tiny.settings(max_updates=12, **settings), validate=bleu_scores(*bleu[3:])[0]
+    )
+    rates = [[line["rate"] for line in lines if "rate" in line] for _, _, lines in (whole, resumed)]
     assert rates[0] == rates[1]
     assert len(set(rates[0])) == 5
-    assert same(whole[1], again[1])
+    assert same_weights(whole[1], resumed[1])
 
 
-def test_all_processes_begin_with_the_first_ones_weights(tmp_path, together):
+def test_all_processes_start_with_the_weights_of_the_first(tmp_path, start_pair):
     settings = {"max_updates": 6}
-    finish(tmp_path / "alike", *together(tmp_path / "alike", settings=settings))
-    finish(tmp_path / "unlike", *together(tmp_path / "unlike", settings=settings, strange=1))
-    one, other = final(tmp_path / "alike"), final(tmp_path / "unlike")
-    assert all(torch.equal(one[name], other[name]) for name in one)
+    finish(tmp_path / "alike", *start_pair(tmp_path / "alike", settings=settings))
+    finish(tmp_path / "unlike", *start_pair(tmp_path / "unlike", settings=settings, zeroed_rank=1))
+    alike, unlike = final_weights(tmp_path / "alike"), final_weights(tmp_path / "unlike")
+    assert all(torch.equal(alike[name], unlike[name]) for name in alike)
 
 
-def test_only_the_first_process_looks_for_checkpoints():
-    """For what it finds damaged it removes."""
+def test_only_the_first_process_searches_for_checkpoints():
+    """A search deletes damaged checkpoints."""
     run = tiny.settings()
     loaded = []
-    store = SimpleNamespace(
-        newest=lambda: pytest.fail("it looked too"),
+    checkpoints = SimpleNamespace(
+        newest=lambda: pytest.fail("the second process searched too"),
         load=lambda update, model, optimiser: loaded.append(update) or TrainingState(update=update),
     )
-    team = SimpleNamespace(main=False, device=torch.device("cpu"), total=lambda numbers: [numbers[0] + 5.0])
-    running = resume(run, tiny.model_of(run), store, team)
-    assert (loaded, running.state.update) == ([5], 5)
-    assert list(running.optimiser.parameters) == [name for name, _ in named_weights(running.model)]
+    world = SimpleNamespace(is_main=False, device=torch.device("cpu"), sum=lambda numbers: [numbers[0] + 5.0])
+    active = start_or_resume(run, tiny.model_of(run), checkpoints, world)
+    assert (loaded, active.state.update) == ([5], 5)
+    assert list(active.optimiser.parameters) == [name for name, _ in named_weights(active.model)]

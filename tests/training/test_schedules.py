@@ -1,3 +1,5 @@
+"""Learning rate schedules follow the papers' formulas and torch's implementation."""
+
 import math
 
 import pytest
@@ -16,7 +18,7 @@ def test_inverse_square_root_is_vaswanis_formula(update, warmup):
     assert schedule.rate(update) == pytest.approx(1e-3 * formula * w**0.5)
 
 
-def test_pham2018s_rate_is_tensor2tensors():
+def test_the_rate_of_pham2018_is_tensor2tensors():
     schedule = make_schedule(ScheduleSettings(kind="inverse_sqrt", peak=0.2 * (512 * 8000) ** -0.5 * 10, warmup=8000))
     for update in (1, 100, 8000, 50_000):
         assert schedule.rate(update) == pytest.approx(2 * 512**-0.5 * min(update * 8000**-1.5, update**-0.5))
@@ -29,7 +31,7 @@ def test_constant_warms_up():
 
 
 @given(st.lists(st.integers(0, 5), max_size=40), st.integers(0, 3))
-def test_plateau_is_torchs(scores, patience):
+def test_plateau_equals_torchs(scores, patience):
     import torch
 
     settings = ScheduleSettings(kind="plateau", peak=1.0, factor=0.7, patience=patience, floor=0.1)
@@ -41,7 +43,7 @@ def test_plateau_is_torchs(scores, patience):
     for score in scores:
         better = best is None or score > best
         best = score if better else best
-        schedule.validated(better=better, perplexity=1.0)
+        schedule.after_validation(better=better, perplexity=1.0)
         theirs.step(score)
         assert schedule.rate(7) == pytest.approx(optimiser.param_groups[0]["lr"])
 
@@ -50,9 +52,9 @@ def test_halving_compares_with_the_previous_perplexity_and_stops():
     schedule = make_schedule(ScheduleSettings(kind="halving", peak=1.0, factor=0.5, stop_after=3))
     rates, ends = [], []
     for perplexity in (9.0, 8.0, 8.5, 8.2, 8.2, 8.3, math.inf):
-        schedule.validated(better=False, perplexity=perplexity)
+        schedule.after_validation(better=False, perplexity=perplexity)
         rates.append(schedule.rate(1))
-        ends.append(schedule.finished)
+        ends.append(schedule.end_reason)
     assert rates == [1, 1, 0.5, 0.5, 0.5, 0.25, 0.125]
     assert ends == [None] * 6 + ["the learning rate was lowered 3 times"]
 
@@ -63,26 +65,26 @@ def test_a_plateau_ends_training_at_its_floor():
     schedule = make_schedule(ScheduleSettings(**settings, stop_at_floor=True))
     endless = make_schedule(ScheduleSettings(**settings))
     for validation in range(9 * 28):
-        assert schedule.finished is None, validation
+        assert schedule.end_reason is None, validation
         assert schedule.rate(1) > 1e-8
-        for one in (schedule, endless):
-            one.validated(better=False, perplexity=1.0)
+        for each_schedule in (schedule, endless):
+            each_schedule.after_validation(better=False, perplexity=1.0)
     assert schedule.rate(1) == 1e-8
-    assert schedule.finished == "the learning rate reached its floor of 1e-08"
-    assert endless.finished is None
+    assert schedule.end_reason == "the learning rate reached its floor of 1e-08"
+    assert endless.end_reason is None
 
 
-@pytest.mark.parametrize("kind", ["constant", "inverse_sqrt", "plateau", "halving"])
-def test_a_restored_schedule_goes_on_alike(kind):
+@pytest.mark.parametrize("name", ["constant", "inverse_sqrt", "plateau", "halving"])
+def test_a_restored_schedule_continues_alike(name):
     settings = ScheduleSettings(
-        kind=kind, peak=1.0, factor=0.5, patience=1, stop_after=4, floor=0.5, stop_at_floor=True
+        kind=name, peak=1.0, factor=0.5, patience=1, stop_after=4, floor=0.5, stop_at_floor=True
     )
-    one, perplexities = make_schedule(settings), [5.0, 6.0, 7.0, 6.0, 8.0, 9.0]
+    schedule, perplexities = make_schedule(settings), [5.0, 6.0, 7.0, 6.0, 8.0, 9.0]
     for perplexity in perplexities[:3]:
-        one.validated(better=False, perplexity=perplexity)
-    other = make_schedule(settings)
-    other.restore(one.state())
+        schedule.after_validation(better=False, perplexity=perplexity)
+    restored = make_schedule(settings)
+    restored.restore(schedule.state())
     for perplexity in perplexities[3:]:
-        one.validated(better=False, perplexity=perplexity)
-        other.validated(better=False, perplexity=perplexity)
-        assert (one.rate(50), one.finished) == (other.rate(50), other.finished)
+        schedule.after_validation(better=False, perplexity=perplexity)
+        restored.after_validation(better=False, perplexity=perplexity)
+        assert (schedule.rate(50), schedule.end_reason) == (restored.rate(50), restored.end_reason)

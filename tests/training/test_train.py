@@ -1,3 +1,5 @@
+"""Training from the first update to the final weights: results, logs, messages and errors."""
+
 import json
 import math
 import os
@@ -11,32 +13,32 @@ from training import tiny
 
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
+from nmtcore.files import read_json
 from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.signals import Interrupted
+from nmtcore.training.state import TrainingState
 from nmtcore.training.train import train
 from nmtcore.training.training_data import prepare_training_data, unannotated
 from nmtcore.training.validation import perplexity
 
 
-def run_it(folder, run, *, data=None, **others):
-    """Train in this process; give the result, the model, and the log's lines."""
-    model = others.pop("model", None) or tiny.model_of(run)
-    log = others.pop("log", lambda line: None)
+def train_tiny(folder, run, *, data=None, **options):
+    """Train in this process; return the state of the last checkpoint, the model, and the lines of the log."""
+    model = options.pop("model", None) or tiny.model_of(run)
+    log = options.pop("log", lambda line: None)
     data = data or (tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1))
-    result = train(run, model, *data, folder=folder, checkpoints=folder / "checkpoints", log=log, **others)
-    return result, model, lines_of(folder / "training.jsonl")
+    train(run, model, *data, log_folder=folder, checkpoint_folder=folder / "checkpoints", log=log, **options)
+    newest = max((folder / "checkpoints").glob("0*.json"))
+    lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
+    return TrainingState.from_json(read_json(newest)["state"]), model, lines
 
 
-def lines_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def same(model, other):
+def same_weights(model, other):
     return all(torch.equal(a, b) for (_, a), (_, b) in zip(named_weights(model), named_weights(other), strict=True))
 
 
-def greedy(model, data):
-    """The share of sentences that the most likely words give right."""
+def greedy_accuracy(model, data):
+    """Return the share of sentences in which the most likely word is right at every position."""
     from nmtcore.model.batch import make_batch
 
     batch = make_batch(data, range(len(data)), model.components)
@@ -57,10 +59,10 @@ def test_a_tiny_model_learns_to_reverse_and_to_parse(tmp_path):
         schedule={"warmup": 50},
     )
     data = tiny.examples(2000, unparsed=0.2, longest=5), tiny.examples(50, seed=1, longest=5)
-    result, model, lines = run_it(tmp_path, run, data=data)
+    state, model, lines = train_tiny(tmp_path, run, data=data)
     model.eval()
-    assert greedy(model, data[1]) > 0.8
-    assert result.updates == 400
+    assert greedy_accuracy(model, data[1]) > 0.8
+    assert state.update == 400
     last = [line for line in lines if "validation" in line][-1]["validation"]
     assert last["perplexity"] < 1.3
     assert last["loss/depparse"] < 0.1
@@ -70,9 +72,9 @@ def test_a_tiny_model_learns_to_reverse_and_to_parse(tmp_path):
 
 
 def test_every_update_is_in_the_log_once(tmp_path):
-    result, _, lines = run_it(tmp_path, tiny.settings())
+    state, _, lines = train_tiny(tmp_path, tiny.settings())
     training = [line for line in lines if "validation" not in line]
-    assert sum(line["updates"] for line in training) == result.updates == 24
+    assert sum(line["updates"] for line in training) == state.update == 24
     assert [line["update"] for line in training] == [3, 6, 8, 9, 12, 15, 16, 18, 21, 24]
     assert [line["update"] for line in lines if "validation" in line] == [8, 16, 24]
     for line in training:
@@ -82,30 +84,31 @@ def test_every_update_is_in_the_log_once(tmp_path):
 
 
 @pytest.mark.parametrize("device_size", [None, 40])
-def test_the_log_tells_the_translations_loss_apart_from_the_objective(tmp_path, device_size):
+def test_the_log_has_the_translations_loss_apart_from_the_objective(tmp_path, device_size):
     settings = {"dropout": 0.0, "max_updates": 3, "log_every": 1, "batch": {"device_size": device_size}}
-    _, _, plain = run_it(tmp_path / "plain", tiny.settings(**settings))
-    _, _, parser = run_it(tmp_path / "parser", tiny.settings(parses=True, **settings))
-    for one, two in zip(plain[:3], parser[:3], strict=True):
-        assert one["loss/translation"] == pytest.approx(one["loss"])
-        assert two["loss/translation"] + two["loss/depparse"] == pytest.approx(two["loss"])
-        assert two["loss/depparse"] > 0.1
+    _, _, plain = train_tiny(tmp_path / "plain", tiny.settings(**settings))
+    _, _, parser = train_tiny(tmp_path / "parser", tiny.settings(parses=True, **settings))
+    for line in plain[:3]:
+        assert line["loss/translation"] == pytest.approx(line["loss"])
+    for line in parser[:3]:
+        assert line["loss/translation"] + line["loss/depparse"] == pytest.approx(line["loss"])
+        assert line["loss/depparse"] > 0.1
 
 
-def test_tensorboard_gets_the_same(tmp_path):
+def test_training_writes_tensorboard_events(tmp_path):
     pytest.importorskip("tensorboard")
-    run_it(tmp_path, tiny.settings(max_updates=3))
+    train_tiny(tmp_path, tiny.settings(max_updates=3))
     assert list((tmp_path / "checkpoints" / "tensorboard").iterdir())
 
 
 @pytest.mark.parametrize("parses", [False, True])
 def test_accumulation_changes_nothing(tmp_path, parses):
-    # Some sentences have no tree: the parser's loss must be divided by the count of the whole batch.
+    # Some sentences have no tree, so the parser's loss must be divided by the count of the whole batch.
     models = []
     for device_size in (None, 40, 1):
         run = tiny.settings(parses=parses, dropout=0.0, max_updates=5, batch={"device_size": device_size})
         model = tiny.model_of(run).double()
-        models.append(run_it(tmp_path / str(device_size), run, model=model)[1])
+        models.append(train_tiny(tmp_path / str(device_size), run, model=model)[1])
     for other in models[1:]:
         for (name, a), (_, b) in zip(named_weights(models[0]), named_weights(other), strict=True):
             torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9, msg=name)
@@ -116,7 +119,7 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
 
     run = tiny.settings(parses=True, dropout=0.0, max_updates=1, batch={"device_size": 40}, clip_norm=0.5)
     data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    _, model, _ = run_it(tmp_path, run, data=data, model=tiny.model_of(run).double())
+    _, model, _ = train_tiny(tmp_path, run, data=data, model=tiny.model_of(run).double())
 
     expected = tiny.model_of(run).double()
     rows = prepare_training_data(run, expected, *data, print).plan(0)[0]
@@ -132,86 +135,86 @@ def test_one_update_is_adam_on_the_mean_over_all_tokens(tmp_path):
         torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-8, msg=name)
 
 
-def test_training_without_any_tree_is_training_without_the_parser(tmp_path):
+def test_training_without_any_tree_has_a_parsing_loss_of_zero(tmp_path):
     data = tiny.examples(120, unparsed=1.0), tiny.examples(20, seed=1, unparsed=1.0)
-    result, model, lines = run_it(tmp_path, tiny.settings(parses=True, max_updates=6), data=data)
+    state, model, lines = train_tiny(tmp_path, tiny.settings(parses=True, max_updates=6), data=data)
     assert all(bool(tensor.isfinite().all()) for _, tensor in named_weights(model))
     assert all(line["loss/depparse"] == 0 for line in lines if "validation" not in line)
-    assert math.isfinite(result.scores["perplexity"])
+    assert math.isfinite(state.scores["perplexity"])
 
 
 def test_validation_does_not_disturb_training(tmp_path):
-    seldom = run_it(tmp_path / "a", tiny.settings(max_updates=10, validation={"every": 10}))[1]
+    seldom = train_tiny(tmp_path / "a", tiny.settings(max_updates=10, validation={"every": 10}))[1]
 
     def draw(model):
         assert not model.training
         return {"bleu": float(torch.rand(()))}
 
-    often = run_it(tmp_path / "b", tiny.settings(max_updates=10, validation={"every": 1}), validate=draw)[1]
-    assert same(seldom, often)
+    often = train_tiny(tmp_path / "b", tiny.settings(max_updates=10, validation={"every": 1}), validate=draw)[1]
+    assert same_weights(seldom, often)
 
 
 def test_dropout_differs_between_updates_and_seeds(tmp_path):
-    one = run_it(tmp_path / "a", tiny.settings(seed=1, max_updates=2))[1]
-    again = run_it(tmp_path / "b", tiny.settings(seed=1, max_updates=2))[1]
+    first = train_tiny(tmp_path / "a", tiny.settings(seed=1, max_updates=2))[1]
+    repeated = train_tiny(tmp_path / "b", tiny.settings(seed=1, max_updates=2))[1]
     run = tiny.settings(seed=1, max_updates=2)
-    other = run_it(tmp_path / "c", replace(run, seed=2), model=tiny.model_of(run))[1]
-    assert same(one, again)
-    assert not same(one, other)
+    other_seed = train_tiny(tmp_path / "c", replace(run, seed=2), model=tiny.model_of(run))[1]
+    assert same_weights(first, repeated)
+    assert not same_weights(first, other_seed)
 
 
-def scores(*values):
-    """A `validate` that gives these BLEU scores, and keeps the weights it saw."""
-    seen = []
+def bleu_scores(*values):
+    """Make a `validate` that returns these BLEU scores; return it and a list of the weights at each validation."""
+    weights = []
 
     def validate(model):
-        seen.append({name: tensor.detach().clone() for name, tensor in named_weights(model)})
-        return {"bleu": values[len(seen) - 1]}
+        weights.append({name: tensor.detach().clone() for name, tensor in named_weights(model)})
+        return {"bleu": values[len(weights) - 1]}
 
-    return validate, seen
+    return validate, weights
 
 
 BLEU = {"every": 2, "metric": "bleu"}
 
 
 def test_the_best_weights_are_kept(tmp_path):
-    validate, seen = scores(1.0, 5.0, 3.0, 4.0, 5.0)
+    validate, weights = bleu_scores(1.0, 5.0, 3.0, 4.0, 5.0)
     run = tiny.settings(max_updates=10, keep="best", validation=BLEU, checkpoint_every=3)
-    result, model, _ = run_it(tmp_path, run, validate=validate)
-    assert (result.best_update, result.best_score, result.scores["bleu"]) == (4, 5.0, 5.0)
-    assert all(torch.equal(tensor, seen[1][name]) for name, tensor in named_weights(model))
+    state, model, _ = train_tiny(tmp_path, run, validate=validate)
+    assert (state.best_update, state.best_score, state.scores["bleu"]) == (4, 5.0, 5.0)
+    assert all(torch.equal(tensor, weights[1][name]) for name, tensor in named_weights(model))
 
 
 def test_the_last_checkpoints_are_averaged(tmp_path):
-    validate, seen = scores(*range(5))
+    validate, weights = bleu_scores(*range(5))
     run = tiny.settings(max_updates=10, keep="average", average=3, validation=BLEU, checkpoint_every=2)
-    _, model, _ = run_it(tmp_path, run, validate=validate)
+    _, model, _ = train_tiny(tmp_path, run, validate=validate)
     for name, tensor in named_weights(model):
-        mean = sum(s[name].double() for s in seen[2:]) / 3
+        mean = sum(s[name].double() for s in weights[2:]) / 3
         torch.testing.assert_close(tensor, mean.float(), rtol=0, atol=1e-7)
 
 
-def test_checkpoints_that_nobody_needs_are_deleted(tmp_path):
-    validate, _ = scores(1.0, 9.0, *[2.0] * 8)
+def test_checkpoints_that_are_not_needed_are_deleted(tmp_path):
+    validate, _ = bleu_scores(1.0, 9.0, *[2.0] * 8)
     run = tiny.settings(max_updates=20, keep="average", average=3, validation=BLEU, checkpoint_every=2)
-    run_it(tmp_path, run, validate=validate)
+    train_tiny(tmp_path, run, validate=validate)
     kept = {int(path.stem) for path in (tmp_path / "checkpoints").glob("*.safetensors")}
     assert kept == {4, 14, 16, 18, 20}
 
 
 def test_training_stops_early(tmp_path):
-    validate, _ = scores(1.0, 5.0, 5.0, 4.0, math.nan, 9.0)
+    validate, _ = bleu_scores(1.0, 5.0, 5.0, 4.0, math.nan, 9.0)
     run = tiny.settings(max_updates=50, validation={**BLEU, "stop_after": 3})
-    result, _, _ = run_it(tmp_path, run, validate=validate)
-    assert result.updates == 10
-    assert result.stopped == "no better bleu in 3 validations"
+    state, _, _ = train_tiny(tmp_path, run, validate=validate)
+    assert state.update == 10
+    assert state.stopped == "no better bleu in 3 validations"
 
 
 def test_a_plateau_lowers_the_rate(tmp_path):
-    validate, _ = scores(5.0, 4.0, 3.0, 6.0, 1.0)
+    validate, _ = bleu_scores(5.0, 4.0, 3.0, 6.0, 1.0)
     schedule = {"kind": "plateau", "peak": 0.01, "factor": 0.5, "patience": 0, "warmup": 0}
     run = tiny.settings(max_updates=10, validation=BLEU, schedule=schedule, log_every=1)
-    _, _, lines = run_it(tmp_path, run, validate=validate)
+    _, _, lines = train_tiny(tmp_path, run, validate=validate)
     rates = [line["rate"] for line in lines if "validation" not in line]
     assert rates == [0.01] * 4 + [0.005] * 2 + [0.0025] * 4
 
@@ -219,81 +222,82 @@ def test_a_plateau_lowers_the_rate(tmp_path):
 FALLING = {"kind": "plateau", "peak": 0.01, "factor": 0.5, "patience": 0, "warmup": 0, "floor": 0.004}
 
 
-def test_a_plateau_at_its_floor_ends_training_which_is_said(tmp_path):
-    said = []
-    validate, _ = scores(5.0, 4.0, 3.0, 6.0, 1.0)
+def test_a_plateau_at_its_floor_ends_training_with_a_message(tmp_path):
+    messages = []
+    validate, _ = bleu_scores(5.0, 4.0, 3.0, 6.0, 1.0)
     schedule = {**FALLING, "stop_at_floor": True}
     run = tiny.settings(max_updates=10, validation=BLEU, schedule=schedule, log_every=1)
-    result, _, lines = run_it(tmp_path, run, validate=validate, log=said.append)
-    assert (result.updates, result.stopped) == (6, "the learning rate reached its floor of 0.004")
-    assert said[-1] == "Training ended after 6 updates: the learning rate reached its floor of 0.004."
+    state, _, lines = train_tiny(tmp_path, run, validate=validate, log=messages.append)
+    assert (state.update, state.stopped) == (6, "the learning rate reached its floor of 0.004")
+    assert messages[-1] == "Training ended after 6 updates: the learning rate reached its floor of 0.004."
     assert [line["rate"] for line in lines if "validation" not in line] == [0.01] * 4 + [0.005] * 2
-    validate, _ = scores(5.0, 4.0, 3.0, 6.0, 1.0)
-    on, _, _ = run_it(
-        tmp_path / "on", tiny.settings(max_updates=10, validation=BLEU, schedule=FALLING), validate=validate
+    validate, _ = bleu_scores(5.0, 4.0, 3.0, 6.0, 1.0)
+    endless, _, _ = train_tiny(
+        tmp_path / "endless", tiny.settings(max_updates=10, validation=BLEU, schedule=FALLING), validate=validate
     )
-    assert (on.updates, on.stopped) == (10, "all 10 updates are done")
+    assert (endless.update, endless.stopped) == (10, "all 10 updates are done")
 
 
-def test_a_resumed_plateau_ends_where_it_would_have(tmp_path):
+def test_a_resumed_plateau_ends_at_the_same_update(tmp_path):
     run = tiny.settings(max_updates=10, validation=BLEU, schedule={**FALLING, "stop_at_floor": True})
-    whole, model, _ = run_it(tmp_path / "whole", run, validate=scores(5.0, 4.0, 3.0)[0])
+    whole, model, _ = train_tiny(tmp_path / "whole", run, validate=bleu_scores(5.0, 4.0, 3.0)[0])
 
-    earlier, seen = scores(5.0, 4.0)
+    validate, weights = bleu_scores(5.0, 4.0)
 
-    def stopped_at_the_second(model):
-        if len(seen) == 1:
+    def stop_at_the_second(model):
+        if len(weights) == 1:
             os.kill(os.getpid(), signal.SIGUSR1)
-        return earlier(model)
+        return validate(model)
 
     with pytest.raises(Interrupted, match="after update 4"):
-        run_it(tmp_path / "cut", run, validate=stopped_at_the_second)
-    resumed, again, _ = run_it(tmp_path / "cut", run, validate=scores(4.0, 3.0)[0])
-    assert (resumed.updates, resumed.stopped) == (whole.updates, whole.stopped)
-    assert resumed.updates == 6
-    assert same(model, again)
+        train_tiny(tmp_path / "cut", run, validate=stop_at_the_second)
+    resumed, resumed_model, _ = train_tiny(tmp_path / "cut", run, validate=bleu_scores(4.0, 3.0)[0])
+    assert (resumed.update, resumed.stopped) == (whole.update, whole.stopped)
+    assert resumed.update == 6
+    assert same_weights(model, resumed_model)
 
 
-def test_epochs_end_training(tmp_path):
+def test_training_ends_after_the_last_epoch(tmp_path):
     run = tiny.settings(max_epochs=2, max_updates=None)
-    result, _, lines = run_it(tmp_path, run)
+    state, _, lines = train_tiny(tmp_path, run)
     model = tiny.model_of(run)
     data = prepare_training_data(run, model, tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1), print)
-    assert result.updates == len(data.plan(0)) + len(data.plan(1))
-    assert result.epochs == 2
-    assert lines[-1]["update"] == result.updates
-    # Two epochs see every target token twice.
+    assert state.update == len(data.plan(0)) + len(data.plan(1))
+    assert state.epoch == 2
+    assert lines[-1]["update"] == state.update
+    # Two epochs have every target token twice.
     pairs = data.main.examples
     tokens = int(pairs.target.ids.lengths.sum()) + len(pairs)
     assert sum(line.get("tokens", 0) for line in lines) == 2 * tokens
 
 
 def test_long_pairs_are_left_out_and_counted(tmp_path):
-    said = []
+    messages = []
     run = tiny.settings(max_updates=2, batch={"max_length": 6})
     data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    result, _, _ = run_it(tmp_path, run, data=data, log=said.append)
-    over = sum(len(ids) > 6 for ids in data[0].source.ids)
-    assert result.left_out == over > 0
-    assert said[0] == f"{over} of 120 training pairs have over 6 subwords: left out."
-    with pytest.raises(UserError, match="None of the 120 training pairs"):
-        run_it(tmp_path, tiny.settings(batch={"max_length": 0}), data=data)
+    train_tiny(tmp_path, run, data=data, log=messages.append)
+    lengths = data[0].source.ids.lengths
+    over = (lengths > 6).sum()
+    assert over > 0
+    assert messages[0] == f"{over} of 120 training pairs have more than 6 subwords: left out."
+    long_pairs = data[0].take((lengths > 1).nonzero()[0])
+    with pytest.raises(UserError, match=f"None of the {len(long_pairs)} training pairs"):
+        train_tiny(tmp_path, tiny.settings(batch={"max_length": 1}), data=(long_pairs, data[1]))
 
 
 def test_without_a_limit_no_pair_is_left_out(tmp_path):
-    said = []
+    messages = []
     data = tiny.examples(60, longest=300), tiny.examples(20, seed=1)
     assert max(len(ids) for ids in data[0].source.ids) > 256
     run = tiny.settings(max_updates=2, batch={"max_length": None, "size": 1000})
-    result, _, _ = run_it(tmp_path, run, data=data, log=said.append)
-    assert result.left_out == 0
-    assert not [line for line in said if "left out" in line]
-    with pytest.raises(UserError, match="The training set of tiny is empty: nothing"):
-        run_it(tmp_path / "none", run, data=(tiny.examples(0), data[1]))
+    train_tiny(tmp_path, run, data=data, log=messages.append)
+    assert not [line for line in messages if "left out" in line]
+    with pytest.raises(UserError, match="The training set of tiny is empty: there is nothing"):
+        train_tiny(tmp_path / "none", run, data=(tiny.examples(0), data[1]))
 
 
-def test_sentences_without_syntax_are_counted(tmp_path):
-    """Of those that are trained on; a kind is missing where none of its columns says anything of any word."""
+def test_sentences_without_a_feature_are_counted(tmp_path):
+    """Only sentences that are trained on count; a sentence lacks a feature if no word has a value in its columns."""
     data = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
     run = tiny.settings(parses=True, max_updates=2, batch={"max_length": 6})
     source = data[0].source
@@ -305,85 +309,85 @@ def test_sentences_without_syntax_are_counted(tmp_path):
     lists["upos"][used[1]] = [0] * len(words[used[1]])
     source.features.update({name: Ragged.from_lists(values, "int32") for name, values in lists.items()})
 
-    def heard(run):
-        said = []
-        run_it(tmp_path / str(len(list(tmp_path.iterdir()))), run, data=data, log=said.append)
-        return [line for line in said if "plain text" in line]
+    def messages_of(run):
+        messages = []
+        train_tiny(tmp_path / str(len(list(tmp_path.iterdir()))), run, data=data, log=messages.append)
+        return [line for line in messages if "plain text" in line]
 
     null = sum(all(g == -2 for g in governors[i]) for i in used)
     assert 0 < null < len(used) < 120
     both = replace(run, features={"source": {"trees": "some", "pos_tags": "other"}})
-    line = "training sentences have no {} on the source side: they train as plain text."
-    assert heard(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
-    assert heard(run) == []
+    line = "training sentences have no {} on the source side: they are trained on as plain text."
+    assert messages_of(both) == [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
+    assert messages_of(run) == []
     source.features["governor"].values[:] = -1
     source.features["upos"].values[:] = 2
-    assert heard(both) == []
+    assert messages_of(both) == []
 
 
-def test_a_sentence_without_words_lacks_nothing():
-    of_trees = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
-    assert unannotated(of_trees, "trees").tolist() == [False, False, True]
+def test_a_sentence_without_words_lacks_no_feature():
+    sentences = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
+    assert unannotated(sentences, "trees").tolist() == [False, False, True]
 
 
-def test_divergence_is_said_and_spoils_no_checkpoint(tmp_path):
+def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path):
     run = tiny.settings(max_updates=30, checkpoint_every=4, log_every=100, validation={"every": 100})
     model = tiny.model_of(run)
     calls = 0
 
-    def poison(module, arguments, losses):
+    def make_infinite(module, arguments, losses):
         nonlocal calls
         calls += 1
         if calls == 7:
             losses.parts[0].sum.data.fill_(math.inf)
 
-    model.register_forward_hook(poison)
+    model.register_forward_hook(make_infinite)
     with pytest.raises(UserError, match=r"the loss is not finite at update 7 \(learning rate 0.0035\)"):
-        run_it(tmp_path, run, model=model)
+        train_tiny(tmp_path, run, model=model)
     checkpoints = tmp_path / "checkpoints"
     assert [path.name for path in checkpoints.glob("*.json")] == ["00000004.json"]
     assert not (checkpoints / "lock").exists()
-    # Without the poison, it goes on from there.
-    result, again, _ = run_it(tmp_path, run)
-    assert result.updates == 30
-    assert same(again, run_it(tmp_path / "whole", run)[1])
+    # Without the infinite loss, training resumes from that checkpoint.
+    state, resumed, _ = train_tiny(tmp_path, run)
+    assert state.update == 30
+    assert same_weights(resumed, train_tiny(tmp_path / "whole", run)[1])
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):
     run = tiny.settings(max_updates=9, keep="average", average=2, checkpoint_every=4)
-    first, model, lines = run_it(tmp_path, run)
+    first, model, lines = train_tiny(tmp_path, run)
     fresh = tiny.model_of(run)
     fresh.register_forward_pre_hook(lambda *_: pytest.fail("trained again"))
-    second, again, same_lines = run_it(tmp_path, run, model=fresh)
-    assert same(model, again)
-    assert (first.updates, first.scores, first.stopped) == (second.updates, second.scores, second.stopped)
-    assert lines == same_lines
+    second, repeated, repeated_lines = train_tiny(tmp_path, run, model=fresh)
+    assert same_weights(model, repeated)
+    assert first == second
+    assert lines == repeated_lines
 
 
-def test_a_metric_needs_its_validation(tmp_path):
+def test_a_metric_other_than_perplexity_needs_validate(tmp_path):
     with pytest.raises(ValueError, match="bleu needs `validate`"):
-        run_it(tmp_path, tiny.settings(validation=BLEU))
+        train_tiny(tmp_path, tiny.settings(validation=BLEU))
 
 
-def test_a_signal_breaks_off_a_validation_which_is_made_up_for(tmp_path):
+def test_a_validation_interrupted_by_a_signal_is_repeated_after_resuming(tmp_path):
     run = tiny.settings(max_updates=6, validation=BLEU, keep="best")
-    whole = run_it(tmp_path / "whole", run, validate=scores(1.0, 3.0, 2.0)[0])[1]
+    whole = train_tiny(tmp_path / "whole", run, validate=bleu_scores(1.0, 3.0, 2.0)[0])[1]
 
     def slow(model):
         os.kill(os.getpid(), signal.SIGUSR1)
-        pytest.fail("it went on")
+        pytest.fail("the signal did not interrupt the validation")
 
     with pytest.raises(Interrupted, match="stopped by SIGUSR1 after update 2"):
-        run_it(tmp_path / "cut", run, validate=slow)
-    result, model, lines = run_it(tmp_path / "cut", run, validate=scores(1.0, 3.0, 2.0)[0])
-    assert same(model, whole)
-    assert result.best_update == 4
+        train_tiny(tmp_path / "cut", run, validate=slow)
+    state, model, lines = train_tiny(tmp_path / "cut", run, validate=bleu_scores(1.0, 3.0, 2.0)[0])
+    assert same_weights(model, whole)
+    assert state.best_update == 4
     assert [line["update"] for line in lines if "validation" in line] == [2, 4, 6]
     assert signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL
 
 
-@pytest.mark.parametrize(("size", "now"), [(None, "the whole batch, 160 tokens"), (80, "80 tokens")])
-def test_a_full_memory_is_said_and_a_smaller_piece_goes_on(tmp_path, size, now):
+@pytest.mark.parametrize(("size", "current"), [(None, "the whole batch, 160 tokens"), (80, "80 tokens")])
+def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_path, size, current):
     run = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": size})
     model, calls = tiny.model_of(run), []
 
@@ -394,23 +398,23 @@ def test_a_full_memory_is_said_and_a_smaller_piece_goes_on(tmp_path, size, now):
 
     model.register_forward_pre_hook(full)
     with pytest.raises(UserError) as caught:
-        run_it(tmp_path, run, model=model)
+        train_tiny(tmp_path, run, model=model)
     assert str(caught.value) == (
         "The GPU's memory is full (CUDA out of memory. Tried to allocate 2.00 GiB). Lower training.batch.device_size "
-        f"(now {now}): batches stay as they are, in smaller pieces. Then start again, and training goes on from its "
-        "last checkpoint."
+        f"(now {current}): batches stay the same, but are cut into smaller pieces. Then start again; training resumes "
+        "from its last checkpoint."
     )
     assert not (tmp_path / "checkpoints" / "lock").exists()
     smaller = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": 40})
-    said = []
-    assert run_it(tmp_path, smaller, log=said.append)[0].updates == 30
-    assert any(line.startswith("Going on from the checkpoint of update ") for line in said)
+    messages = []
+    assert train_tiny(tmp_path, smaller, log=messages.append)[0].update == 30
+    assert any(line.startswith("Resuming from the checkpoint of update ") for line in messages)
 
 
-def test_training_computes_where_the_device_is_made_ready(tmp_path, monkeypatch):
-    asked = []
+def test_training_prepares_its_device(tmp_path, monkeypatch):
+    prepared = []
     monkeypatch.setattr(
-        "nmtcore.training.distributed.prepare_device", lambda name: asked.append(name) or torch.device("cpu")
+        "nmtcore.training.distributed.prepare_device", lambda name: prepared.append(name) or torch.device("cpu")
     )
-    run_it(tmp_path, tiny.settings(max_updates=1), device="cuda")
-    assert asked == ["cuda"]
+    train_tiny(tmp_path, tiny.settings(max_updates=1), device="cuda")
+    assert prepared == ["cuda"]

@@ -1,18 +1,19 @@
-"""The random state of an update."""
+"""The random state of an update depends on the seed, the update and the rank."""
 
 import torch
 
 from nmtcore.training.update import seed_update
 
 
-def drawn(**changes):
-    """What is drawn after seeding update 3 of seed 1 on the first device, with something changed."""
+def draw_after_seeding(**changes):
+    """Draw numbers after seeding update 3 of seed 1 on the first device; `changes` replace these values."""
     seed_update(**{"seed": 1, "update": 3, "rank": 0} | changes)
     return torch.rand(4).tolist()
 
 
-def test_every_seed_update_and_device_draws_by_itself_and_always_the_same():
-    found = [drawn(), drawn(seed=2), drawn(update=4), drawn(rank=1), drawn(rank=2)]
-    assert len(set(map(tuple, found))) == 5
+def test_draws_depend_only_on_seed_update_and_rank():
+    changes = [{}, {"seed": 2}, {"update": 4}, {"rank": 1}, {"rank": 2}]
+    draws = [draw_after_seeding(**change) for change in changes]
+    assert len(set(map(tuple, draws))) == 5
     torch.rand(7)
-    assert drawn() == found[0]
+    assert draw_after_seeding() == draws[0]

@@ -1,4 +1,4 @@
-"""A run so small that it trains in a second: a reversal task with trees, and the settings for it."""
+"""A run so small that it trains in a second: its settings, and examples of a reversal task with trees."""
 
 import os
 import time
@@ -36,7 +36,7 @@ TRAINING = {
 
 
 def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **training: Any) -> RunSettings:
-    """Settings of a run; `training` is laid over `TRAINING`."""
+    """Make the settings of a run; `training` overrides `TRAINING`."""
     return run_settings(
         *([DepParseSettings(layer=0)] if parses else []),
         system="depparse" if parses else "plain",
@@ -52,47 +52,50 @@ def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **tra
 
 
 def on_treebank(run: RunSettings, **values: Any) -> RunSettings:
-    """The run, trained on a treebank; `values` are how (`TreebankSettings`)."""
+    """Add training on a treebank to a run; `values` are its `TreebankSettings`."""
     treebank = build(TreebankSettings, values, where="test")
     return replace(run, treebank=treebank, treebanks=("treebank_tiny",), gold_annotator="existing")
 
 
 def treebank(n: int = 60, *, seed: int = 5, longest: int = 8, unparsed: float = 0.0) -> Examples:
-    """Random sentences with trees and nothing on the other side."""
+    """Make random sentences with trees and without targets."""
     return replace(examples(n, seed=seed, longest=longest, unparsed=unparsed), target=None)
 
 
 def model_of(run: RunSettings) -> Transformer:
-    """Build the run's model, the same every time."""
+    """Build the run's model with the same weights every time."""
     return factories.build_tiny_model(run, vocabulary=VOCABULARY)
 
 
 def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) -> Examples:
-    """Random sentences with their reversal; each word hangs from the one before it, a share has no tree."""
+    """Make random sentences with their reversals; each word's governor is the word before it.
+
+    A share `unparsed` of the sentences has no tree.
+    """
     generator = np.random.default_rng(seed)
-    lists = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
-    none = generator.random(n) < unparsed
-    governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(lists, none, strict=True)]
-    return examples_of(side(lists, features={"governor": governors}), side([words[::-1] for words in lists]))
+    words = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
+    no_tree = generator.random(n) < unparsed
+    governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(words, no_tree, strict=True)]
+    return examples_of(side(words, features={"governor": governors}), side([w[::-1] for w in words]))
 
 
 def run_out_of_memory(*_: object) -> NoReturn:
-    """Be a GPU without memory."""
+    """Raise the error of a GPU whose memory is full."""
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
-def tell_seed(*of: int) -> None:
-    """Set the random state of an update, and print what it is made of."""
-    print("seeded with", *of)
-    seed_update(*of)
+def print_and_seed(*key: int) -> None:
+    """Set the random state of an update, and print (seed, update, rank)."""
+    print("seeded with", *key)
+    seed_update(*key)
 
 
 def train_in_process(folder: Path, options: dict[str, Any], environment: dict[str, str]) -> None:
-    """Train in a process of its own (to be killed or multiplied), and save the final weights.
+    """Train in this process with the given environment variables, and save the final weights.
 
-    `options`: the `settings`; `treebank`, how to train on one; `float64`; `pause`, in seconds before every forward
-    pass; `fails`, the rank whose GPU's memory is full at its first; `tells_seeds`, to print what each update's random
-    state is made of; `strange`, the rank whose model begins with other weights.
+    `options`: "settings" of the run; "treebank", settings for training on a treebank; "float64"; "pause", seconds
+    before every forward pass; "failing_rank", whose GPU's memory is full at the first forward pass; "print_seeds", the
+    seed of every update; "zeroed_rank", whose model starts with zeros as weights.
     """
     from safetensors.torch import save_file
 
@@ -112,19 +115,19 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
     model = model_of(run)
     if options.get("float64"):
         model.double()
-    if pause := options.get("pause"):  # Slow enough to be caught in the middle.
+    if pause := options.get("pause"):
         model.register_forward_pre_hook(lambda *_: time.sleep(pause))
-    if options.get("strange") == int(os.environ.get("RANK", "0")):
+    if options.get("zeroed_rank") == int(os.environ.get("RANK", "0")):
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
-    if options.get("tells_seeds"):
-        loop.seed_update = tell_seed
-    if options.get("fails") == int(os.environ.get("RANK", "0")):
+    if options.get("print_seeds"):
+        loop.seed_update = print_and_seed
+    if options.get("failing_rank") == int(os.environ.get("RANK", "0")):
         model.register_forward_pre_hook(run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)
     if trees is not None and not run.treebank.pairs:
         data = None, data[1]
     log = partial(print, flush=True)
-    train(run, model, *data, treebank=trees, folder=folder, checkpoints=folder / "checkpoints", log=log)
+    train(run, model, *data, treebank=trees, log_folder=folder, checkpoint_folder=folder / "checkpoints", log=log)
     if int(os.environ.get("RANK", "0")) == 0:
         save_file(
             {name: tensor.detach().clone() for name, tensor in named_weights(model)}, folder / "final.safetensors"

@@ -1,4 +1,4 @@
-"""A training job on disk, and torchrun's processes that do it."""
+"""A small training job on disk, and the torchrun processes that do it."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from nmtcore.config.runs import run_to_json
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.experiment.launch import train_together
+from nmtcore.experiment.launch import train_distributed
 from nmtcore.experiment.training import TrainingJob
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.parquet import write_rows
@@ -33,17 +33,18 @@ TRAINING = {
 
 
 def write_job(folder: Path) -> TrainingJob:
-    """Write what two processes on the CPU train on: sentences and their reversal."""
+    """Write the files of a job for two processes on the CPU: sentences as sources, their reversals as targets."""
     run = run_settings(training=build(TrainingSettings, TRAINING, where="test"))
     run = replace(run, model=replace(run.model, dropout=0.1))
     write_segmentation(folder / "segmentation")
     generator = np.random.default_rng(1)
     for split, count in (("train", 200), ("dev", 10)):
         vocabulary = (len(SPECIALS), len(SPECIALS) + len(PIECES))
-        ids = [generator.integers(*vocabulary, n).tolist() for n in generator.integers(1, 8, count)]
+        sentences = [generator.integers(*vocabulary, n).tolist() for n in generator.integers(1, 8, count)]
         for side, step in (("source", 1), ("target", -1)):
             rows = [
-                {"id": i, "ids": its[::step], "word_of_subword": list(range(len(its)))} for i, its in enumerate(ids)
+                {"id": i, "ids": ids[::step], "word_of_subword": list(range(len(ids)))}
+                for i, ids in enumerate(sentences)
             ]
             write_rows(folder / f"features/{split}.{side}.parquet", TOKENS_SCHEMA, rows)
     return TrainingJob(
@@ -62,7 +63,7 @@ def write_job(folder: Path) -> TrainingJob:
 
 
 class Launched:
-    """A process that trains together with torchrun's."""
+    """A process that does a job by starting torchrun."""
 
     def __init__(self, job: TrainingJob) -> None:
         self._folder = Path(job.checkpoints)
@@ -73,17 +74,17 @@ class Launched:
         self.pid = self._process.pid
 
     def wait_for_update(self, update: int) -> Path:
-        """Wait for a checkpoint of so many updates; give the lock, which the first of torchrun's processes holds."""
+        """Wait for a checkpoint of `update` or a later update; return the path of the lock file."""
         while self._process.is_alive():
-            found = [int(path.stem) for path in self._folder.glob("*/0*.json")]
-            if found and max(found) >= update:
+            updates = [int(path.stem) for path in self._folder.glob("*/0*.json")]
+            if updates and max(updates) >= update:
                 (lock,) = self._folder.glob("*/lock")
                 return lock
             time.sleep(0.005)
-        raise AssertionError(f"it ended too early:\n{self.end()[0]}")
+        raise AssertionError(f"the training ended too early:\n{self.end()[0]}")
 
     def end(self) -> tuple[str, str, int]:
-        """Wait for the end; give what all processes wrote, the last of it, and the exit code."""
+        """Wait for the end; return the output of all processes, its last line and the exit code."""
         self._process.join(300)
         output = self._output.read_text()
         return output, output.strip().rpartition("\n")[2], self._process.exitcode
@@ -93,14 +94,14 @@ def _launch(job: TrainingJob, output: Path) -> None:
     file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(file, stream)
-    # The tests' own modules were imported from here too.
+    # The workers import the tests' modules as well.
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     try:
-        train_together(job)
+        train_distributed(job)
     except UserError as error:
         sys.exit(str(error))
 
 
-def holder(lock: Path) -> int:
-    """Give the number of the process that holds the lock."""
+def lock_holder(lock: Path) -> int:
+    """Return the PID of the process that holds the lock."""
     return json.loads(lock.read_text())["pid"]

@@ -1,3 +1,5 @@
+"""Cut the linearised parses of a split into subwords."""
+
 from pathlib import Path
 
 from nmtcore.config.segmentation import SegmentationSettings

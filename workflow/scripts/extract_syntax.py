@@ -1,3 +1,5 @@
+"""Compute the syntactic features of one side of a split from an annotator's output."""
+
 from pathlib import Path
 
 from nmtcore.features.extract import extract_syntax

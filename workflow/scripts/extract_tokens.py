@@ -1,3 +1,5 @@
+"""Cut the words of one side of a split into subwords and look up their ids."""
+
 from pathlib import Path
 
 from nmtcore.config.segmentation import SegmentationSettings

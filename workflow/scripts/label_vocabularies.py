@@ -1,3 +1,5 @@
+"""Collect the label vocabularies of an annotation."""
+
 from pathlib import Path
 
 from nmtcore.annotation.labels import label_vocabularies

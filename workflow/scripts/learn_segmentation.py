@@ -1,3 +1,5 @@
+"""Learn a segmentation from the training split."""
+
 from pathlib import Path
 
 from nmtcore.config.segmentation import SegmentationSettings

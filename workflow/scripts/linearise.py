@@ -1,3 +1,5 @@
+"""Linearise the constituency trees of one side of a split."""
+
 from pathlib import Path
 
 from nmtcore.annotation.linearise import write_linearised_parses

@@ -1,3 +1,5 @@
+"""Parse the gold treebanks of a run."""
+
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json

@@ -1,3 +1,5 @@
+"""Score the parses of the gold treebanks."""
+
 from pathlib import Path
 
 from nmtcore.evaluation.scores import score_gold

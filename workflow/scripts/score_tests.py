@@ -1,3 +1,5 @@
+"""Score the translations, and the parses if the system parses, of the test splits."""
+
 from pathlib import Path
 
 from nmtcore.evaluation.scores import score_tests

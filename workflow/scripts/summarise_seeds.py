@@ -1,3 +1,5 @@
+"""Summarise the scores of a system over its seeds."""
+
 from pathlib import Path
 
 from nmtcore.evaluation.summary import write_summary

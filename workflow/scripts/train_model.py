@@ -1,12 +1,14 @@
+"""Train a run and write its bundle and log."""
+
 from nmtcore.config.runs import run_from_json
-from nmtcore.experiment.launch import launch
+from nmtcore.experiment.launch import launch_training
 from nmtcore.experiment.training import TrainingJob
 from nmtcore.job import job, job_settings
 
 with job(snakemake) as terminal:
     settings = job_settings(snakemake)
     run = run_from_json(snakemake.params.run[0], where="the workflow")
-    launch(
+    launch_training(
         TrainingJob(
             run=snakemake.params.run[0],
             features=run.feature_folder(settings.layout),

@@ -1,3 +1,5 @@
+"""Translate the test splits of a run, and parse them if the system parses."""
+
 from pathlib import Path
 
 from nmtcore.config.runs import run_from_json

@@ -1,4 +1,4 @@
-"""UAS: how many words are attached to the right head."""
+"""Unlabelled attachment scores (UAS): the percentage of words with the correct head."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,33 +14,35 @@ def attachment(
 ) -> dict[str, Any]:
     """Compare heads (1-based, 0 = root) sentence by sentence; `punctuation` marks words as `is_punctuation` does.
 
-    A sentence that has no heads on either side (None) is left out and counted. Returns percentages, None where there
-    is nothing to count: uas (micro: over all words), uas_without_punctuation, uas_mean (the mean over sentences that
-    have words); and the numbers of sentences, words, words_without_punctuation and nulls. Unequal numbers of sentences
-    or of words in one are a `UserError`.
+    A sentence without predicted or gold heads (None) is counted under nulls and otherwise ignored. Returns percentages,
+    None without any words: uas (over all words), uas_without_punctuation, uas_mean (the mean over sentences with
+    words); and the numbers of sentences, words, words_without_punctuation and nulls. Raises `UserError` if the numbers
+    of sentences, or of words in a sentence, differ.
     """
     if not len(predicted) == len(gold) == len(punctuation):
-        raise UserError(f"{len(predicted)} parses cannot be scored against {len(gold)} trees: they must be as many.")
-    count = MatchCounts()
+        raise UserError(
+            f"{len(predicted)} parses cannot be scored against {len(gold)} trees: the numbers must be equal."
+        )
+    counts = MatchCounts()
     nulls = 0
-    for row, (heads, right, marks) in enumerate(zip(predicted, gold, punctuation, strict=True)):
-        if heads is None or right is None:
+    for row, (heads, gold_heads, marks) in enumerate(zip(predicted, gold, punctuation, strict=True)):
+        if heads is None or gold_heads is None:
             nulls += 1
             continue
-        marks = [False] * len(right) if marks is None else marks
-        if not len(heads) == len(right) == len(marks):
+        marks = [False] * len(gold_heads) if marks is None else marks
+        if not len(heads) == len(gold_heads) == len(marks):
             raise UserError(
-                f"Sentence {row} (from 0): a parse of {len(heads)} words beside a tree of {len(right)} "
-                f"and {len(marks)} words: they are of different texts."
+                f"Sentence {row} (from 0): the parse has {len(heads)} words, the tree {len(gold_heads)} and the text "
+                f"{len(marks)}: score files of the same text."
             )
-        count.add([h == r for h, r in zip(heads, right, strict=True)], marks)
+        counts.add([h == g for h, g in zip(heads, gold_heads, strict=True)], marks)
     return {
-        "uas": count.micro,
-        "uas_without_punctuation": count.without_punctuation,
-        "uas_mean": count.mean,
-        "sentences": count.sentences,
-        "words": count.words,
-        "words_without_punctuation": count.plain,
+        "uas": counts.percent,
+        "uas_without_punctuation": counts.percent_without_punctuation,
+        "uas_mean": counts.mean_percent,
+        "sentences": counts.sentences,
+        "words": counts.words,
+        "words_without_punctuation": counts.words_without_punctuation,
         "nulls": nulls,
     }
 
@@ -51,52 +53,51 @@ def attachment_line(
     words: Sequence[Sequence[str]],
     upos: Sequence[Sequence[str] | None],
 ) -> str:
-    """Say in a line how many heads of a treebank are right."""
-    found = attachment(predicted, gold, [is_punctuation(*sentence) for sentence in zip(words, upos, strict=True)])
-    shares = [_told(found[key]) for key in ("uas", "uas_without_punctuation")]
-    return f"UAS {shares[0]} ({shares[1]} without punctuation), {found['sentences']} sentences, {found['words']} words."
+    """Summarise the attachment scores on a treebank in one line."""
+    scores = attachment(predicted, gold, [is_punctuation(*sentence) for sentence in zip(words, upos, strict=True)])
+    uas, plain = (_format_percent(scores[key]) for key in ("uas", "uas_without_punctuation"))
+    return f"UAS {uas} ({plain} without punctuation), {scores['sentences']} sentences, {scores['words']} words."
 
 
-def _told(share: float | None) -> str:
-    return "of nothing" if share is None else f"{share:.2f}"
+def _format_percent(percent: float | None) -> str:
+    return "n/a" if percent is None else f"{percent:.2f}"
 
 
 class MatchCounts:
-    """Adds up which words are right, sentence by sentence; shares are percentages, None where nothing was counted."""
+    """Running counts of correct words, sentence by sentence; percentages are None without any words."""
 
     def __init__(self) -> None:
-        self.sentences = self.words = self.right = 0
-        self.plain = self.plain_right = 0
-        """Those that are no punctuation."""
-        self._shares = 0.0
-        self._with_words = 0
+        self.sentences = self.words = self.correct = 0
+        self.words_without_punctuation = self.correct_without_punctuation = 0
+        self._sum_of_shares = 0.0
+        self._sentences_with_words = 0
 
-    def add(self, right: Sequence[bool], punctuation: Sequence[bool]) -> None:
-        """MatchCounts the words of one sentence: which are right, and which are punctuation."""
-        plain = [r for r, mark in zip(right, punctuation, strict=True) if not mark]
+    def add(self, correct: Sequence[bool], punctuation: Sequence[bool]) -> None:
+        """Count the words of one sentence: which are correct, and which are punctuation."""
+        plain = [c for c, mark in zip(correct, punctuation, strict=True) if not mark]
         self.sentences += 1
-        self.words += len(right)
-        self.right += sum(right)
-        self.plain += len(plain)
-        self.plain_right += sum(plain)
-        if right:
-            self._shares += sum(right) / len(right)
-            self._with_words += 1
+        self.words += len(correct)
+        self.correct += sum(correct)
+        self.words_without_punctuation += len(plain)
+        self.correct_without_punctuation += sum(plain)
+        if correct:
+            self._sum_of_shares += sum(correct) / len(correct)
+            self._sentences_with_words += 1
 
     @property
-    def micro(self) -> float | None:
-        """Over all words."""
-        return _percent(self.right, self.words)
+    def percent(self) -> float | None:
+        """Percentage of all words."""
+        return _percent(self.correct, self.words)
 
     @property
-    def without_punctuation(self) -> float | None:
-        """Over all words that are no punctuation."""
-        return _percent(self.plain_right, self.plain)
+    def percent_without_punctuation(self) -> float | None:
+        """Percentage of all words other than punctuation."""
+        return _percent(self.correct_without_punctuation, self.words_without_punctuation)
 
     @property
-    def mean(self) -> float | None:
-        """The mean over the sentences that have words."""
-        return _percent(self._shares, self._with_words)
+    def mean_percent(self) -> float | None:
+        """Mean of the percentages of the sentences with words."""
+        return _percent(self._sum_of_shares, self._sentences_with_words)
 
 
 def _percent(part: float, whole: int) -> float | None:
@@ -104,17 +105,17 @@ def _percent(part: float, whole: int) -> float | None:
 
 
 def is_punctuation(words: Sequence[str], upos: Sequence[str] | None = None) -> list[bool]:
-    """Mark the words that are punctuation: those tagged PUNCT where there are universal tags.
+    """Mark the words that are punctuation: those tagged PUNCT, if there are universal tags.
 
-    Without tags: words made only of Unicode punctuation (P*, as in the CoNLL shared tasks) or of modifier symbols
-    (Sk: the grave and acute accents that stand for quotation marks). Currency, mathematical and other symbols are read
-    as words, and are no punctuation (UD tags them SYM).
+    Without tags: words that consist of Unicode punctuation (P*, as in the CoNLL shared tasks) or modifier symbols (Sk:
+    grave and acute accents used as quotation marks). Currency, mathematical and other symbols count as words (UD tags
+    them SYM).
     """
     if upos is not None:
         return [tag == "PUNCT" for tag in upos]
-    return [bool(word) and all(_is_mark(character) for character in word) for word in words]
+    return [bool(word) and all(_is_punctuation_mark(character) for character in word) for word in words]
 
 
-def _is_mark(character: str) -> bool:
+def _is_punctuation_mark(character: str) -> bool:
     category = unicodedata.category(character)
     return category.startswith("P") or category == "Sk"

@@ -1,7 +1,7 @@
-"""BLEU and chrF by sacreBLEU, with the signatures that make the numbers comparable."""
+"""BLEU and chrF by sacreBLEU, with the signatures needed to compare scores."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
@@ -11,7 +11,7 @@ from nmtcore.evaluation.kytea import kytea_lines, kytea_version
 def score_translations(
     hypotheses: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
 ) -> dict[str, Any]:
-    """Score as a data set's settings ask for: tests, and the development set during training. See `score_text`."""
+    """Score translations by a data set's settings, for test sets and for the dev set; see `score_text`."""
     return score_text(
         hypotheses,
         references,
@@ -29,22 +29,22 @@ def score_text(
     lowercase: bool = False,
     text: Literal["detokenised", "tokens"] = "detokenised",
 ) -> dict[str, Any]:
-    """Score a translation against one reference a sentence.
+    """Score translations against one reference per sentence.
 
-    `tokenize` is sacreBLEU's tokeniser for BLEU; `ja` are KyTea's words on both sides where KyTea is installed
-    (`|words:kytea-VERSION` in BLEU's signature, chrF being computed on the text), else MeCab's, as sacreBLEU has them.
-    `text` says what the strings are: `tokens` (joined by spaces on both sides) is added to the signatures, since such
-    scores compare with no others. Returns bleu and chrf (0 to 100) with bleu_signature and chrf_signature, the brevity
-    penalty, the lengths in BLEU's tokens, and the number of sentences. No sentence, or unequal numbers, is a
-    `UserError`.
+    `tokenize` is sacreBLEU's tokeniser for BLEU. `ja` means KyTea's words on both sides if KyTea is installed
+    (`|words:kytea-VERSION` in BLEU's signature; chrF is computed on the text), else sacreBLEU's `ja-mecab`. `text` is
+    the form of the strings: `tokens` (joined by spaces on both sides) is added to the signatures, since such scores
+    are comparable only with each other. Returns bleu and chrf (0 to 100), bleu_signature and chrf_signature, the
+    brevity penalty, the lengths in BLEU's tokens, and the number of sentences. Raises `UserError` if there are no
+    sentences, or if the numbers of translations and references differ.
     """
     if len(hypotheses) != len(references):
         raise UserError(
             f"{len(hypotheses)} translations cannot be scored against {len(references)} references: "
-            "give one line for each."
+            "provide one line for each."
         )
     if not hypotheses:
-        raise UserError("There is no translation to score.")
+        raise UserError("There are no translations to score.")
     from sacrebleu.metrics import BLEU, CHRF
 
     chrf = CHRF(lowercase=lowercase)
@@ -52,9 +52,9 @@ def score_text(
     note = "|text:tokens" if text == "tokens" else ""
     words = ""
     if tokenize == "ja":
-        hypotheses, references, tokenize, words = _japanese(hypotheses, references)
-    # `force` keeps sacreBLEU from warning that tokens are tokens.
-    bleu = _explained(lambda: BLEU(tokenize=tokenize, lowercase=lowercase, force=bool(note or words)))
+        hypotheses, references, tokenize, words = _segment_japanese(hypotheses, references)
+    # `force` suppresses sacreBLEU's warning about tokenised text.
+    bleu = _with_mecab_advice(lambda: BLEU(tokenize=tokenize, lowercase=lowercase, force=bool(note or words)))
     bleu_score = bleu.corpus_score(list(hypotheses), [list(references)])
     return {
         "bleu": bleu_score.score,
@@ -68,21 +68,30 @@ def score_text(
     }
 
 
-def _japanese(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[list[str], list[str], str, str]:
-    """Give both sides as BLEU gets them, sacreBLEU's tokeniser for them, and what the signature adds."""
+class _JapaneseText(NamedTuple):
+    hypotheses: list[str]
+    references: list[str]
+    tokenize: str
+    """sacreBLEU's tokeniser for both."""
+    signature: str
+    """Appended to BLEU's signature."""
+
+
+def _segment_japanese(hypotheses: Sequence[str], references: Sequence[str]) -> _JapaneseText:
+    """Segment both sides by KyTea if it is installed; else leave them to sacreBLEU's MeCab."""
     version = kytea_version()
     if version is None:
-        return list(hypotheses), list(references), "ja-mecab", ""
-    cut = kytea_lines([*hypotheses, *references])
-    return cut[: len(hypotheses)], cut[len(hypotheses) :], "none", f"|words:kytea-{version}"
+        return _JapaneseText(list(hypotheses), list(references), "ja-mecab", "")
+    lines = kytea_lines([*hypotheses, *references])
+    return _JapaneseText(lines[: len(hypotheses)], lines[len(hypotheses) :], "none", f"|words:kytea-{version}")
 
 
-def _explained(make: Callable[[], Any]) -> Any:
-    """Turn sacreBLEU's complaint that MeCab is missing into a sentence."""
+def _with_mecab_advice(make_metric: Callable[[], Any]) -> Any:
+    """Make a metric of sacreBLEU. Raises `UserError` if it needs MeCab and MeCab is not installed."""
     try:
-        return make()
+        return make_metric()
     except RuntimeError as error:
         raise UserError(
-            "Scores on Japanese words need KyTea, or the packages mecab-python3 and ipadic: "
+            "Scores on Japanese words need the program kytea, or the packages mecab-python3 and ipadic: "
             "pip install mecab-python3 ipadic."
         ) from error

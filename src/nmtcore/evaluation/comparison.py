@@ -1,4 +1,4 @@
-"""How far two annotations of one split agree; with a gold treebank as the second: how good the first is."""
+"""Agreement between two annotations of a split; if the second is a gold treebank, the accuracy of the first."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,22 +19,20 @@ MEASURES = ("uas", "las", "las_subtypes", "upos", "ccg")
 def compare_annotations(
     first: Path, second: Path, *, annotators: tuple[str, str], corpus: Path, side: str, output: Path
 ) -> dict[str, Any]:
-    """Compare two annotations of one side of the same split, and write what was counted as JSON to `output`.
+    """Compare two annotations of one side of a split, and write the counts to `output` (JSON) with their `annotators`.
 
-    `annotators` are the names of the two, which the result tells.
+    Percentages of the words with both annotations: `uas` (same head), `las` (same head and label, without subtypes
+    after the colon), `las_subtypes` (with them), `upos`, `ccg`; each also `_without_punctuation`; None without any
+    words. Punctuation is what `second` tags PUNCT, or is found by its characters if `second` has no UPOS. Also counts
+    the sentences, those with heads from both (`compared`), their words, and the nulls of each annotation by reason.
 
-    Percentages of the words that both have: `uas` (same head), `las` (same head and label, subtypes after the colon
-    ignored), `las_subtypes` (kept), `upos`, `ccg`; each with `_without_punctuation`; None where there is nothing to
-    compare. Punctuation is what `second` tags PUNCT, or by its characters where it has no UPOS. Beside them sentences,
-    those that both have heads for (`compared`), their words, and the nulls of each by reason.
-
-    Streamed batch by batch. Files of other pairs, or an annotation of other words, are a `UserError`.
+    Files are streamed batch by batch. Raises `UserError` if the files hold different pairs or words.
     """
     comparison = _Comparison()
     row = 0
-    for words, one, other in _aligned(corpus, f"{side}_words", first, second):
-        for values in zip(words.to_pylist(), one.to_pylist(), other.to_pylist(), strict=True):
-            _check_lengths(values, (first, second), row)
+    for words, first_batch, second_batch in _aligned_batches(corpus, f"{side}_words", first, second):
+        for values in zip(words.to_pylist(), first_batch.to_pylist(), second_batch.to_pylist(), strict=True):
+            _check_word_counts(values, (first, second), row)
             comparison.add(*values)
             row += 1
     result = {"first": annotators[0], "second": annotators[1], "side": side, **comparison.result()}
@@ -42,10 +40,10 @@ def compare_annotations(
     return result
 
 
-def _aligned(
+def _aligned_batches(
     corpus: Path, words: str, first: Path, second: Path
 ) -> Iterator[tuple[pa.Array, pa.RecordBatch, pa.RecordBatch]]:
-    """Yield the same rows of all three files."""
+    """Yield batches of the words and of both annotations with the same rows."""
     streams = [paired_batches(corpus, path, columns=([words], _COLUMNS)) for path in (first, second)]
     rest: list[Any] = [None, None]
     while True:
@@ -57,18 +55,20 @@ def _aligned(
         rest = [tuple(batch.slice(count) for batch in pair) if pair[0].num_rows > count else None for pair in rest]
 
 
-def _check_lengths(values: tuple[list[str], dict, dict], paths: Sequence[Path], row: int) -> None:
+def _check_word_counts(values: tuple[list[str], dict, dict], paths: Sequence[Path], row: int) -> None:
     words, *annotations = values
     for path, annotation in zip(paths, annotations, strict=True):
         for column in _COLUMNS[:-1]:
             if annotation[column] is not None and len(annotation[column]) != len(words):
                 raise UserError(
-                    f"{path}, row {row}: {len(annotation[column])} entries in '{column}' for {len(words)} words: "
-                    "it was made of another corpus; delete it and annotate again."
+                    f"{path}, row {row}: {len(annotation[column])} values in '{column}', but {len(words)} words: "
+                    "the annotation is of another corpus; delete it and annotate again."
                 )
 
 
 class _Comparison:
+    """Running counts of the comparison, sentence by sentence."""
+
     def __init__(self) -> None:
         self.sentences = 0
         self.counts = {measure: MatchCounts() for measure in MEASURES}
@@ -80,47 +80,47 @@ class _Comparison:
             if annotation["reason"] is not None:
                 nulls[annotation["reason"].split(":")[0]] += 1
         marks: list[bool] | None = None
-        for measure, right in _matches(first, second).items():
-            if right is not None:
+        for measure, matches in _matches(first, second).items():
+            if matches is not None:
                 marks = is_punctuation(words, second["upos"]) if marks is None else marks
-                self.counts[measure].add(right, marks)
+                self.counts[measure].add(matches, marks)
 
     def result(self) -> dict[str, Any]:
-        shares: dict[str, float | None] = {}
+        percentages: dict[str, float | None] = {}
         for measure, count in self.counts.items():
-            shares[measure] = count.micro
-            shares[f"{measure}_without_punctuation"] = count.without_punctuation
+            percentages[measure] = count.percent
+            percentages[f"{measure}_without_punctuation"] = count.percent_without_punctuation
         compared = self.counts["uas"]
         return {
             "sentences": self.sentences,
             "compared": compared.sentences,
             "words": compared.words,
-            "words_without_punctuation": compared.plain,
+            "words_without_punctuation": compared.words_without_punctuation,
             "nulls": {
                 name: dict(nulls.most_common()) for name, nulls in zip(("first", "second"), self.nulls, strict=True)
             },
-            **shares,
+            **percentages,
         }
 
 
 def _matches(first: dict[str, Any], second: dict[str, Any]) -> dict[str, list[bool] | None]:
-    """Say for each measure which words match; None where one of the annotations does not have it."""
-    heads, labels = _same(first["head"], second["head"]), _same(first["deprel"], second["deprel"])
-    plain = _same(
+    """Mark the words that match, by measure; None if one of the annotations lacks what is compared."""
+    heads, labels = _equal(first["head"], second["head"]), _equal(first["deprel"], second["deprel"])
+    labels_without_subtypes = _equal(
         *([d.split(":")[0] for d in a["deprel"]] if a["deprel"] is not None else None for a in (first, second))
     )
     return {
         "uas": heads,
-        "las": _both(heads, plain),
-        "las_subtypes": _both(heads, labels),
-        "upos": _same(first["upos"], second["upos"]),
-        "ccg": _same(first["ccg"], second["ccg"]),
+        "las": _both_match(heads, labels_without_subtypes),
+        "las_subtypes": _both_match(heads, labels),
+        "upos": _equal(first["upos"], second["upos"]),
+        "ccg": _equal(first["ccg"], second["ccg"]),
     }
 
 
-def _same(first: list[Any] | None, second: list[Any] | None) -> list[bool] | None:
+def _equal(first: list[Any] | None, second: list[Any] | None) -> list[bool] | None:
     return None if first is None or second is None else [a == b for a, b in zip(first, second, strict=True)]
 
 
-def _both(first: list[bool] | None, second: list[bool] | None) -> list[bool] | None:
+def _both_match(first: list[bool] | None, second: list[bool] | None) -> list[bool] | None:
     return None if first is None or second is None else [a and b for a, b in zip(first, second, strict=True)]

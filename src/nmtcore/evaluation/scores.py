@@ -1,4 +1,4 @@
-"""The scores of a run, computed from the files that translating and parsing left, without torch."""
+"""Scores of a run, computed without torch from the files of translations and parses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ from nmtcore.parquet import read_rows
 
 @dataclass(frozen=True, kw_only=True)
 class OutputFiles:
-    """What translating and parsing a split leaves, each with one row per sentence in the split's order."""
+    """The output files of a split, each with one row per sentence in the split's order."""
 
     translations: Path
     references: Path
-    """In the form of the translations: the same text or tokens, with its capitals."""
+    """Text or tokens like the translations, with the original capitals."""
     parses: Path
-    """`PARSE_SCHEMA`, where the system parses."""
+    """`PARSE_SCHEMA`; exists only if the system parses."""
 
 
 def output_files(folder: Path, split: str) -> OutputFiles:
-    """Give the files of a split in the folder `hypotheses`; in `gold` there are parses alone."""
+    """Name the output files of a split in the folder `hypotheses` or `gold`; `gold` has only parses."""
     return OutputFiles(
         translations=folder / file_name("translations", split=split),
         references=folder / file_name("references", split=split),
@@ -43,23 +43,23 @@ def score_tests(
     trees: Mapping[str, Path],
     scores: Path,
 ) -> list[str]:
-    """Score the translations and, where the system parses, the parses of every test split; return scores as lines.
+    """Score the translations and, if the system parses, the parses of every test split; return the scores as lines.
 
-    Writes bleu, and uas where the system parses, by split into `scores` (JSON). `corpora` and `trees` (empty for
-    `diagonalparse`) are what parses are compared with, by split.
+    Writes bleu, and uas if the system parses, by split to `scores` (JSON). `corpora` and `trees` (empty for
+    `diagonalparse`) are the files, by split, with which parses are compared.
     """
     files = {split: output_files(hypotheses, split) for split in settings.splits}
-    found: dict[str, Any] = {"bleu": {}}
-    for split, its in files.items():
-        lines = [read_lines(path) for path in (its.translations, its.references)]
-        found["bleu"][split] = score_translations(*lines, settings.evaluation)
+    values: dict[str, Any] = {"bleu": {}}
+    for split, split_files in files.items():
+        lines = [read_lines(path) for path in (split_files.translations, split_files.references)]
+        values["bleu"][split] = score_translations(*lines, settings.evaluation)
     if settings.parsed:
         roots = settings.evaluation.roots
-        found["uas"] = {
+        values["uas"] = {
             split: score_parses(files[split].parses, corpora[split], trees.get(split), roots=roots)
             for split in settings.parsed
         }
-    return _write(settings, found, scores)
+    return _write_scores(settings, values, scores)
 
 
 def score_gold(
@@ -70,32 +70,32 @@ def score_gold(
     trees: Mapping[str, Path],
     scores: Path,
 ) -> list[str]:
-    """Compare the parses of every gold treebank of a run with the treebank's `trees`; return the scores as lines.
+    """Score the parses of a run's gold treebanks against the treebanks' `trees`; return the scores as lines.
 
-    Writes gold.uas by split into `scores` (JSON).
+    Writes gold.uas by split to `scores` (JSON).
     """
     roots = settings.evaluation.roots
-    found = {
+    values = {
         split: score_parses(output_files(parses, split).parses, corpora[split], trees[split], roots=roots)
         for split in settings.parsed
     }
-    return _write(settings, {"gold.uas": found}, scores)
+    return _write_scores(settings, {"gold.uas": values}, scores)
 
 
-def _write(settings: ScoringSettings, found: Mapping[str, Any], scores: Path) -> list[str]:
-    """Write scores with the run's name, and give them as lines."""
-    named = {key: getattr(settings, key) for key in ("dataset", "system", "scale", "seed")}
-    write_json(scores, {**named, **found})
-    return run_lines(found, scores.parent)
+def _write_scores(settings: ScoringSettings, values: Mapping[str, Any], scores: Path) -> list[str]:
+    """Write scores with the run's names, and return them as lines."""
+    names = {key: getattr(settings, key) for key in ("dataset", "system", "scale", "seed")}
+    write_json(scores, {**names, **values})
+    return run_lines(values, scores.parent)
 
 
 def score_parses(
     parses: Path, corpus: Path, trees: Path | None, *, roots: Literal["one", "many"] = "one"
 ) -> dict[str, Any]:
-    """Score predicted heads against a parser's or a treebank's trees of the source side: argmax and spanning trees.
+    """Score predicted heads, by argmax and as spanning trees, against a parser's or a treebank's trees of the source.
 
-    `spanning_tree` is the one with as many `roots` as the data set's trees have. Without `trees` the right head of a
-    word is the previous one, and of the first word itself (`diagonalparse`).
+    `spanning_tree` is the tree with one root or many, as `roots` says. Without `trees` (`diagonalparse`), the gold head
+    of a word is the previous word, and of the first word the word itself.
     """
     predicted = list(read_rows(parses))
     words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(predicted))]

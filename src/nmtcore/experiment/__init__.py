@@ -1,4 +1,4 @@
-"""A run from its features to its scores: what workflow, torchrun and command line put together of all stages.
+"""A run from its features to its hypotheses: training, translating and parsing, with parts from all stages.
 
-Stands to the right of the stages, so that training can validate by translating without importing inference.
+This package may import every stage, so that training can validate by translating without importing inference.
 """

@@ -1,4 +1,4 @@
-"""Starting a training: in this process, or under torchrun with one process for each GPU."""
+"""Launching a training in this process, or under torchrun with one process per GPU."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 from nmtcore.errors import UserError
@@ -15,57 +16,61 @@ from nmtcore.files import write_json
 from nmtcore.model.device import check_gpu_count, choose_device
 
 
-def launch(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
-    """Train in this process, or with several GPUs in one process for each; progress is shown on `terminal`."""
+def launch_training(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
+    """Train in this process, or with several GPUs in one process per GPU; progress is shown on `terminal`."""
     if job.gpus == 1 or choose_device(job.device) == "cpu":
         train_run(job, terminal=terminal)
         return
     check_gpu_count(job.gpus)
-    train_together(job)
+    train_distributed(job)
 
 
-def train_together(job: TrainingJob) -> None:
+def train_distributed(job: TrainingJob) -> None:
     """Train in `job.gpus` processes under torchrun, which share the job's threads.
 
-    Raises a `UserError` when they fail, with the sentence of the process that failed if it left one.
+    Raises `UserError` if a process fails, with that process's own message if it wrote one.
     """
     specification = Path(job.checkpoints) / "job.json"
     write_json(specification, asdict(replace(job, threads=max(1, job.threads // job.gpus))))
-    reason = failure_path(specification)
-    reason.unlink(missing_ok=True)
-    status = run_forwarding_signals(torchrun(specification, processes=job.gpus))
-    if status and reason.exists():
-        raise UserError(reason.read_text(encoding="utf-8").strip())
+    failure = failure_path(specification)
+    failure.unlink(missing_ok=True)
+    status = run_forwarding_signals(torchrun_command(specification, processes=job.gpus))
+    if status and failure.exists():
+        raise UserError(failure.read_text(encoding="utf-8").strip())
     if status:
-        raise UserError(f"Training in {job.gpus} processes stopped with status {status}: see above.")
+        raise UserError(f"Training in {job.gpus} processes ended with status {status}: their messages are above.")
 
 
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
-"""Signals that torchrun forwards to the trainers."""
-_SAVING = 240
-"""Seconds from a signal until torchrun kills the trainers: Slurm gives five minutes, torchrun by itself only 30 s."""
+"""Signals forwarded to torchrun's workers."""
+_SHUTDOWN_TIMEOUT = 240
+"""Seconds from a signal until torchrun kills its workers: Slurm allows five minutes, torchrun by default only 30 s."""
 
 
-def torchrun(specification: Path, *, processes: int) -> list[str]:
-    """Give the command that does a `TrainingJob`, written as JSON in a file, in several processes of this machine."""
-    handled = ",".join(signal.Signals(number).name for number in _FORWARDED)
+def torchrun_command(specification: Path, *, processes: int) -> list[str]:
+    """Return the command that runs the `TrainingJob` in a JSON file with several processes on this machine."""
+    signals = ",".join(signal.Signals(number).name for number in _FORWARDED)
     command = [sys.executable, "-m", "nmtcore.training.torchrun", "--standalone", f"--nproc-per-node={processes}"]
-    command += [f"--signals-to-handle={handled}", f"--shutdown-timeout={_SAVING}"]
+    command += [f"--signals-to-handle={signals}", f"--shutdown-timeout={_SHUTDOWN_TIMEOUT}"]
     return [*command, "-m", "nmtcore.experiment.process", str(specification)]
 
 
 def failure_path(specification: Path) -> Path:
-    """Give the path where a process that fails leaves its sentence."""
+    """Return the path of the file into which a failing process writes its error message."""
     return specification.with_name("job.failed.txt")
 
 
 def run_forwarding_signals(command: Sequence[str]) -> int:
-    """Run a command that gets every signal of `_FORWARDED` that this process gets; give its status."""
-    # `python -m`, here and in torchrun, would look for modules in the working directory first.
+    """Run a command, forward to it the signals in `_FORWARDED` that this process receives, and return its status."""
+    # Without this, `python -m`, here and in torchrun, would search the working directory for modules first.
     process = subprocess.Popen(command, env=os.environ | {"PYTHONSAFEPATH": "1"})
-    before = {number: signal.signal(number, lambda got, _: process.send_signal(got)) for number in _FORWARDED}
+
+    def forward(number: int, _: FrameType | None) -> None:
+        process.send_signal(number)
+
+    previous = {number: signal.signal(number, forward) for number in _FORWARDED}
     try:
         return process.wait()
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)

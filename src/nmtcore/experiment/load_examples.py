@@ -1,4 +1,4 @@
-"""What a run reads: the examples of a split, and the label vocabularies of its trees."""
+"""Loading the examples of a run's splits, and the label vocabularies of its trees."""
 
 import math
 from collections.abc import Mapping
@@ -20,25 +20,25 @@ from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
 from nmtcore.parquet import ROWS_PER_GROUP, row_count
 
-BLOCKS = 50
-"""In how many blocks pairs are transformed at most: fewer hold more beside the result, more open the files again."""
+MAX_BLOCKS = 50
+"""Pairs are transformed in at most this many blocks: fewer need more memory, more open the files more often."""
 
 
 def load_split(
     run: RunSettings, folder: Path, split: str, *, start: int = 0, stop: int | None = None, target: bool = True
 ) -> Examples:
-    """Load the pairs start..stop-1 of what a run reads of a split, before any transform.
+    """Load the pairs start..stop-1 of a split, before any transform, with the features that a run reads.
 
-    The targets are read only where they are asked for and there.
+    Targets are loaded if `target` is true and the split has them.
     """
     target = target and "target" in run.sides_of(split)
     return load_examples(folder, split, features=run.split_features(split), start=start, stop=stop, target=target)
 
 
 def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
-    """Load what a run trains on, or validates with, of a split.
+    """Load and transform the examples of a split that a run trains on or validates with.
 
-    A scale's limit counts sentence pairs, even if each yields two examples.
+    The scale's limit counts sentence pairs, even if each yields two examples.
     """
     if not run.transforms:
         return load_split(run, folder, split, stop=run.sentences.of(split))
@@ -47,13 +47,13 @@ def load_training(run: RunSettings, transforms: Transforms, folder: Path, split:
 
 
 def _blocks(pairs: int) -> list[tuple[int, int]]:
-    """Divide pairs into blocks of whole row groups, each (start, stop); no pairs are one empty block."""
-    size = ROWS_PER_GROUP * max(1, math.ceil(pairs / BLOCKS / ROWS_PER_GROUP))
+    """Divide pairs into blocks (start, stop) of whole row groups; return one empty block if there are no pairs."""
+    size = ROWS_PER_GROUP * max(1, math.ceil(pairs / MAX_BLOCKS / ROWS_PER_GROUP))
     return [(start, min(start + size, pairs)) for start in range(0, max(pairs, 1), size)]
 
 
 def _count_pairs(run: RunSettings, folder: Path, split: str) -> int:
-    """Count the pairs that a run reads of a split, which all its files must have."""
+    """Count the pairs of a split that a run reads. Raises `UserError` if the split's files have different counts."""
     limit, (first, *others) = run.sentences.of(split), (folder / name for name in run.feature_files(split))
     counts = {path: row_count(path) if limit is None else min(limit, row_count(path)) for path in (first, *others)}
     for path in others:
@@ -64,7 +64,7 @@ def _count_pairs(run: RunSettings, folder: Path, split: str) -> int:
 def _load_block(
     run: RunSettings, folder: Path, split: str, start: int, stop: int
 ) -> tuple[Examples, LinearisedParses | None]:
-    """Load the pairs start..stop-1, with the parses of their sources where a transform asks for them."""
+    """Load the pairs start..stop-1, and the linearised parses of their sources if a transform needs them."""
     pairs, file = load_split(run, folder, split, start=start, stop=stop), run.linearised_parses_file(split)
     if file is None:
         return pairs, None
@@ -74,19 +74,19 @@ def _load_block(
 
 
 def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
-    """Load what a run translates or parses of a split: one example per pair, without targets."""
+    """Load the examples of a split that a run translates or parses: one example per pair, without targets."""
     return transforms.for_translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
 
 
-def run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
-    """Read the label vocabularies of what a run reads, by side; each feature's from the file of its annotator.
+def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
+    """Read the label vocabularies of the features that a run reads, by side, from the files of their annotators.
 
-    `files` gives their paths by side and annotator.
+    `files` has the paths by side and annotator.
     """
     labels: dict[str, dict[str, list[str]]] = {}
     for side, annotators in run.features.items():
         labels[side] = {}
         for annotator, features in group_by_annotator(annotators).items():
-            found = read_labels(Path(files[side][annotator]))
-            labels[side] |= {name: found[name] for name in labels_of(features)}
+            vocabularies = read_labels(Path(files[side][annotator]))
+            labels[side] |= {name: vocabularies[name] for name in labels_of(features)}
     return labels

@@ -1,4 +1,4 @@
-"""What a model puts out, as text, and the references to compare it with."""
+"""A run's hypotheses as text, and the references to score them against."""
 
 from pathlib import Path
 
@@ -11,24 +11,24 @@ from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
-class Output:
-    """From the ids of a hypothesis to the text that scores are computed on, and the references to match."""
+class TextOutput:
+    """Turns the ids of a hypothesis into the text that is scored, and reads references in the same form."""
 
     def __init__(self, run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> None:
         self._run, self._vocabulary, self._segmenter, self._transforms = run, vocabulary, segmenter, transforms
         self._words = WordTokenizer(run.text_words("target"), run.target)
 
     def text(self, hypothesis: Hypothesis) -> str:
-        """Detokenise, or join tokens by spaces, as the data set's evaluation asks for; either way detruecased."""
+        """Detruecase a hypothesis; detokenise it or join its tokens by spaces, as the data set's evaluation says."""
         words = self._transforms.words(hypothesis.tokens, self._vocabulary, self._segmenter)
         detokenised = self._run.evaluation.text == "detokenised"
         return self._words.join(words) if detokenised else " ".join(self._words.detruecased(words))
 
     def references(self, corpus: Path, count: int) -> list[str]:
-        """Read the references of the first `count` pairs of a split: texts, or their tokens as they were cut.
+        """Read the references of the first `count` pairs of a split, as text or as tokens joined by spaces.
 
-        What is truecased in the corpus is cut anew from the text, since detruecasing does not bring every word back;
-        only given words, which no text tells, are detruecased.
+        If the corpus has truecased words, tokenise the text again, since detruecasing does not restore every word. Only
+        given words, which the text does not determine, are detruecased.
         """
         if self._run.evaluation.text == "detokenised":
             return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]

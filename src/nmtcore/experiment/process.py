@@ -1,4 +1,4 @@
-"""One process of a distributed training: `torchrun -m nmtcore.experiment.process job.json`."""
+"""The entry point of each process of a distributed training."""
 
 import os
 import sys
@@ -16,7 +16,8 @@ from nmtcore.training.distributed import OtherProcessEnded
 def run_process(arguments: Sequence[str]) -> None:
     """Run one process of a distributed training (`torchrun -m nmtcore.experiment.process job.json`).
 
-    A process that fails also leaves its sentence beside the file, for `train_together`, unless another failed first.
+    A failing process also writes its message to a file next to the job's (see `train_distributed`), unless it ends only
+    because another process has ended.
     """
     specification = Path(arguments[0])
     try:
@@ -25,16 +26,16 @@ def run_process(arguments: Sequence[str]) -> None:
         print(error, file=sys.stderr)
         if not isinstance(error, OtherProcessEnded):
             write_text(failure_path(specification), f"{error}\n")
-        _leave_at_once()
+        _exit_now()
     except Exception:
         traceback.print_exc()
-        _leave_at_once()
+        _exit_now()
 
 
-def _leave_at_once() -> None:
-    """End with status 1, without torch's clean-up: that would abort the process, or wait for the other processes.
+def _exit_now() -> None:
+    """End with status 1, without torch's clean-up.
 
-    They in turn wait for the end of this one.
+    The clean-up would abort this process, or wait for the other processes, which in turn wait for this one to end.
     """
     sys.stdout.flush()
     sys.stderr.flush()

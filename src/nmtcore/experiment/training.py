@@ -1,4 +1,4 @@
-"""Training a run: a job as plain values, and what it reads and writes."""
+"""Training jobs: a run trained from its feature files into a bundle."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -11,8 +11,8 @@ from torch import nn
 
 from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
-from nmtcore.experiment.load_examples import load_sources, load_training, run_labels
-from nmtcore.experiment.output import Output
+from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
+from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import Examples, concatenate
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
@@ -28,38 +28,43 @@ from nmtcore.training.train import train
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingJob:
-    """What a training process is told, as plain values; paths are relative to the working directory."""
+    """The arguments of a training process, as plain values; paths are relative to the working directory."""
 
     run: dict[str, Any]
+    """The run's settings (`run_to_json`)."""
     features: str
     """The folder of the data set's features under the run's segmentation."""
     segmentation: str
+    """The folder of the run's segmentation."""
     labels: dict[str, dict[str, str]]
-    """Files of label vocabularies by side and annotator, where components read trees."""
+    """The files of label vocabularies by side and annotator, for components that read annotations."""
     dev_corpus: str
+    """The corpus file with the dev set's references."""
     checkpoints: str
+    """The folder of the run's checkpoints."""
     model: str
-    """The bundle to write."""
+    """The folder of the bundle to write."""
     history: str
     """The log to write, JSON lines."""
     device: str
     gpus: int
     threads: int
     start: str | None = None
-    """The bundle of `run.start_from`, which gives the first weights."""
+    """The bundle of `run.start_from`, from which the weights are initialised."""
 
 
 def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
-    """Train one run from its features and write its bundle and log; goes on from its last checkpoint."""
+    """Train a run, from its newest checkpoint if there is one, and write its bundle and log."""
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
     vocabularies = run_vocabularies(run, segmentation)
-    examples, files = _training_data(run, Transforms.of(run, vocabularies), Path(job.features))
+    examples, files = _load_training_splits(run, Transforms.of(run, vocabularies), Path(job.features))
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
     files += [Path(job.start, MANIFEST)] if job.start else []
-    labels = run_labels(run, job.labels)
-    main = os.environ.get("RANK", "0") == "0"
-    checkpoints = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=print if main else silent)
+    labels = load_run_labels(run, job.labels)
+    is_main = os.environ.get("RANK", "0") == "0"
+    log = print if is_main else silent
+    folder = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=log)
 
     torch.manual_seed(run.seed)
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
@@ -73,18 +78,20 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
         examples.get("train"),
         examples["dev"],
         treebank=concatenate(treebanks) if treebanks else None,
-        folder=Path(job.history).parent,
-        checkpoints=checkpoints,
+        log_folder=Path(job.history).parent,
+        checkpoint_folder=folder,
         validate=_validator(run, vocabularies, job),
         device=choose_device(job.device),
         terminal=terminal,
     )
-    if main:
+    if is_main:
         save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
 
 
-def _training_data(run: RunSettings, transforms: Transforms, folder: Path) -> tuple[dict[str, Examples], list[Path]]:
-    """Load what a run trains on and validates with, and name the files."""
+def _load_training_splits(
+    run: RunSettings, transforms: Transforms, folder: Path
+) -> tuple[dict[str, Examples], list[Path]]:
+    """Load the splits that a run trains on and validates with; return them, and their files."""
     examples = {split: load_training(run, transforms, folder, split) for split in run.training_splits}
     return examples, [folder / name for split in run.training_splits for name in run.feature_files(split)]
 
@@ -92,12 +99,12 @@ def _training_data(run: RunSettings, transforms: Transforms, folder: Path) -> tu
 def _validator(
     run: RunSettings, vocabularies: Mapping[str, Vocabulary], job: TrainingJob
 ) -> Callable[[nn.Module], dict[str, float]] | None:
-    """Make the function that training calls to score the development set; None where perplexity is enough."""
+    """Make the function that translates and scores the dev set; return None if the metric is perplexity."""
     if run.training.validation.metric == "perplexity":
         return None
     transforms = Transforms.of(run, vocabularies)
     segmenter = Segmenter.load(job.segmentation, run.segmentation, "target")
-    output = Output(run, vocabularies["target"], segmenter, transforms)
+    output = TextOutput(run, vocabularies["target"], segmenter, transforms)
     dev = load_sources(run, transforms, Path(job.features), "dev")
     references = output.references(Path(job.dev_corpus), len(dev))
     settings = replace(run.decoding, beam=run.training.validation.beam)

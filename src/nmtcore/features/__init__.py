@@ -1,0 +1,1 @@
+"""Features of sentences as numbers: extraction, Parquet files and loading."""

@@ -1,0 +1,1 @@
+"""Inference with trained models: bundles, beam search, parsing, attention maps."""

@@ -44,12 +44,12 @@ class DecoderState(Protocol):
     def reorder(self, beams_BM: Tensor) -> None:
         """Continue beam m of sentence b from its previous beam `beams_BM[b, m]`; M may change."""
 
-    def keep(self, sentences: Tensor) -> None:
+    def keep(self, sentences_B: Tensor) -> None:
         """Drop all sentences but these (indices)."""
 
 
 class Decoder(Protocol):
-    """What beam search needs of a model."""
+    """The interface of a model that beam search requires."""
 
     def start(self, encoded: Any) -> DecoderState:
         """Start to decode encoded sentences, with one beam each."""

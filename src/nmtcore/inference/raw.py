@@ -42,15 +42,15 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
         try:
             if isinstance(line, bytes):
                 start += line[: SAMPLE - len(start)]
-                line = _decoded(line, number, where)
+                line = _decode(line, number, where)
             if "\0" in line:
                 raise LineError(where, number, "the line contains a NUL character, so this is not a text file.")
         except LineError as error:
-            raise _wide_text(start, lines, where) or error from error.__cause__
+            raise _encoding_error(start, lines, where) or error from error.__cause__
         yield (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
 
 
-def _decoded(line: bytes, number: int, where: str) -> str:
+def _decode(line: bytes, number: int, where: str) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -58,7 +58,7 @@ def _decoded(line: bytes, number: int, where: str) -> str:
         raise LineError(where, number, problem) from error
 
 
-def _wide_text(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
+def _encoding_error(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
     """Return an error that names the encoding of a text that begins with `start`, if it is UTF-16 or UTF-32."""
     # A short line may not show the encoding.
     while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):

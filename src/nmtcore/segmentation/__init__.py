@@ -1,0 +1,1 @@
+"""Segmentation of words into subwords, and vocabularies."""

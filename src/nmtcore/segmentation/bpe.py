@@ -54,11 +54,11 @@ class Codes:
 def _merge(pieces: list[str], pair: tuple[str, str]) -> list[str]:
     """Merge every occurrence of `pair`, from the left: x x x becomes xx x."""
     first, second = pair
-    both, last = first + second, len(pieces) - 1
+    joined_pair, last = first + second, len(pieces) - 1
     merged, i = [], 0
     while i <= last:
         if pieces[i] == first and i < last and pieces[i + 1] == second:
-            merged.append(both)
+            merged.append(joined_pair)
             i += 2
         else:
             merged.append(pieces[i])

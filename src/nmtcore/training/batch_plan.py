@@ -1,7 +1,7 @@
-"""Which pairs each update sees: a pure function of (lengths, settings, seed, epoch), then of the rank.
+"""Batch plans: the sentence pairs of each update, as a function of lengths, settings, seed and epoch.
 
-Lengths here are *padded* lengths: subwords with the end of sentence and whatever a component puts before them.
-A batch belongs to all devices together; `share` deals it to them and cuts it to what one device takes at once.
+Lengths are *padded* lengths: a sentence's subwords, `</s>` and the prefixes that components put before them. All
+devices share a batch: `micro_batches` picks a device's rows and cuts them into micro-batches that fit its memory.
 """
 
 from collections.abc import Callable
@@ -14,29 +14,32 @@ from nmtcore.config.training import BatchSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
-    """The padded lengths of both sides of every pair, int64 (N,); targets are 0 where there are none."""
+    """Padded lengths (int64), one entry per sentence pair; target lengths are 0 if there are no targets."""
 
     source: np.ndarray
     target: np.ndarray
 
     @property
     def longer(self) -> np.ndarray:
-        """The longer side's length: a batch's size in tokens is rows times the largest of these."""
+        """The length of each pair's longer side: a batch's size in tokens is its rows times the largest of these."""
         return np.maximum(self.source, self.target)
 
     @property
     def shorter(self) -> np.ndarray:
-        """The other side's length."""
+        """The length of each pair's shorter side."""
         return np.minimum(self.source, self.target)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """The batches of one epoch in the order of training; `plan[step]` are a batch's rows, shortest pairs first."""
+class EpochPlan:
+    """The batches of one epoch in training order; `plan[step]` gives a batch's rows, shortest pairs first."""
 
     rows: np.ndarray
+    """The rows of the epoch, each once."""
     starts: np.ndarray
+    """Where each batch starts in `rows`."""
     ends: np.ndarray
+    """Where each batch ends in `rows`."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -45,12 +48,11 @@ class Plan:
         return self.rows[self.starts[step] : self.ends[step]]
 
 
-def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, seed: int, epoch: int) -> Plan:
+def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, seed: int, epoch: int) -> EpochPlan:
     """Plan one epoch (counted from 0) over the rows `kept`: each of them is in exactly one batch.
 
-    The rows are shuffled, cut into pools of about `settings.pool` batches, sorted by length within a pool (the longer
-    side, then the other), cut into batches, and the batches shuffled. A pair that alone is larger than a batch is a
-    batch of its own.
+    Shuffle the rows, cut them into pools of about `settings.pool` batches, sort each pool by length (the longer side,
+    then the shorter), cut it into batches, and shuffle the batches. A pair larger than a batch has a batch to itself.
     """
     generator = np.random.default_rng((seed, epoch))
     shuffled = generator.permutation(kept)
@@ -61,64 +63,65 @@ def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, s
         pool = shuffled[start : start + per_pool]
         pool = pool[np.lexsort((shorter[pool], longer[pool]))]
         shuffled[start : start + per_pool] = pool
-        ends += (start + _cut(longer[pool], unit=settings.unit, size=settings.size)).tolist()
+        ends += (start + _batch_ends(longer[pool], unit=settings.unit, size=settings.size)).tolist()
     stops = np.array(ends, dtype=np.int64)
     starts = np.concatenate([[0], stops[:-1]]).astype(np.int64)
     order = generator.permutation(len(stops))
-    return Plan(rows=shuffled, starts=starts[order], ends=stops[order])
+    return EpochPlan(rows=shuffled, starts=starts[order], ends=stops[order])
 
 
 class EndlessPlan:
-    """The batches of one epoch after another; batch n (from 0) depends on `plan`, a function of the epoch, and n alone.
+    """The batches of one epoch after another, numbered from 0 without end.
 
-    Walking forwards is fast; each epoch is planned once.
+    Batch n depends only on n and on `plan`, a function of the epoch. Reading batches in order is fast, since each epoch
+    is planned once.
     """
 
-    def __init__(self, plan: Callable[[int], Plan]) -> None:
+    def __init__(self, plan: Callable[[int], EpochPlan]) -> None:
         self._plan = plan
         self._restart()
 
     def _restart(self) -> None:
-        self._epoch, self._first, self._now = 0, 0, self._plan(0)
+        self._epoch, self._first, self._current = 0, 0, self._plan(0)
 
     def __getitem__(self, number: int) -> np.ndarray:
         if number < self._first:
             self._restart()
-        while number >= self._first + len(self._now):
-            self._first += len(self._now)
+        while number >= self._first + len(self._current):
+            self._first += len(self._current)
             self._epoch += 1
-            self._now = self._plan(self._epoch)
-        return self._now[number - self._first]
+            self._current = self._plan(self._epoch)
+        return self._current[number - self._first]
 
 
 def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
-    """Give the rows of which neither side (subwords without the end of sentence) is longer than `max_length`.
-
-    None stands for no limit.
-    """
+    """Return the rows whose sides both have at most `max_length` subwords, `</s>` not counted; None means no limit."""
     if max_length is None:
         return np.arange(len(source))
     return np.flatnonzero((source <= max_length) & (target <= max_length))
 
 
-def share(rows: np.ndarray, longer: np.ndarray, settings: BatchSettings, *, rank: int, ranks: int) -> list[np.ndarray]:
-    """Deal a batch to `ranks` devices and cut the part of device `rank` into what it takes at once.
+def micro_batches(
+    rows_B: np.ndarray, longer: np.ndarray, settings: BatchSettings, *, rank: int, world_size: int
+) -> list[np.ndarray]:
+    """Pick the rows of a batch that go to device `rank`, and cut them into micro-batches.
 
-    Row i of the batch goes to device i modulo `ranks`, so that all get sentences of the same lengths. `longer` are the
-    padded lengths of all pairs. Where there are fewer rows than devices, some get an empty list.
+    Row i of the batch goes to device i modulo `world_size`, so that all devices get sentences of similar lengths.
+    `longer` has the lengths of all pairs. If a batch has fewer rows than there are devices, some get an empty list.
     """
-    mine = rows[rank::ranks]
-    if not len(mine):
+    own_rows = rows_B[rank::world_size]
+    if not len(own_rows):
         return []
     size = settings.device_size or settings.size
-    ends = _cut(longer[mine], unit=settings.unit, size=size)
-    return np.split(mine, ends[:-1])
+    ends = _batch_ends(longer[own_rows], unit=settings.unit, size=size)
+    return np.split(own_rows, ends[:-1])
 
 
-def blocks(lengths: Lengths, settings: BatchSettings) -> list[np.ndarray]:
-    """Cut all rows, shortest first, into batches that one device takes at once (for validation)."""
+def validation_batches(lengths: Lengths, settings: BatchSettings) -> list[np.ndarray]:
+    """Cut all rows, shortest first, into batches that fit one device."""
     rows = np.lexsort((lengths.shorter, lengths.longer))
-    ends = _cut(lengths.longer[rows], unit=settings.unit, size=settings.device_size or settings.size)
+    size = settings.device_size or settings.size
+    ends = _batch_ends(lengths.longer[rows], unit=settings.unit, size=size)
     return np.split(rows, ends[:-1])
 
 
@@ -127,15 +130,15 @@ def _rows_per_pool(longer: np.ndarray, settings: BatchSettings) -> int:
     return max(1, round(settings.pool * per_batch))
 
 
-def _cut(longer: np.ndarray, *, unit: str, size: int) -> np.ndarray:
-    """Cut rising lengths (n,) into runs as long as fit into `size`; give the end of each run."""
+def _batch_ends(longer: np.ndarray, *, unit: str, size: int) -> np.ndarray:
+    """Cut a list of rising lengths into batches of at most `size`, each as long as possible; return their ends."""
     n = len(longer)
     if unit == "sentences":
         return np.minimum(np.arange(size, n + size, size), n)
     ends = []
     start = 0
     while start < n:
-        # With rising lengths, rows times the last one's length rises too; more rows than this cannot fit.
+        # Since lengths rise, rows times the last row's length rises too; more rows than this cannot fit.
         window = longer[start : start + max(1, size // max(1, int(longer[start])))]
         fitting = int(np.searchsorted(window * np.arange(1, len(window) + 1), size, side="right"))
         start += max(1, fitting)

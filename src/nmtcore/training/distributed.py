@@ -1,9 +1,9 @@
-"""Several devices under torchrun: who is who, and the few sums that they share."""
+"""The processes of a training under torchrun: ranks, devices, and exchanges between processes."""
 
 import datetime
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -13,10 +13,10 @@ from nmtcore.errors import UserError
 from nmtcore.model.device import check_gpu_count, prepare_device
 from nmtcore.training.signals import Interrupted
 
-_LONGEST_WAIT = datetime.timedelta(hours=6)
-"""The other processes wait while the first one waits for the lock, validates by translating or writes a checkpoint."""
-_LONGEST_EXCHANGE = datetime.timedelta(minutes=10)
-"""Of gradients and weights, at which all processes arrive at about the same time."""
+_NUMBER_TIMEOUT = datetime.timedelta(hours=6)
+"""For sums of numbers: the others wait while the first process takes the lock, validates or writes a checkpoint."""
+_TENSOR_TIMEOUT = datetime.timedelta(minutes=10)
+"""For gradients and weights, which all processes exchange at about the same time."""
 
 
 class OtherProcessEnded(UserError):
@@ -24,100 +24,104 @@ class OtherProcessEnded(UserError):
 
 
 @contextmanager
-def _with_the_others() -> Iterator[None]:
+def _detect_ended_processes() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        # torch writes a place in its source before what happened, and advice after it.
-        said = re.sub(r"^\[\S*\] ", "", str(error).splitlines()[0]).split(". ")[0]
+        # torch puts a position in its source before the cause, and advice after it.
+        cause = re.sub(r"^\[\S*\] ", "", str(error).splitlines()[0]).split(". ")[0]
         raise OtherProcessEnded(
-            f"Another process of this training ended ({said}): its own message says why. Start the training again and "
-            "it goes on from its last checkpoint."
+            f"Another process of this training ended ({cause}): its own message says why. Start the training again; it "
+            "resumes from its last checkpoint."
         ) from error
 
 
 class World:
-    """One process of `size`, with its device. With one process, sums are what goes in."""
+    """One of the `size` processes of a training, with its device. With one process, sums return their arguments."""
 
-    def __init__(self, *, rank: int = 0, size: int = 1, device: torch.device, devices: object = None) -> None:
+    def __init__(self, *, rank: int = 0, size: int = 1, device: torch.device, tensor_group: object = None) -> None:
         self.rank = rank
         self.size = size
         self.device = device
-        self._devices = devices
-        """The group that exchanges tensors of the devices. Numbers go by the CPU, so that nothing waits for a GPU."""
+        self._tensor_group = tensor_group
+        """The process group for tensors on the devices. Numbers go over the CPU, so that no process waits for a GPU."""
 
     @property
-    def main(self) -> bool:
-        """Whether this process writes files and speaks."""
+    def is_main(self) -> bool:
+        """Whether this is the first process, which alone writes files and messages."""
         return self.rank == 0
 
-    def total(self, numbers: Sequence[float]) -> list[float]:
-        """Sum numbers (float64) over all processes."""
+    def sum(self, numbers: Sequence[float]) -> list[float]:
+        """Sum numbers (float64), entry by entry, over all processes."""
         if self.size == 1:
             return list(numbers)
-        tensor = torch.tensor(numbers, dtype=torch.float64)
-        with _with_the_others():
-            distributed.all_reduce(tensor)
-        return tensor.tolist()
+        vector = torch.tensor(numbers, dtype=torch.float64)
+        with _detect_ended_processes():
+            distributed.all_reduce(vector)
+        return vector.tolist()
 
-    def any(self, said: bool) -> bool:
-        """Tell whether any process says so."""
-        return self.total([float(said)])[0] > 0
+    def sum_by_name(self, numbers: Mapping[str, float]) -> dict[str, float]:
+        """Sum named numbers over all processes, which have the same names in the same order."""
+        return dict(zip(numbers, self.sum(list(numbers.values())), strict=True))
+
+    def any(self, condition: bool) -> bool:
+        """Return whether the condition is true in any process."""
+        return self.sum([float(condition)])[0] > 0
 
     def wait(self) -> None:
-        """Wait until every process is here, however long one takes."""
-        self.total([0.0])
+        """Wait until all processes have called this."""
+        self.sum([0.0])
 
-    def share_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
-        """Sum gradients over all processes, flattened into one exchange; one that is missing counts as zero."""
+    def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Sum gradients over all processes in one exchange of a flat tensor; a missing gradient counts as zero."""
         for parameter in parameters:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
         if self.size == 1:
             return
         flat = torch.cat([parameter.grad.flatten() for parameter in parameters])
-        with _with_the_others():
-            distributed.all_reduce(flat, group=self._devices)
+        with _detect_ended_processes():
+            distributed.all_reduce(flat, group=self._tensor_group)
         pieces = flat.split([parameter.numel() for parameter in parameters])
         for parameter, piece in zip(parameters, pieces, strict=True):
             parameter.grad.copy_(piece.view_as(parameter))
 
-    def share_weights(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Give every process the first one's tensors."""
+    def broadcast_weights(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Copy the first process's tensors into those of all other processes."""
         if self.size > 1:
-            with _with_the_others():
+            with _detect_ended_processes():
                 for tensor in tensors:
-                    distributed.broadcast(tensor.detach(), src=0, group=self._devices)
+                    distributed.broadcast(tensor.detach(), src=0, group=self._tensor_group)
 
 
 @contextmanager
 def join_world(device: torch.device | str) -> Iterator[World]:
-    """Join the processes that torchrun started (by its environment variables), or be alone.
+    """Join the processes that torchrun started, found by its environment variables, or run as a single process.
 
-    On GPUs, process `LOCAL_RANK` takes the device of that number. Within the context, whatever needs a process that is
-    gone raises `OtherProcessEnded`.
+    On GPUs, a process takes the device with the number `LOCAL_RANK`. Inside the block, an exchange with a process that
+    has ended raises `OtherProcessEnded`.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield World(device=prepare_device(device))
         return
-    device = _own_device(torch.device(device), size)
-    # Long waits go by gloo, which notices at once when a process ends; NCCL notices only when its time is over.
-    distributed.init_process_group("gloo", timeout=_LONGEST_WAIT)
+    device = _process_device(torch.device(device), size)
+    # Long waits use gloo, which notices at once when a process ends; NCCL notices only after its timeout.
+    distributed.init_process_group("gloo", timeout=_NUMBER_TIMEOUT)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    devices = distributed.new_group(backend=backend, timeout=_LONGEST_EXCHANGE)
+    tensor_group = distributed.new_group(backend=backend, timeout=_TENSOR_TIMEOUT)
     try:
-        yield World(rank=distributed.get_rank(), size=size, device=device, devices=devices)
+        yield World(rank=distributed.get_rank(), size=size, device=device, tensor_group=tensor_group)
     except Interrupted:
         distributed.destroy_process_group()
         raise
-    # All processes arrive here, and together in the branch above. A process that fails by itself destroys no group: it
-    # would wait for what the others have begun. They notice when it ends.
+    # All processes get here, or to the branch above, together. A process that fails on its own destroys no group: it
+    # would wait for exchanges that the others have begun. They notice when it ends.
     distributed.destroy_process_group()
 
 
-def _own_device(device: torch.device, size: int) -> torch.device:
-    """Give the device of this process: on GPUs, one for each process."""
+def _process_device(device: torch.device, size: int) -> torch.device:
+    """Return the device of this process: a GPU of its own, or the CPU."""
     if device.type != "cuda":
         return prepare_device(device)
     check_gpu_count(int(os.environ.get("LOCAL_WORLD_SIZE", size)))
@@ -127,4 +131,4 @@ def _own_device(device: torch.device, size: int) -> torch.device:
 
 
 def silent(_: str) -> None:
-    """Log nothing: the first process speaks for all."""
+    """Log nothing; used by all processes but the first."""

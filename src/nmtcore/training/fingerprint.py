@@ -1,4 +1,4 @@
-"""A name for all that decides how training goes: no checkpoint goes on under other settings or with other data."""
+"""Fingerprints of settings and data: training never resumes from a checkpoint of other settings or other data."""
 
 import hashlib
 import json
@@ -9,29 +9,29 @@ from typing import Any
 from nmtcore.config.depends import training_settings
 from nmtcore.config.recorded import SAME_SETTINGS, differences
 from nmtcore.config.runs import RunSettings
-from nmtcore.errors import explained
+from nmtcore.errors import explain_os_errors
 from nmtcore.files import read_json, write_json
 
 VERSION = 1
-"""Raised when a change in the code makes old checkpoints go on differently."""
+"""To be raised when a change of the code would make old checkpoints resume differently."""
 
 
 def hash_files(paths: Sequence[Path]) -> dict[str, str]:
-    """Give the sha256 of every file by its name: what training reads of the data."""
-    sums = {}
+    """Return the sha256 of each file that training reads, by file name."""
+    hashes = {}
     for path in paths:
-        with explained(path), open(path, "rb") as file:
-            sums[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return sums
+        with explain_os_errors(path), open(path, "rb") as file:
+            hashes[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes
 
 
-def describe(run: RunSettings, *, data: Mapping[str, str]) -> dict[str, Any]:
-    """Collect what a fingerprint is made of: settings, the data's sums (`hash_files`), the stage's version."""
+def describe_training(run: RunSettings, *, data: Mapping[str, str]) -> dict[str, Any]:
+    """Collect what a fingerprint covers: the settings, the hashes of the data (`hash_files`) and `VERSION`."""
     return {"version": VERSION, "data": dict(data), "settings": training_settings(run)}
 
 
 def fingerprint(description: Mapping[str, Any]) -> str:
-    """Give 16 hexadecimal digits that differ whenever the description does."""
+    """Return 16 hexadecimal digits that differ if the descriptions differ."""
     text = json.dumps(description, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -39,16 +39,16 @@ def fingerprint(description: Mapping[str, Any]) -> str:
 def checkpoint_folder(
     root: Path, run: RunSettings, *, data: Mapping[str, str], log: Callable[[str], None] = print
 ) -> Path:
-    """Give (and make) the folder under `root` that belongs to these settings and data.
+    """Return the folder under `root` for these settings and data; make it if it is missing.
 
-    Where `root` holds only folders of other settings or data, `log` gets a line that says so and what has changed.
+    If `root` holds only folders of other settings or data, a message to `log` says what has changed.
     """
-    description = describe(run, data=data)
+    description = describe_training(run, data=data)
     folder = root / fingerprint(description)
     if not (folder / "run.json").exists():
         others = sorted(root.glob("*/run.json"), key=lambda path: path.stat().st_mtime)
         if others:
-            changed = ", ".join(changes(read_json(others[-1]), description)) or SAME_SETTINGS
+            changed = ", ".join(describe_changes(read_json(others[-1]), description)) or SAME_SETTINGS
             log(
                 f"Settings or data changed ({changed}): starting afresh in {folder}; "
                 f"earlier checkpoints stay in {others[-1].parent}."
@@ -57,8 +57,8 @@ def checkpoint_folder(
     return folder
 
 
-def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Name every setting, with its old and new value, and every file in which two descriptions differ."""
+def describe_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """List the settings, with old and new values, and the files in which two descriptions differ."""
     files = [f"{line.partition(': ')[0]} is another file" for line in differences(old["data"], new["data"])]
     versions = differences({"version": old["version"]}, {"version": new["version"]})
     return [*versions, *files, *differences(old["settings"], new["settings"])]

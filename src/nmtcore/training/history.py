@@ -1,4 +1,4 @@
-"""What happened, for people and programs: `training.jsonl`, and TensorBoard where it is installed."""
+"""The training log: `training.jsonl`, and TensorBoard's curves if TensorBoard is installed."""
 
 import json
 import math
@@ -6,74 +6,81 @@ import time
 from pathlib import Path
 from typing import Any
 
-from nmtcore.errors import explained
+from nmtcore.errors import explain_os_errors
 from nmtcore.files import read_lines, write_lines
 from nmtcore.layout import file_name
 
 TRANSLATION_LOSS = "loss/translation"
-"""The field of a line of training by which systems are compared: objectives differ by what components add."""
+"""The key of a training line by which systems are compared; objectives are not comparable, as components add terms."""
 
 
 class History:
-    """Appends to `folder/training.jsonl`; lines about updates after `update` (lost with a killed process) are cut.
+    """The open log `folder/training.jsonl`; opening it deletes the lines about updates after `update`.
 
-    A line of training has "updates" (how many it sums up, the last one being "update"), "epoch", "loss" (the
-    objective, with label smoothing, a mean over updates), "loss/translation" (the translation's part of it, smoothed
-    too), "nll" and "perplexity" (not smoothed), these three means over target tokens (null without any), a
-    "loss/{name}" for every component (a mean over what it supervises), "rate", "gradient" (mean norm), "tokens" (target
-    tokens, without padding), "tokens_per_second", "seconds" (since the start, over all attempts). A line of validation
-    has "validation" (its scores) and "best" (whether they are the best so far).
+    A killed process has lost those updates; the next attempt repeats them.
+
+    A training line has these keys:
+    - "update": the last update of the line; "updates": how many updates it covers; "epoch" (from 1)
+    - "loss": the objective with label smoothing, a mean over updates
+    - "loss/translation": the translation's smoothed loss; "nll" and "perplexity": without smoothing; these are means
+      over target tokens, null without any
+    - "loss/{name}": a component's loss, a mean over the words that it supervises
+    - "rate": the learning rate; "gradient": the mean gradient norm
+    - "tokens": target tokens without padding; "tokens_per_second"; "seconds": since the start, over all attempts
+
+    A validation line has "update", "epoch", "validation" (the scores), "best" (whether they are the best so far) and
+    "seconds".
     """
 
     def __init__(self, folder: Path, *, update: int) -> None:
         self.path = folder / file_name("history")
         kept = []
         if self.path.exists():
-            kept = [line for line in read_lines(self.path) if _belongs(line, update)]
+            kept = [line for line in read_lines(self.path) if _is_up_to(line, update)]
             write_lines(self.path, kept)
-        with explained(self.path):
+        with explain_os_errors(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
-        self._board = _board(folder / "tensorboard")
+        self._board = _open_tensorboard(folder / "tensorboard")
         records = [json.loads(line) for line in kept]
-        # Points get times as if earlier attempts had trained without a pause until now.
+        # Points get the times they would have if training had never paused.
         self._began = time.time() - (records[-1]["seconds"] if records else 0)
         for record in records:
-            self._draw(record)
+            self._add_points(record)
 
     def write(self, record: dict[str, Any]) -> None:
-        """Add a line; numbers that are not finite become null."""
-        with explained(self.path):
-            self._file.write(json.dumps(_finite(record)) + "\n")
+        """Add a line; replace numbers that are not finite by null."""
+        with explain_os_errors(self.path):
+            self._file.write(json.dumps(_finite_or_null(record)) + "\n")
             self._file.flush()
-        self._draw(_finite(record))
+        self._add_points(_finite_or_null(record))
 
-    def _draw(self, record: dict[str, Any]) -> None:
-        """Add a line's points to TensorBoard's curves."""
+    def _add_points(self, record: dict[str, Any]) -> None:
+        """Add the values of a line to TensorBoard's curves."""
         if self._board is not None:
             for name, value in _curves(record):
                 self._board.add_scalar(name, value, record["update"], walltime=self._began + record["seconds"])
 
     def publish(self, folder: Path) -> None:
-        """Copy the log to `folder` (where a workflow may delete it before an attempt)."""
+        """Copy the log to `folder`, where Snakemake deletes it before each attempt."""
         write_lines(folder / file_name("history"), read_lines(self.path))
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the log and TensorBoard's event file."""
         self._file.close()
         if self._board is not None:
             self._board.close()
 
 
-def _belongs(line: str, update: int) -> bool:
+def _is_up_to(line: str, update: int) -> bool:
     try:
         return json.loads(line)["update"] <= update
     except (ValueError, KeyError, TypeError):
         return False
 
 
-def _finite(value: Any) -> Any:
+def _finite_or_null(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return {key: _finite_or_null(inner) for key, inner in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -86,18 +93,18 @@ def _curves(record: dict[str, Any]) -> list[tuple[str, float]]:
     return [(name, value) for name, value in curves.items() if value is not None]
 
 
-def _board(folder: Path) -> Any:
-    """Open a new event file where TensorBoard is installed, and empty earlier ones: their points are written again.
+def _open_tensorboard(folder: Path) -> Any:
+    """Open a new event file if TensorBoard is installed, and empty earlier files: their points are written again.
 
     TensorBoard reads several files in the order of their names (seconds, machine, process), which may not be the order
-    of writing, and drops points where steps go back. A running TensorBoard goes on from an emptied file to the next,
-    but not from a deleted one; `purge_step` 0 makes it drop the points that it has.
+    of writing, and drops points if steps go back. A running TensorBoard continues from an emptied file to the next, but
+    not from a deleted one; `purge_step=0` makes it drop the points that it has already read.
     """
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    with explained(folder):
+    with explain_os_errors(folder):
         for path in folder.glob("events.out.tfevents.*"):
             path.write_bytes(b"")
     return SummaryWriter(str(folder), purge_step=0)

@@ -1,7 +1,8 @@
-"""One trainer at a time: a lock file with a heartbeat.
+"""A lock file with a heartbeat, so that only one trainer at a time writes into a folder.
 
-On Slurm a first attempt may linger beside its own retry. The second waits until the first lets go, has died on this
-host, or has not shown a heartbeat for a while (seen by the waiter's own clock, so that clocks need not agree).
+On Slurm, a job may still be running when its retry starts. The retry waits until the holder of the lock releases it,
+has died on this host, or has shown no heartbeat for a while. Only the waiter's clock measures that while, so that
+clocks need not agree.
 """
 
 import json
@@ -14,18 +15,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 
 BEAT = 5.0
 """Seconds between heartbeats."""
 STALE = 60.0
-"""A lock whose heartbeat has not changed for so many seconds belongs to nobody."""
+"""Seconds without a heartbeat after which the holder of a lock counts as dead."""
 PATIENCE = 3600.0
-"""Seconds that a second trainer waits for the first."""
+"""Seconds that a trainer waits for the lock."""
 
 
 class Lock:
-    """A held lock; `check()` before writing what only one trainer may write."""
+    """A lock that this process holds; call `check_held()` before each write that only one trainer may do."""
 
     def __init__(self, path: Path, token: str) -> None:
         self.path = path
@@ -33,29 +34,29 @@ class Lock:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def check(self) -> None:
-        """Raise `UserError` if another trainer took the lock (this one was frozen for longer than `STALE`)."""
-        if _read(self.path).get("token") not in (self._token, None):
+    def check_held(self) -> None:
+        """Raise `UserError` if another trainer took the lock while this one was suspended for more than `STALE`."""
+        if _read_holder(self.path).get("token") not in (self._token, None):
             raise UserError(
-                f"Another trainer has taken {self.path} while this one stood still; this one ends and changes nothing."
+                f"Another trainer took {self.path} while this one was suspended: this one ends and writes nothing."
             )
 
     def _start(self, beat: float) -> None:
-        self._thread = threading.Thread(target=self._beats, args=(beat,), name="heartbeat", daemon=True)
+        self._thread = threading.Thread(target=self._write_heartbeats, args=(beat,), name="heartbeat", daemon=True)
         self._thread.start()
 
-    def _beats(self, beat: float) -> None:
+    def _write_heartbeats(self, beat: float) -> None:
         count = 0
         while not self._stop.wait(beat):
             count += 1
-            if _read(self.path).get("token") == self._token:
-                _write(self.path, self._token, count, os.O_WRONLY)
+            if _read_holder(self.path).get("token") == self._token:
+                _write_holder(self.path, self._token, count, os.O_WRONLY)
 
     def _release(self) -> None:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
-        if _read(self.path).get("token") == self._token:
+        if _read_holder(self.path).get("token") == self._token:
             self.path.unlink(missing_ok=True)
 
 
@@ -68,9 +69,9 @@ def locked(
     stale: float = STALE,
     patience: float = PATIENCE,
 ) -> Iterator[Lock]:
-    """Hold the lock at `path`; wait for another holder first, and say so.
+    """Hold the lock at `path` inside the block; wait first, with a message to `log`, if another process holds it.
 
-    Raises `UserError` when the other still shows a heartbeat after `patience` seconds.
+    Raises `UserError` if that process still shows a heartbeat after `patience` seconds.
     """
     lock = Lock(path, uuid.uuid4().hex)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,31 +85,34 @@ def locked(
 
 def _acquire(lock: Lock, log: Callable[[str], None], stale: float, patience: float, pause: float) -> None:
     began = time.monotonic()
-    seen, since, said = None, began, False
-    while not _write(lock.path, lock._token, 0, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
-        holder, now = _read(lock.path), time.monotonic()
-        if holder != seen:
-            seen, since = holder, now
-        if now - since > stale or _gone(holder):
-            log(f"The trainer that held {lock.path} ({_who(holder)}) is gone: taking over.")
-            _remove(lock.path, holder)
+    last_holder, unchanged_since, announced = None, began, False
+    while not _write_holder(lock.path, lock._token, 0, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
+        holder, now = _read_holder(lock.path), time.monotonic()
+        if holder != last_holder:
+            last_holder, unchanged_since = holder, now
+        if now - unchanged_since > stale or _has_died(holder):
+            log(f"The trainer that held {lock.path} ({_describe(holder)}) is gone: taking over.")
+            _remove_lock(lock.path, holder)
             continue
         if now - began > patience:
             raise UserError(
-                f"{lock.path} is still held by {_who(holder)} after {patience:.0f} seconds: "
+                f"{lock.path} is still held by {_describe(holder)} after {patience:.0f} seconds: "
                 "wait for that training to end, or stop it, and start again."
             )
-        if not said:
-            log(f"Another trainer works in {lock.path.parent} ({_who(holder)}): waiting until it ends.")
-            said = True
+        if not announced:
+            log(f"Another trainer is running in {lock.path.parent} ({_describe(holder)}): waiting until it ends.")
+            announced = True
         time.sleep(pause)
 
 
-def _write(path: Path, token: str, count: int, flags: int) -> bool:
-    """Write who holds the lock, always as many bytes; False where the file exists (or is gone) against `flags`."""
+def _write_holder(path: Path, token: str, count: int, flags: int) -> bool:
+    """Write this process into the lock file, always with the same length.
+
+    Return False if the file exists but `flags` require a new one, or is missing but `flags` require an existing one.
+    """
     pid = os.getpid()
     holder = {"host": _host(), "pid": pid, "started": _started(pid), "token": token, "beat": f"{count:010d}"}
-    with explained(path):
+    with explain_os_errors(path):
         try:
             file = os.open(path, flags, 0o644)
         except (FileExistsError, FileNotFoundError):
@@ -121,8 +125,8 @@ def _write(path: Path, token: str, count: int, flags: int) -> bool:
     return True
 
 
-def _read(path: Path) -> dict:
-    """Read who holds the lock; {} where the file is missing or half written."""
+def _read_holder(path: Path) -> dict:
+    """Read the process that holds the lock; {} if the file is missing or incomplete."""
     try:
         holder = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -130,30 +134,30 @@ def _read(path: Path) -> dict:
     return holder if isinstance(holder, dict) else {}
 
 
-def _remove(path: Path, holder: dict) -> None:
-    """Take a dead holder's lock away, but nobody else's: another waiter may have been faster."""
+def _remove_lock(path: Path, holder: dict) -> None:
+    """Remove the lock of a dead holder; put it back if another waiter has taken it in the meantime."""
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         os.rename(path, aside)
     except FileNotFoundError:
         return
-    if _read(aside).get("token") != holder.get("token"):
+    if _read_holder(aside).get("token") != holder.get("token"):
         with suppress(FileExistsError):
             os.link(aside, path)
     aside.unlink()
 
 
 def _host() -> str:
-    """Name this machine and its space of process numbers: containers may share a host's name."""
+    """Name this machine and its PID namespace, since containers may share a host name."""
     try:
-        space = os.stat("/proc/self/ns/pid").st_ino
+        namespace = os.stat("/proc/self/ns/pid").st_ino
     except OSError:
-        space = 0
-    return f"{socket.gethostname()}/{space}"
+        namespace = 0
+    return f"{socket.gethostname()}/{namespace}"
 
 
 def _started(pid: int) -> str | None:
-    """Give when a process started, in the kernel's ticks, so that a reused number is noticed; None if it is gone."""
+    """Return when a process started, in kernel ticks, to detect a reused PID; None if the process has ended."""
     try:
         state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -161,11 +165,11 @@ def _started(pid: int) -> str | None:
     return None if state in "ZX" else rest[18]
 
 
-def _gone(holder: dict) -> bool:
+def _has_died(holder: dict) -> bool:
     return holder.get("host") == _host() and _started(holder["pid"]) != holder.get("started")
 
 
-def _who(holder: dict) -> str:
+def _describe(holder: dict) -> str:
     if not holder:
         return "an unknown process"
     return f"process {holder['pid']} on {holder['host'].split('/')[0]}"

@@ -1,7 +1,7 @@
-"""Adam by torch's fused kernel, and the length of the gradient.
+"""Adam with torch's fused kernel, and gradient clipping.
 
-`torch.optim.Adam(fused=True)` calls the same kernel, but making one imports torch's compiler: a second or more for
-every process that trains.
+`torch.optim.Adam(fused=True)` calls the same kernel, but its constructor imports torch's compiler, which takes a second
+or more in every training process.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from nmtcore.config.training import TrainingSettings
 
 
 class Adam:
-    """Adam (Kingma and Ba 2015); AdamW (Loshchilov and Hutter 2019) where the weights decay.
+    """Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) if the weights decay.
 
-    All parameters are of one type and on one device, and have gradients when `step` is called.
+    All parameters have one dtype and device, and have gradients when `step` is called.
     """
 
     def __init__(self, parameters: Mapping[str, nn.Parameter], settings: TrainingSettings) -> None:
@@ -28,7 +28,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self, *, rate: float) -> None:
-        """Move the weights with learning rate `rate`, and forget the gradients."""
+        """Update the weights with learning rate `rate`, and drop the gradients."""
         values, settings = list(self.parameters.values()), self._settings
         self._steps += 1
         kernel = torch._fused_adamw_ if settings.weight_decay else torch._fused_adam_
@@ -51,24 +51,22 @@ class Adam:
             parameter.grad = None
 
     def tensors(self) -> dict[str, Tensor]:
-        """Give what a checkpoint needs, by name: the moments of every parameter, and the number of steps."""
+        """Return the tensors of a checkpoint by name: both moments of every parameter, and the number of steps."""
         named = zip(self.parameters, self._means, self._squares, strict=True)
-        moments = {f"{name}/{kind}": tensor for name, *pair in named for kind, tensor in zip(_KINDS, pair, strict=True)}
-        return {_STEPS: self._steps, **moments}
+        moments = {}
+        for name, mean, square in named:
+            moments |= {f"{name}/mean": mean, f"{name}/square": square}
+        return {"steps": self._steps, **moments}
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go on from what `tensors` gave."""
+        """Continue from the tensors that `tensors` returned."""
         for name, tensor in self.tensors().items():
             tensor.copy_(tensors[name])
 
 
-_KINDS = ("mean", "square")
-_STEPS = "steps"
-
-
-def clip(parameters: Sequence[nn.Parameter], longest: float | None) -> Tensor:
-    """Give the L2 norm of the whole gradient; where it is longer than `longest`, scale the gradient down to that."""
+def clip_gradient(parameters: Sequence[nn.Parameter], max_norm: float | None) -> Tensor:
+    """Return the L2 norm of the whole gradient; if it is above `max_norm`, scale the gradient down to `max_norm`."""
     norm = nn.utils.get_total_norm([parameter.grad for parameter in parameters])
-    if longest is not None:
-        nn.utils.clip_grads_with_norm_(parameters, longest, norm)
+    if max_norm is not None:
+        nn.utils.clip_grads_with_norm_(parameters, max_norm, norm)
     return norm

@@ -1,4 +1,4 @@
-"""What training tells: sums over updates, read from the device only when a line of the log is due."""
+"""Reports of training progress: sums over updates, read from the device only when a log line is due."""
 
 import math
 import time
@@ -10,31 +10,34 @@ from typing import Any, TextIO
 import torch
 
 from nmtcore.errors import UserError
+from nmtcore.model.losses import TRANSLATION
 from nmtcore.training.distributed import World
 from nmtcore.training.history import TRANSLATION_LOSS, History
+from nmtcore.training.loss_sums import UpdateSums
 from nmtcore.training.progress import Progress
 from nmtcore.training.state import TrainingState
 from nmtcore.training.validation import perplexity
 
 
 @dataclass(frozen=True, kw_only=True)
-class Update:
-    """What one update leaves behind."""
+class FinishedUpdate:
+    """What the log needs of one update."""
 
-    update: int
+    number: int
+    """The update's number, from 1."""
     epoch: int
-    """From 1."""
+    """The update's epoch, from 1."""
     rate: float
-    counts: Sequence[float]
-    """Global, a term of the objective each."""
+    counts: dict[str, float]
+    """The count of each term of the objective, over all devices."""
     sums: torch.Tensor
-    """This device's, as `update.accumulate` gives them."""
-    gradient: torch.Tensor
-    """The norm of the global gradient."""
+    """The sums of this device, packed by `UpdateSums.pack`."""
+    gradient_norm: torch.Tensor
+    """The norm of the gradient over all devices."""
 
 
 class Reporter:
-    """Collects updates and writes them to the log; in all processes but the first it only takes part in the sums."""
+    """Collects updates and writes them to the log; outside the first process, it only contributes to the sums."""
 
     def __init__(
         self,
@@ -42,57 +45,59 @@ class Reporter:
         *,
         names: Sequence[str],
         state: TrainingState,
-        team: World,
+        world: World,
         log: Callable[[str], None],
         terminal: TextIO | None = None,
     ) -> None:
         self._names = names
-        self._team = team
-        self._updates: list[Update] = []
-        self._history = History(folder, update=state.update) if team.main else None
-        self._progress = Progress(done=state.update, log=log, terminal=terminal) if team.main else None
-        self.restart()
+        self._world = world
+        self._updates: list[FinishedUpdate] = []
+        self._history = History(folder, update=state.update) if world.is_main else None
+        self._progress = Progress(done=state.update, log=log, terminal=terminal) if world.is_main else None
+        self.restart_clock()
 
-    def restart(self) -> None:
-        """Measure speed from now on."""
+    def restart_clock(self) -> None:
+        """Measure tokens per second from now on."""
         self._began = time.monotonic()
 
-    def expect(self, updates: int) -> None:
-        """Hear how many updates there will be."""
+    def set_total(self, updates: int) -> None:
+        """Set the expected number of updates."""
         if self._progress is not None:
-            self._progress.expect(updates)
+            self._progress.set_total(updates)
 
-    def add(self, update: Update) -> None:
-        """Note an update; reading its loss already would make the GPU wait each time."""
+    def add(self, update: FinishedUpdate) -> None:
+        """Collect an update; reading its loss right away would make every update wait for the GPU."""
         self._updates.append(update)
 
     def flush(self, *, seconds: float) -> None:
-        """Write a line about the updates since the last one; `seconds` since training began.
+        """Write a log line about the collected updates; `seconds` is the time since training began.
 
-        Raises `UserError` where a loss or a gradient is not finite.
+        Raises `UserError` if a loss or a gradient is not finite.
         """
         if not self._updates:
             return
         updates, self._updates = self._updates, []
-        rows = torch.stack([u.sums for u in updates]).tolist()
-        gradients = torch.stack([u.gradient for u in updates]).tolist()
-        rows = self._summed(rows)
-        for update, row, gradient in zip(updates, rows, gradients, strict=True):
-            _check_finite(update, row[0], gradient)
-        record = self._record(updates, rows, gradients) | {"seconds": round(seconds, 3)}
-        self.restart()
+        vectors = torch.stack([update.sums for update in updates]).tolist()
+        norms = torch.stack([update.gradient_norm for update in updates]).tolist()
+        sums = self._sums_of_all_processes(vectors)
+        for update, update_sums, norm in zip(updates, sums, norms, strict=True):
+            _check_finite(update, update_sums.objective, norm)
+        record = self._training_record(updates, sums, norms) | {"seconds": round(seconds, 3)}
+        self.restart_clock()
         if self._history is not None:
             self._history.write(record)
             self._progress.show(record)
 
-    def validation(self, state: TrainingState, *, better: bool) -> None:
-        """Write a line about a validation."""
+    def add_validation(self, state: TrainingState, *, better: bool) -> None:
+        """Write a log line about the validation whose scores are in `state`."""
         if self._history is None:
             return
-        place = {"update": state.update, "epoch": state.epoch + 1}
-        self._history.write({**place, "validation": state.scores, "best": better, "seconds": round(state.seconds, 3)})
-        scores = ", ".join(f"{name} {value:.4g}" for name, value in state.scores.items())
-        self._progress.say(f"validation at update {state.update}: {scores}{' (the best so far)' if better else ''}")
+        position = {"update": state.update, "epoch": state.epoch + 1}
+        scores = {"validation": state.scores, "best": better}
+        self._history.write({**position, **scores, "seconds": round(state.seconds, 3)})
+        listed = ", ".join(f"{name} {value:.4g}" for name, value in state.scores.items())
+        best = " (the best so far)" if better else ""
+        self._progress.write_line(f"validation at update {state.update}: {listed}{best}")
 
     def publish(self, folder: Path) -> None:
         """Copy the log to `folder`."""
@@ -100,42 +105,46 @@ class Reporter:
             self._history.publish(folder)
 
     def close(self) -> None:
-        """Close the log and the bar."""
+        """Close the log and the progress bar."""
         if self._history is not None:
             self._history.close()
             self._progress.close()
 
-    def _summed(self, rows: list[list[float]]) -> list[list[float]]:
-        width = len(rows[0])
-        flat = self._team.total([value for row in rows for value in row])
-        return [flat[i : i + width] for i in range(0, len(flat), width)]
+    def _sums_of_all_processes(self, vectors: list[list[float]]) -> list[UpdateSums]:
+        """Add up the packed sums of each update over all processes, in one exchange."""
+        width = len(vectors[0])
+        flat = self._world.sum([value for vector in vectors for value in vector])
+        return [UpdateSums.unpack(flat[i : i + width], self._names) for i in range(0, len(flat), width)]
 
-    def _record(self, updates: list[Update], rows: list[list[float]], gradients: list[float]) -> dict[str, Any]:
-        loss, nll, translation, *terms = (sum(column) for column in zip(*rows, strict=True))
-        tokens, *counts = (sum(column) for column in zip(*(u.counts for u in updates), strict=True))
-        means = zip(self._names[1:], terms, counts, strict=True)
+    def _training_record(
+        self, updates: list[FinishedUpdate], sums: list[UpdateSums], gradient_norms: list[float]
+    ) -> dict[str, Any]:
+        nll = sum(update_sums.nll for update_sums in sums)
+        terms = {name: sum(update_sums.terms[name] for update_sums in sums) for name in self._names}
+        counts = {name: sum(update.counts[name] for update in updates) for name in self._names}
+        tokens = counts[TRANSLATION]
         return {
-            "update": updates[-1].update,
+            "update": updates[-1].number,
             "updates": len(updates),
             "epoch": updates[-1].epoch,
-            "loss": loss / len(updates),
-            TRANSLATION_LOSS: translation / tokens if tokens else math.nan,
+            "loss": sum(update_sums.objective for update_sums in sums) / len(updates),
+            TRANSLATION_LOSS: terms[TRANSLATION] / tokens if tokens else math.nan,
             "nll": nll / tokens if tokens else math.nan,
             "perplexity": perplexity(nll / tokens) if tokens else math.nan,
-            **{f"loss/{name}": total / max(count, 1) for name, total, count in means},
+            **{f"loss/{name}": terms[name] / max(counts[name], 1) for name in self._names if name != TRANSLATION},
             "rate": updates[-1].rate,
-            "gradient": sum(gradients) / len(gradients),
+            "gradient": sum(gradient_norms) / len(gradient_norms),
             "tokens": int(tokens),
             "tokens_per_second": round(tokens / max(time.monotonic() - self._began, 1e-9), 1),
         }
 
 
-def _check_finite(update: Update, loss: float, gradient: float) -> None:
-    if math.isfinite(loss) and math.isfinite(gradient):
+def _check_finite(update: FinishedUpdate, loss: float, gradient_norm: float) -> None:
+    if math.isfinite(loss) and math.isfinite(gradient_norm):
         return
-    what = "gradient" if math.isfinite(loss) else "loss"
+    quantity = "gradient" if math.isfinite(loss) else "loss"
     raise UserError(
-        f"Training diverged: the {what} is not finite at update {update.update} (learning rate {update.rate:.3g}). "
-        "Lower training.schedule.peak, lengthen training.schedule.warmup or set training.clip_norm; "
-        "earlier checkpoints are as they were."
+        f"Training diverged: the {quantity} is not finite at update {update.number} (learning rate {update.rate:.3g}). "
+        "Lower training.schedule.peak, raise training.schedule.warmup or set training.clip_norm; earlier checkpoints "
+        "are intact."
     )

@@ -1,4 +1,4 @@
-"""Begin a run, or go on where its newest whole checkpoint stands, on all devices alike."""
+"""Start a run, or resume it from its newest complete checkpoint, in all processes alike."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ from nmtcore.training.state import TrainingState
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
-    """What moves while a model is trained."""
+class ActiveRun:
+    """The objects that training changes and that a checkpoint restores."""
 
     state: TrainingState
     model: nn.Module
@@ -22,21 +22,21 @@ class Running:
     schedule: Schedule
 
 
-def resume(run: RunSettings, model: nn.Module, store: Checkpoints, team: World) -> Running:
-    """Move the model to the device and load the newest whole checkpoint, if there is one.
+def start_or_resume(run: RunSettings, model: nn.Module, checkpoints: Checkpoints, world: World) -> ActiveRun:
+    """Move the model to the device and load the newest complete checkpoint, if there is one.
 
-    The first process looks for it (and clears away what is damaged); the others read the one it found.
+    Only the first process searches for it, since a search deletes damaged checkpoints; the others load the same one.
     """
-    model.to(team.device)
+    model.to(world.device)
     parameters = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
     optimiser = Adam(parameters, run.training)
     schedule = make_schedule(run.training.schedule)
-    found = store.newest() if team.main else None
-    update = int(team.total([-1.0 if found is None else float(found)] if team.main else [0.0])[0])
+    newest = checkpoints.newest() if world.is_main else None
+    update = int(world.sum([-1.0 if newest is None else float(newest)] if world.is_main else [0.0])[0])
     if update < 0:
-        team.share_weights([tensor for _, tensor in named_weights(model)])
+        world.broadcast_weights([tensor for _, tensor in named_weights(model)])
         state = TrainingState()
     else:
-        state = store.load(update, model, optimiser)
+        state = checkpoints.load(update, model, optimiser)
         schedule.restore(state.schedule)
-    return Running(state=state, model=model, optimiser=optimiser, schedule=schedule)
+    return ActiveRun(state=state, model=model, optimiser=optimiser, schedule=schedule)

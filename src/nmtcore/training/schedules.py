@@ -1,6 +1,6 @@
-"""How the learning rate moves: a formula of the update, and for some schedules what validation said.
+"""Learning rate schedules: functions of the update, some of which also depend on validation scores.
 
-Updates count from 1. Every schedule has `rate(update)`, `validated(...)`, `finished` and its state as plain values.
+Updates count from 1. A schedule's state is a dict of plain values, which checkpoints store.
 """
 
 import math
@@ -10,48 +10,52 @@ from nmtcore.config.training import ScheduleSettings
 
 
 class Schedule:
-    """`constant`: linear warm-up to `peak`, then `peak`. The others build on it."""
+    """`constant`: linear warm-up to `peak`, then `peak`; the base class of the other schedules."""
 
     def __init__(self, settings: ScheduleSettings) -> None:
         self.settings = settings
 
     def rate(self, update: int) -> float:
-        """Give the learning rate of an update."""
-        return self.settings.peak * self._warming(update)
+        """Return the learning rate of an update."""
+        return self.settings.peak * self._warmup_factor(update)
 
-    def validated(self, *, better: bool, perplexity: float) -> None:
-        """Take note of a validation: whether its score is the best so far, and its perplexity."""
+    def after_validation(self, *, better: bool, perplexity: float) -> None:
+        """Adapt the schedule to a validation: whether its score is the best so far, and its perplexity."""
 
     @property
-    def finished(self) -> str | None:
-        """Why the schedule says that training is over; None while it does not."""
+    def end_reason(self) -> str | None:
+        """Why the schedule ends training; None while training goes on."""
         return None
 
     def state(self) -> dict[str, Any]:
-        """Give what changes during training as plain values."""
+        """Return what changes during training, as plain values."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from the values that `state` gave."""
+        """Continue from the values that `state` returned."""
 
-    def _warming(self, update: int) -> float:
+    def _warmup_factor(self, update: int) -> float:
         return min(1.0, update / max(1, self.settings.warmup))
 
 
 class InverseSquareRoot(Schedule):
-    """peak * min(update / warmup, sqrt(warmup / update)), as Vaswani et al. 2017, section 5.3, with its own peak."""
+    """`inverse_sqrt`: peak * min(update / warmup, sqrt(warmup / update)).
+
+    Vaswani et al. 2017, section 5.3, with a free peak instead of one that depends on the model width.
+    """
 
     def rate(self, update: int) -> float:
-        """Give the learning rate of an update."""
+        """Return the learning rate of an update."""
         warmup = max(1, self.settings.warmup)
         return self.settings.peak * min(update / warmup, math.sqrt(warmup / update))
 
 
 class Plateau(Schedule):
-    """Times `factor` when more than `patience` validations in a row were not better, but never below `floor`.
+    """`plateau`: multiply the rate by `factor` after more than `patience` validations in a row without a better score.
 
-    As `torch.optim.lr_scheduler.ReduceLROnPlateau` and JoeyNMT count: patience 8 lets eight pass and acts on the ninth.
-    With `stop_at_floor`, finished when the rate (apart from warm-up) is at `floor`, as JoeyNMT's training is.
+    The rate never falls below `floor`. Validations are counted as in `torch.optim.lr_scheduler.ReduceLROnPlateau` and
+    JoeyNMT: with patience 8, the ninth lowers the rate. With `stop_at_floor`, training ends when the rate, without
+    warm-up, reaches `floor`, as in JoeyNMT.
     """
 
     def __init__(self, settings: ScheduleSettings) -> None:
@@ -60,38 +64,41 @@ class Plateau(Schedule):
         self.waited = 0
 
     def rate(self, update: int) -> float:
-        """Give the learning rate of an update."""
-        return max(self._lowered, min(self.settings.floor, self.settings.peak)) * self._warming(update)
+        """Return the learning rate of an update."""
+        return max(self._lowered_peak, min(self.settings.floor, self.settings.peak)) * self._warmup_factor(update)
 
     @property
-    def _lowered(self) -> float:
+    def _lowered_peak(self) -> float:
         return self.settings.peak * self.settings.factor**self.steps
 
     @property
-    def finished(self) -> str | None:
-        """That the rate is at its floor, if this ends training."""
-        if self.settings.stop_at_floor and self._lowered <= self.settings.floor:
+    def end_reason(self) -> str | None:
+        """The floor, if the rate has reached it and `stop_at_floor` is set."""
+        if self.settings.stop_at_floor and self._lowered_peak <= self.settings.floor:
             return f"the learning rate reached its floor of {self.settings.floor:g}"
         return None
 
-    def validated(self, *, better: bool, perplexity: float) -> None:
-        """Count the validations without a better score."""
+    def after_validation(self, *, better: bool, perplexity: float) -> None:
+        """Count validations without a better score; lower the rate after too many."""
         self.waited = 0 if better else self.waited + 1
         if self.waited > self.settings.patience:
             self.steps += 1
             self.waited = 0
 
     def state(self) -> dict[str, Any]:
-        """Give what changes during training as plain values."""
+        """Return what changes during training, as plain values."""
         return {"steps": self.steps, "waited": self.waited}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from the values that `state` gave."""
+        """Continue from the values that `state` returned."""
         self.steps, self.waited = state["steps"], state["waited"]
 
 
 class Halving(Schedule):
-    """Times `factor` whenever perplexity rose since the validation before; finished after `stop_after` such steps."""
+    """`halving`: multiply the rate by `factor` whenever perplexity is higher than at the previous validation.
+
+    With `stop_after`, training ends after that many such steps.
+    """
 
     def __init__(self, settings: ScheduleSettings) -> None:
         super().__init__(settings)
@@ -99,34 +106,34 @@ class Halving(Schedule):
         self.previous: float | None = None
 
     def rate(self, update: int) -> float:
-        """Give the learning rate of an update."""
-        return self.settings.peak * self.settings.factor**self.steps * self._warming(update)
+        """Return the learning rate of an update."""
+        return self.settings.peak * self.settings.factor**self.steps * self._warmup_factor(update)
 
-    def validated(self, *, better: bool, perplexity: float) -> None:
-        """Compare with the validation before."""
+    def after_validation(self, *, better: bool, perplexity: float) -> None:
+        """Lower the rate if perplexity has risen since the previous validation."""
         if self.previous is not None and perplexity > self.previous:
             self.steps += 1
         self.previous = perplexity
 
     @property
-    def finished(self) -> str | None:
-        """That `stop_after` steps were taken."""
+    def end_reason(self) -> str | None:
+        """The number of steps, if it has reached `stop_after`."""
         if self.settings.stop_after is not None and self.steps >= self.settings.stop_after:
             return f"the learning rate was lowered {self.settings.stop_after} times"
         return None
 
     def state(self) -> dict[str, Any]:
-        """Give what changes during training as plain values."""
+        """Return what changes during training, as plain values."""
         return {"steps": self.steps, "previous": self.previous}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from the values that `state` gave."""
+        """Continue from the values that `state` returned."""
         self.steps, self.previous = state["steps"], state["previous"]
 
 
-_KINDS = {"constant": Schedule, "inverse_sqrt": InverseSquareRoot, "plateau": Plateau, "halving": Halving}
+_SCHEDULES = {"constant": Schedule, "inverse_sqrt": InverseSquareRoot, "plateau": Plateau, "halving": Halving}
 
 
 def make_schedule(settings: ScheduleSettings) -> Schedule:
-    """Make the schedule that the settings name."""
-    return _KINDS[settings.kind](settings)
+    """Make the schedule of the given settings."""
+    return _SCHEDULES[settings.kind](settings)

@@ -1,4 +1,4 @@
-"""SIGTERM, SIGUSR1 and SIGINT: finish the update, write a checkpoint, leave at once."""
+"""Signals that stop training: finish the update, write a checkpoint and end."""
 
 import signal
 import threading
@@ -11,54 +11,56 @@ from nmtcore.errors import UserError
 
 T = TypeVar("T")
 
-CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
+HANDLED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
 
 
 class Interrupted(UserError):
-    """Training was asked to stop and its checkpoint is written: start it again and it goes on."""
+    """A signal stopped training after its checkpoint was written; started again, training resumes from there."""
 
 
-class _Now(Exception):
-    """Raised out of work that a signal may break off."""
+class _StopWork(Exception):
+    """Raised by the signal handler inside interruptible work."""
 
 
 class Signals:
-    """Remembers the name of the last signal that asked to stop; `with signals.catching():` around training.
+    """Records the signals that stop training, within `with signals.handled():`.
 
-    Repeated signals change nothing: Slurm and torchrun may each send the same one, and the checkpoint must be written.
+    Repeated signals have no further effect: Slurm and torchrun may both send the same one, and the checkpoint must
+    still be written.
     """
 
     def __init__(self) -> None:
-        self.name: str | None = None
-        self._breakable = False
+        self.received: str | None = None
+        """The name of the last signal received."""
+        self._interruptible = False
 
     @contextmanager
-    def catching(self) -> Iterator[None]:
-        """Catch the signals within; outside the main thread, where Python cannot, leave them alone."""
+    def handled(self) -> Iterator[None]:
+        """Handle the signals inside the block; do nothing outside the main thread, where Python does not allow it."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._handle) for number in CAUGHT}
+        previous = {number: signal.signal(number, self._handle) for number in HANDLED}
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in previous.items():
                 signal.signal(number, handler)
 
-    def unless_stopped(self, work: Callable[[], T]) -> T | None:
-        """Do long work that changes nothing (a validation); None if a signal came before its end."""
+    def interruptible(self, work: Callable[[], T]) -> T | None:
+        """Do long work without side effects, such as a validation; return None if a signal arrives before it ends."""
         try:
-            self._breakable = True
-            result = work() if self.name is None else None
-            self._breakable = False
+            self._interruptible = True
+            result = work() if self.received is None else None
+            self._interruptible = False
             return result
-        except _Now:
+        except _StopWork:
             return None
         finally:
-            self._breakable = False
+            self._interruptible = False
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.name = signal.Signals(number).name
-        if self._breakable:
-            self._breakable = False
-            raise _Now
+        self.received = signal.Signals(number).name
+        if self._interruptible:
+            self._interruptible = False
+            raise _StopWork

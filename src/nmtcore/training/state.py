@@ -1,4 +1,4 @@
-"""Where a training run stands: all that is neither a weight nor the optimiser's, as plain values."""
+"""The state of a training run, apart from the tensors of model and optimiser, as plain values."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -6,47 +6,49 @@ from typing import Any
 
 @dataclass(kw_only=True)
 class TrainingState:
-    """The position and the memory of a run; a checkpoint holds it as JSON."""
+    """What a run needs to resume, besides tensors; a checkpoint stores it as JSON."""
 
     update: int = 0
-    """Updates done."""
+    """The number of updates done."""
     epoch: int = 0
     step: int = 0
-    """The next batch is number `step` of epoch `epoch`, both from 0."""
+    """The next batch is number `step` of epoch `epoch`, both counted from 0."""
     seconds: float = 0.0
-    """Spent training, over all attempts."""
+    """The training time, over all attempts."""
     validated: int = 0
     """The update of the last validation."""
     scores: dict[str, float] = field(default_factory=dict)
-    """What the last validation gave."""
+    """The scores of the last validation."""
     best_score: float | None = None
-    """By the metric, turned so that more is better."""
+    """The best score of the metric, with a sign such that more is better."""
     best_update: int | None = None
+    """The update of the best score."""
     waited: int = 0
-    """Validations since the best one."""
+    """The number of validations since the best one."""
     window: list[int] = field(default_factory=list)
     """The updates of the last regular checkpoints, for averaging."""
     schedule: dict[str, Any] = field(default_factory=dict)
+    """The state of the learning rate schedule."""
     stopped: str | None = None
-    """Why training is over; None while it is not."""
+    """Why training ended; None while it goes on."""
 
     def needs(self) -> set[int]:
-        """Give the updates whose checkpoints this state refers to, its own included."""
+        """Return the updates whose checkpoints this state refers to, its own included."""
         best = set() if self.best_update is None else {self.best_update}
         return {self.update, *self.window} | best
 
     def advance(self, *, batches: int) -> None:
-        """Count an update, and the epoch where its `batches` are through."""
+        """Count an update, and an epoch if the update was the last of the epoch's `batches`."""
         self.update += 1
         self.step += 1
         if self.step == batches:
             self.epoch, self.step = self.epoch + 1, 0
 
     def to_json(self) -> dict[str, Any]:
-        """Write as plain values."""
+        """Return the state as plain values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "TrainingState":
-        """Read plain values back."""
+        """Read the state from plain values."""
         return cls(**values)

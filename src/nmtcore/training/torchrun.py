@@ -1,6 +1,6 @@
-"""torchrun without stack traces: `python -m nmtcore.training.torchrun` takes its arguments.
+"""torchrun without stack traces: `python -m nmtcore.training.torchrun` takes torchrun's arguments.
 
-The processes themselves say why they ended; torchrun adds a table of their ends.
+Each process prints its own error; torchrun adds a table of exit statuses.
 """
 
 import sys

@@ -1,8 +1,7 @@
-"""Training a run: what the loop (loop.py) needs, and the weights that it ends with."""
+"""Training a run: preparation, the loop (loop.py) and the choice of the final weights."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -18,32 +17,11 @@ from nmtcore.training.distributed import World, join_world, silent
 from nmtcore.training.lock import Lock, locked
 from nmtcore.training.loop import Trainer
 from nmtcore.training.reporter import Reporter
-from nmtcore.training.resume import Running, resume
+from nmtcore.training.resume import ActiveRun, start_or_resume
 from nmtcore.training.signals import Signals
-from nmtcore.training.state import TrainingState
-from nmtcore.training.training_data import TrainingData, prepare_training_data
-from nmtcore.training.update import loss_names
+from nmtcore.training.training_data import prepare_training_data
+from nmtcore.training.update import term_names
 from nmtcore.training.validation import Validate
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingResult:
-    """How training went; the model has its final weights."""
-
-    updates: int
-    epochs: int
-    """Whole ones."""
-    best_score: float | None
-    """By the recipe's metric, perplexity with a minus: more is better."""
-    best_update: int | None
-    scores: dict[str, float]
-    """Of the last validation."""
-    seconds: float
-    """Over all attempts."""
-    stopped: str
-    """Why training ended."""
-    left_out: int
-    """Training pairs (or sentences of treebanks, where there is nothing else) over the maximum length."""
 
 
 def train(
@@ -53,21 +31,21 @@ def train(
     dev: Examples,
     *,
     treebank: Examples | None = None,
-    folder: Path,
-    checkpoints: Path,
+    log_folder: Path,
+    checkpoint_folder: Path,
     validate: Validate | None = None,
     device: torch.device | str = "cpu",
     log: Callable[[str], None] = print,
     terminal: TextIO | None = None,
-) -> TrainingResult:
-    """Train a model to the end, going on from the newest checkpoint in `checkpoints` (see `checkpoint_folder`).
+) -> None:
+    """Train a model to the end, from the newest checkpoint in `checkpoint_folder` if it has one.
 
-    `treebank` has the sentences of the run's treebanks (no targets are looked at); where they are all that it is
-    trained on, `train` is None.
+    `treebank` has the sentences of the run's treebanks, whose targets are ignored; `train` is None if the run has no
+    sentence pairs. The model ends with the weights that the recipe keeps.
 
-    The log is written in `checkpoints` and copied to `folder` at the end. `validate` gives at least the recipe's
-    metric, unless that is perplexity. `log` hears what happens; a bar is drawn on `terminal` (standard error) if that
-    is one. Under torchrun every process calls this with the same arguments.
+    The log is written in `checkpoint_folder` and copied to `log_folder` at the end. `validate` returns at least the
+    recipe's metric; it may be None if that is perplexity. `log` gets messages; a progress bar is drawn on `terminal`
+    (default: standard error) if that is a terminal. Under torchrun, every process calls this with the same arguments.
 
     Raises `Interrupted` if a signal stops training (a checkpoint is written first), and `UserError` if there is nothing
     to train on, training diverges, a GPU's memory is full, another process ended (`OtherProcessEnded`), or another
@@ -75,64 +53,62 @@ def train(
     """
     if validate is None and run.training.validation.metric != "perplexity":
         raise ValueError(f"the metric {run.training.validation.metric} needs `validate`")
-    signals, memory = Signals(), explain_out_of_memory(_less_at_once(run.training.batch))
-    with memory, join_world(device) as team, _alone(team, checkpoints, log) as lock, signals.catching():
-        log = log if team.main else silent
-        if run.training.precision == "bf16" and team.device.type != "cuda":
-            log("This device trains in fp32: bf16 is for GPUs.")
+    signals, memory = Signals(), explain_out_of_memory(_memory_advice(run.training.batch))
+    with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log) as lock, signals.handled():
+        log = log if world.is_main else silent
+        if run.training.precision == "bf16" and world.device.type != "cuda":
+            log("Training in fp32: bf16 needs a GPU.")
         data = prepare_training_data(run, model, train, dev, log, treebank=treebank)
-        store = Checkpoints(checkpoints, log=log)
-        running = resume(run, model, store, team)
-        if running.state.update:
-            log(f"Going on from the checkpoint of update {running.state.update}.")
-        told = {"names": loss_names(model.components), "state": running.state, "team": team}
-        with closing(Reporter(checkpoints, **told, log=log, terminal=terminal)) as reporter:
-            parts = {"running": running, "store": store, "team": team, "signals": signals, "lock": lock}
-            Trainer(run=run, data=data, **parts, reporter=reporter, validate=validate).train()
-            log(f"Training ended after {running.state.update} updates: {running.state.stopped}.")
-            reporter.publish(folder)
-        _choose_weights(run.training, running, store)
-        team.wait()
-        return _result(running.state, data)
+        checkpoints = Checkpoints(checkpoint_folder, log=log)
+        active = start_or_resume(run, model, checkpoints, world)
+        state = active.state
+        if state.update:
+            log(f"Resuming from the checkpoint of update {state.update}.")
+        reporter = Reporter(
+            checkpoint_folder, names=term_names(model.components), state=state, world=world, log=log, terminal=terminal
+        )
+        with closing(reporter):
+            Trainer(
+                run=run,
+                data=data,
+                active=active,
+                checkpoints=checkpoints,
+                world=world,
+                signals=signals,
+                lock=lock,
+                reporter=reporter,
+                validate=validate,
+            ).train()
+            log(f"Training ended after {state.update} updates: {state.stopped}.")
+            reporter.publish(log_folder)
+        _load_final_weights(run.training, active, checkpoints)
+        world.wait()
 
 
-def _less_at_once(batch: BatchSettings) -> str:
-    now = f"the whole batch, {batch.size}" if batch.device_size is None else batch.device_size
+def _memory_advice(batch: BatchSettings) -> str:
+    current = f"the whole batch, {batch.size}" if batch.device_size is None else batch.device_size
     return (
-        f"Lower training.batch.device_size (now {now} {batch.unit}): batches stay as they are, in smaller pieces. "
-        "Then start again, and training goes on from its last checkpoint."
+        f"Lower training.batch.device_size (now {current} {batch.unit}): batches stay the same, but are cut into "
+        "smaller pieces. Then start again; training resumes from its last checkpoint."
     )
 
 
-def _choose_weights(settings: TrainingSettings, running: Running, store: Checkpoints) -> None:
-    """Load the weights that the recipe keeps; the last ones are there already."""
-    state = running.state
+def _load_final_weights(settings: TrainingSettings, active: ActiveRun, checkpoints: Checkpoints) -> None:
+    """Load the weights that the recipe keeps, unless they are those of the last update."""
+    state = active.state
     if settings.keep == "best" and state.best_update not in (None, state.update):
-        store.load_average(running.model, [state.best_update])
+        checkpoints.load_average(active.model, [state.best_update])
     elif settings.keep == "average" and state.window:
-        store.load_average(running.model, state.window)
-
-
-def _result(state: TrainingState, data: TrainingData) -> TrainingResult:
-    return TrainingResult(
-        updates=state.update,
-        epochs=state.epoch,
-        best_score=state.best_score,
-        best_update=state.best_update,
-        scores=state.scores,
-        seconds=state.seconds,
-        stopped=state.stopped or "nothing was to be done",
-        left_out=data.left_out,
-    )
+        checkpoints.load_average(active.model, state.window)
 
 
 @contextmanager
-def _alone(team: World, folder: Path, log: Callable[[str], None]) -> Iterator[Lock | None]:
-    """Hold the folder's lock in the first process; the others wait for it."""
-    if not team.main:
-        team.wait()
+def _folder_lock(world: World, folder: Path, log: Callable[[str], None]) -> Iterator[Lock | None]:
+    """Hold the folder's lock in the first process; the others wait until it has the lock."""
+    if not world.is_main:
+        world.wait()
         yield None
         return
     with locked(folder / "lock", log=log) as lock:
-        team.wait()
+        world.wait()
         yield lock

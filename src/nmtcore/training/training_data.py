@@ -1,11 +1,9 @@
-"""The examples of a run as training sees them: padded lengths, the plan of every epoch, blocks for validation."""
+"""The examples of a run prepared for training: padded lengths, epoch plans and validation batches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import torch
 
 from nmtcore.annotation.labels import NO_LABEL
 from nmtcore.config.features import FEATURES
@@ -17,13 +15,22 @@ from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.transformer import Transformer
 from nmtcore.syntax.trees import NO_GOVERNOR
-from nmtcore.training.batch_plan import EndlessPlan, Lengths, Plan, blocks, plan_epoch, rows_within_length, share
-from nmtcore.training.update import loss_names
+from nmtcore.training.batch_plan import (
+    EndlessPlan,
+    EpochPlan,
+    Lengths,
+    micro_batches,
+    plan_epoch,
+    rows_within_length,
+    validation_batches,
+)
+from nmtcore.training.distributed import World
+from nmtcore.training.update import term_names
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSet:
-    """Examples that updates draw on: translation pairs, or the sentences of treebanks."""
+    """Examples that updates are drawn from: sentence pairs, or sentences of treebanks."""
 
     examples: Examples
     lengths: Lengths
@@ -32,48 +39,47 @@ class TrainingSet:
     settings: BatchSettings
     seed: int
     terms: frozenset[str] | None = None
-    """The parts of the objective that they train; None: all."""
+    """The terms of the objective that the examples train; None means all."""
 
-    def plan(self, epoch: int) -> Plan:
-        """Plan an epoch (from 0)."""
+    def plan(self, epoch: int) -> EpochPlan:
+        """Plan an epoch (counted from 0)."""
         return plan_epoch(self.lengths, self.kept, self.settings, seed=self.seed, epoch=epoch)
 
-    def batches(
-        self, rows: np.ndarray, components: Sequence[Component], *, rank: int, ranks: int, device: torch.device
-    ) -> list[Batch]:
-        """Make what one device takes of the batch of rows `rows`, cut to what it takes at once."""
-        shares = share(rows, self.lengths.longer, self.settings, rank=rank, ranks=ranks)
-        return [make_batch(self.examples, some, components, device, terms=self.terms) for some in shares]
+    def make_batches(self, rows_B: np.ndarray, components: Sequence[Component], world: World) -> list[Batch]:
+        """Make this device's micro-batches of the batch with the rows `rows_B`."""
+        pieces = micro_batches(rows_B, self.lengths.longer, self.settings, rank=world.rank, world_size=world.size)
+        return [make_batch(self.examples, piece, components, world.device, terms=self.terms) for piece in pieces]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingData:
-    """Training and development examples, and what follows from their lengths."""
+    """Training and dev examples with their batches."""
 
     main: TrainingSet
-    """Its epochs are those of training: the pairs; or the treebanks, where a run is trained on nothing else."""
-    beside: TrainingSet | None = None
-    """What every update has a batch of beside that of `main`: the treebanks, over and over, in epochs of their own."""
+    """The set whose epochs are those of training: the sentence pairs, or the treebanks if the run has no pairs."""
+    auxiliary: TrainingSet | None = None
+    """The treebanks of a run on pairs: each update has a batch of them as well, drawn in epochs of their own."""
     dev: Examples
-    dev_blocks: list[np.ndarray]
+    dev_batches: list[np.ndarray]
+    """The rows of each validation batch."""
 
     def __post_init__(self) -> None:
-        # A walk remembers where it is, to be fast; what it gives depends on the number of the update alone.
-        object.__setattr__(self, "_walk", None if self.beside is None else EndlessPlan(self.beside.plan))
+        # The plan caches its current epoch for speed; a batch depends only on the number of its update.
+        plan = None if self.auxiliary is None else EndlessPlan(self.auxiliary.plan)
+        object.__setattr__(self, "_auxiliary_plan", plan)
 
-    @property
-    def left_out(self) -> int:
-        """How many training pairs (or sentences) are over the maximum length."""
-        return len(self.main.examples) - len(self.main.kept)
-
-    def plan(self, epoch: int) -> Plan:
-        """Plan an epoch (from 0)."""
+    def plan(self, epoch: int) -> EpochPlan:
+        """Plan an epoch (counted from 0)."""
         return self.main.plan(epoch)
 
-    def batches(self, rows: np.ndarray, update: int, components: Sequence[Component], **where: Any) -> list[Batch]:
-        """Make one device's micro-batches of update `update` (counted from 0), whose batch has the rows `rows`."""
-        batches = self.main.batches(rows, components, **where)
-        return batches if self._walk is None else batches + self.beside.batches(self._walk[update], components, **where)
+    def make_batches(
+        self, rows_B: np.ndarray, update: int, components: Sequence[Component], world: World
+    ) -> list[Batch]:
+        """Make this device's micro-batches of update `update` (counted from 0), whose main batch has `rows_B`."""
+        batches = self.main.make_batches(rows_B, components, world)
+        if self.auxiliary is not None:
+            batches += self.auxiliary.make_batches(self._auxiliary_plan[update], components, world)
+        return batches
 
 
 def prepare_training_data(
@@ -85,59 +91,59 @@ def prepare_training_data(
     *,
     treebank: Examples | None = None,
 ) -> TrainingData:
-    """Measure the examples of a run; `log` hears how many are left out, and how many lack their syntax.
+    """Select and measure the examples of a run, and cut its dev set into batches.
 
-    Where the run is trained on treebanks, `treebank` has their sentences, and they alone train the heads that parse;
-    `train` may be None where they are all. Raises `UserError` where there is nothing to train on, or no development
-    pair.
+    `train` is None if the run has no sentence pairs. `treebank` has the sentences of the run's treebanks; only they
+    train the terms of parsing components. `log` gets the numbers of sentences that are too long or lack a feature.
+    Raises `UserError` if there is nothing to train on, or if the dev set is empty.
     """
     if not len(dev):
-        raise UserError(f"The development set of {run.dataset} is empty: nothing to validate on.")
-    stocks = []
+        raise UserError(f"The dev set of {run.dataset} is empty: there is nothing to validate on.")
+    sets = []
     if train is not None:
-        of_pairs = None if treebank is None else frozenset(loss_names(model.components)) - model.parser_terms
-        stocks.append(_pairs(run, model, train, of_pairs, log))
+        pair_terms = None if treebank is None else frozenset(term_names(model.components)) - model.parser_terms
+        sets.append(_pair_set(run, model, train, pair_terms, log))
     if treebank is not None:
-        stocks.append(_treebank(run, model, treebank, log))
-    main, *beside = stocks
-    dev_blocks = blocks(padded_lengths(model, dev), run.training.batch)
-    return TrainingData(main=main, beside=beside[0] if beside else None, dev=dev, dev_blocks=dev_blocks)
+        sets.append(_treebank_set(run, model, treebank, log))
+    main, *others = sets
+    dev_batches = validation_batches(padded_lengths(model, dev), run.training.batch)
+    return TrainingData(main=main, auxiliary=others[0] if others else None, dev=dev, dev_batches=dev_batches)
 
 
-def _pairs(
+def _pair_set(
     run: RunSettings, model: Transformer, train: Examples, terms: frozenset[str] | None, log: Callable[[str], None]
 ) -> TrainingSet:
     settings = run.training.batch
     if not len(train):
-        raise UserError(f"The training set of {run.dataset} is empty: nothing to train on.")
+        raise UserError(f"The training set of {run.dataset} is empty: there is nothing to train on.")
     kept = rows_within_length(train.source.ids.lengths, train.target.ids.lengths, max_length=settings.max_length)
     if not len(kept):
         raise UserError(
             f"None of the {len(train)} training pairs of {run.dataset} has at most {settings.max_length} subwords on "
-            "both sides (training.batch.max_length): nothing to train on."
+            "both sides: there is nothing to train on. Raise training.batch.max_length."
         )
-    _tell_left_out(log, train, kept, settings, what="training pairs")
-    for line in without_syntax(run.split_features("train"), train, kept):
+    _log_too_long(log, train, kept, settings, unit="training pairs")
+    for line in count_unannotated(run.split_features("train"), train, kept):
         log(line)
     lengths = padded_lengths(model, train)
     return TrainingSet(examples=train, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
 
 
-def _treebank(run: RunSettings, model: Transformer, treebank: Examples, log: Callable[[str], None]) -> TrainingSet:
+def _treebank_set(run: RunSettings, model: Transformer, treebank: Examples, log: Callable[[str], None]) -> TrainingSet:
     settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
-    lengths = treebank.source.ids.lengths
-    kept = rows_within_length(lengths, np.zeros_like(lengths), max_length=settings.max_length)
-    lacking = unannotated(treebank.source, "trees")[kept]
-    if lacking.all():
+    source_lengths = treebank.source.ids.lengths
+    kept = rows_within_length(source_lengths, np.zeros_like(source_lengths), max_length=settings.max_length)
+    unparsed = unannotated(treebank.source, "trees")[kept]
+    if unparsed.all():
         limit = settings.max_length
         short = "" if limit is None else f" and at most {limit} subwords (training.batch.max_length)"
         raise UserError(
             f"None of the {len(treebank)} sentences of {', '.join(run.treebanks)} ({run.dataset}) has a tree{short}: "
-            "nothing to train on."
+            "there is nothing to train on."
         )
-    _tell_left_out(log, treebank, kept, settings, what="sentences of treebanks")
-    if lacking.any():
-        log(f"{lacking.sum()} of {len(kept)} sentences of treebanks have no tree: they train nothing.")
+    _log_too_long(log, treebank, kept, settings, unit="treebank sentences")
+    if unparsed.any():
+        log(f"{unparsed.sum()} of {len(kept)} treebank sentences have no tree: training ignores them.")
     return TrainingSet(
         examples=replace(treebank, target=None),
         lengths=padded_lengths(model, replace(treebank, target=None)),
@@ -148,37 +154,40 @@ def _treebank(run: RunSettings, model: Transformer, treebank: Examples, log: Cal
     )
 
 
-def _tell_left_out(
-    log: Callable[[str], None], examples: Examples, kept: np.ndarray, settings: BatchSettings, *, what: str
+def _log_too_long(
+    log: Callable[[str], None], examples: Examples, kept: np.ndarray, settings: BatchSettings, *, unit: str
 ) -> None:
-    if len(kept) < len(examples):
-        left_out = len(examples) - len(kept)
-        log(f"{left_out} of {len(examples)} {what} have over {settings.max_length} subwords: left out.")
+    too_long = len(examples) - len(kept)
+    if too_long:
+        log(f"{too_long} of {len(examples)} {unit} have more than {settings.max_length} subwords: left out.")
 
 
-def without_syntax(syntax: Mapping[str, Mapping[str, str]], train: Examples, kept: np.ndarray) -> Iterator[str]:
-    """Say of every feature that components read how many of the training pairs `kept` lack it, if any."""
-    for side, features in syntax.items():
-        for feature in features:
-            lacking = int(unannotated(getattr(train, side), feature)[kept].sum())
-            if lacking:
-                found = f"{lacking} of {len(kept)} training sentences have no {feature} on the {side} side"
-                yield f"{found}: they train as plain text."
+def count_unannotated(features: Mapping[str, Mapping[str, str]], train: Examples, kept: np.ndarray) -> Iterator[str]:
+    """Yield a sentence per feature that some of the training pairs `kept` lack, with their number.
+
+    `features` has the annotator of each feature that components read, by side.
+    """
+    for side, annotators in features.items():
+        for feature in annotators:
+            unannotated_count = int(unannotated(getattr(train, side), feature)[kept].sum())
+            if unannotated_count:
+                lacking = f"{unannotated_count} of {len(kept)} training sentences have no {feature} on the {side} side"
+                yield f"{lacking}: they are trained on as plain text."
 
 
 def unannotated(side: SideExamples, feature: str) -> np.ndarray:
-    """Find the sentences (N,) that have words, of which none holds anything in the columns of `feature`."""
-    trees = feature == "trees"
+    """Mark (bool, one entry per sentence) the sentences with words none of which has a value of `feature`."""
+    is_tree = feature == "trees"
     annotated = np.zeros(len(side), dtype=bool)
-    for column in ("governor",) if trees else FEATURES[feature].labels:
+    for column in ("governor",) if is_tree else FEATURES[feature].labels:
         values = side.features[column]
         rows, _ = values.rows_and_columns()
-        annotated[rows[values.values != (NO_GOVERNOR if trees else NO_LABEL)]] = True
+        annotated[rows[values.values != (NO_GOVERNOR if is_tree else NO_LABEL)]] = True
     return ~annotated & (side.ids.lengths > 0)
 
 
 def padded_lengths(model: Transformer, examples: Examples) -> Lengths:
-    """Give the lengths with the end of sentence and the components' prefixes (`<ROOT>`), as `make_batch` pads."""
+    """Return the lengths to which `make_batch` pads: subwords, `</s>` and the components' prefixes (`<ROOT>`)."""
     prefix = sum(len(component.source_prefix) for component in model.components)
     source = examples.source.ids.lengths + 1 + prefix
     target = np.zeros_like(source) if examples.target is None else examples.target.ids.lengths + 1

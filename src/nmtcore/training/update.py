@@ -1,6 +1,6 @@
-"""The gradient of one update: the same whatever it is cut into and however many devices share it."""
+"""The gradient of one update, independent of the number of micro-batches and devices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import numpy as np
@@ -8,70 +8,57 @@ import torch
 from torch import nn
 
 from nmtcore.config.training import TrainingSettings
-from nmtcore.features.examples import Examples
-from nmtcore.model.batch import Batch, make_batch
+from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component
-from nmtcore.model.losses import TRANSLATION, Losses
+from nmtcore.model.losses import TRANSLATION
+from nmtcore.training.loss_sums import UpdateSums
 
 
-def loss_names(components: Sequence[Component]) -> tuple[str, ...]:
-    """Name the terms of the objective: the translation's, then those of the components that have one."""
+def term_names(components: Sequence[Component]) -> tuple[str, ...]:
+    """Name the terms of the objective: the translation's, then those of the components that have a loss."""
     return (TRANSLATION, *(c.name for c in components if type(c).loss is not Component.loss))
 
 
-def count(batches: Sequence[Batch], names: Sequence[str]) -> list[int]:
-    """Count what each term of the objective is a sum over: target tokens, then the supervised words.
+def count_terms(batches: Sequence[Batch], names: Sequence[str]) -> dict[str, int]:
+    """Count what each term of the objective is a sum over: target tokens, or the words that a component supervises.
 
-    A term that a batch is not for has no count there.
+    A batch that does not train a term adds nothing to its count.
     """
-    return [sum(batch.counts.get(name, 0) for batch in batches) for name in names]
+    return {name: sum(batch.counts.get(name, 0) for batch in batches) for name in names}
 
 
-def accumulate(
+def accumulate_gradients(
     model: nn.Module,
     batches: Sequence[Batch],
-    counts: dict[str, float],
+    counts: Mapping[str, float],
     settings: TrainingSettings,
     device: torch.device,
 ) -> torch.Tensor:
-    """Add up the gradients of this device's batches, each term of the objective divided by its global count.
+    """Add up the gradients of this device's batches, each term of the objective divided by its count in the update.
 
-    Gives the sums of this device, float64 (2 + terms): its part of the objective, the negative log-likelihood, then
-    every term in the order of `counts`.
+    `counts` are those of all devices. Return this device's sums, packed by `UpdateSums.pack` in the order of `counts`.
     """
-    sums = torch.zeros(2 + len(counts), dtype=torch.float64, device=device)
+    names = tuple(counts)
+    sums = torch.zeros(2 + len(names), dtype=torch.float64, device=device)
     for batch in batches:
-        with precision(settings, device):
+        with autocast(settings, device):
             losses = model.loss(batch, label_smoothing=settings.label_smoothing, smoothing_over=settings.smoothing_over)
         objective = losses.objective(counts)
         objective.backward()
-        sums += torch.stack([objective.detach().double(), losses.nll_sum.double(), *term_sums(losses, counts)])
+        sums += UpdateSums.pack(losses, objective, names)
     return sums
 
 
-def term_sums(losses: Losses, names: Sequence[str]) -> list[torch.Tensor]:
-    """Give the sum of every term, float64 without gradient; zero for one that the batch has not."""
-    found = {part.name: part.sum.detach().double() for part in losses.parts}
-    return [found.get(name, torch.zeros_like(losses.nll_sum, dtype=torch.float64)) for name in names]
-
-
-def load(
-    examples: Examples, shares: Sequence[np.ndarray], components: Sequence[Component], device: torch.device
-) -> list[Batch]:
-    """Make the batches of some lists of rows."""
-    return [make_batch(examples, rows, components, device=device) for rows in shares]
-
-
-def precision(settings: TrainingSettings, device: torch.device) -> AbstractContextManager:
-    """Compute in bf16 on a GPU where the settings ask for it; weights, sums and losses stay fp32."""
-    wanted = settings.precision == "bf16" and device.type == "cuda"
-    return torch.autocast(device.type, torch.bfloat16, enabled=wanted)
+def autocast(settings: TrainingSettings, device: torch.device) -> AbstractContextManager:
+    """Compute in bf16 on a GPU if the settings say so; weights, sums and losses stay fp32."""
+    bf16 = settings.precision == "bf16" and device.type == "cuda"
+    return torch.autocast(device.type, torch.bfloat16, enabled=bf16)
 
 
 def seed_update(seed: int, update: int, rank: int) -> None:
-    """Set torch's random state for one update (its dropout) on one device.
+    """Set torch's random state for the dropout of one update on one device.
 
-    So the state is a function of (seed, update, rank): nothing else that draws random numbers, validation say, and no
-    resumption can change it.
+    The state is a function of (seed, update, rank), so that neither resuming nor anything else that draws random
+    numbers, such as validation, changes it.
     """
     torch.manual_seed(int(np.random.SeedSequence((seed, update, rank)).generate_state(1, np.uint64)[0] >> np.uint64(1)))
