@@ -21,7 +21,7 @@ HELD_OUT_RATE = 20
 def combinations(sentence: Sentence) -> Iterator[str]:
     """Yield the names of the combinations in a sentence.
 
-    A combination is a verb and its subject (with the subject's number), a verb and its object, a noun and its adjective,
+    A combination is a verb and its subject (with its number), a verb and its object, a noun and its adjective,
     a noun and a noun that modifies it (an attractor; with both numbers), or a noun and the verb of its relative clause.
     """
     for node in nodes(sentence):
