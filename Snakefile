@@ -1,12 +1,12 @@
-# From parallel text to tables of results. `snakemake -n results/multi30k_cs2en/depparse_l1.bleu` shows what would be done;
-# config/config.yaml says what the target rules below work on, README.md how to ask for anything else.
+# From parallel text to tables of results. `snakemake -n results/multi30k_cs2en/depparse_l1.bleu` lists the jobs for one
+# result. config/config.yaml selects the inputs of the target rules below; README.md explains all other targets.
 import sys
 
 from snakemake.utils import min_version
 
 min_version("9.19")
 
-# The package beside this file plans, and serves the jobs in whatever environment and on whatever node they run.
+# Planning and all jobs, in any environment and on any node, import the package from the folder of this file.
 SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
 sys.path.insert(0, SOURCES)
 from nmtcore.job import user_config_path, prepare_jobs

@@ -1,8 +1,8 @@
 """Time training steps of `torch.nn.Transformer`, of our transformer, and of systems, on the same batches.
 
 All models have the same size, tied embeddings, sinusoidal positions (unless a system replaces them), a label-smoothed
-loss and fused Adam. Repeats are interleaved, so that a busy machine slows all models equally. The table
-shows for each model:
+loss and fused Adam. Repeats are interleaved, so that a busy machine slows all models equally.
+The table shows for each model:
 
 - the median wall time and CPU time of a step;
 - the median ratios to the steps of PyTorch's transformer and of ours without components, on the same batch in the same

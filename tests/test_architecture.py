@@ -1,4 +1,4 @@
-"""The order of the packages, what planning loads, and what must be kept equal by hand."""
+"""The order of imports, the packages that planning loads, and versions that are kept equal by hand."""
 
 import ast
 import graphlib
@@ -18,29 +18,29 @@ STAGES = (
     "demo", "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
     "reporting",
 )  # fmt: skip
-BESIDE = {"syntax", "config", "layout", "errors", "files", "parquet"}
-"""What every stage may import."""
-GROUND = {"syntax", "config", "layout", "errors", "files"}
-"""What syntax and config may import."""
+SHARED = {"syntax", "config", "layout", "errors", "files", "parquet"}
+"""Modules that every stage may import."""
+BASE = {"syntax", "config", "layout", "errors", "files"}
+"""Modules that syntax and config may import."""
 PLANNING = {"planning", "config", "layout", "corpus", "annotation", "errors", "files"}
-"""What planning may import."""
+"""Modules that planning may import."""
 ABOVE = {"experiment", "cli", "job", "unfinished"}
-"""What puts stages together: nothing below imports it."""
+"""Modules that combine stages; no other module imports them."""
 NUMBERS = {"numpy", "pyarrow", "safetensors"}
-LIGHT = {"config", "features", "model", "training", "inference"}
-"""Packages that import only torch and `NUMBERS`, beside the standard library, when they are loaded."""
+"""Packages that every stage may import at the top level."""
 TORCH = {"model", "training", "inference", "experiment"}
+"""Stages that may also import torch at the top level."""
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src/nmtcore"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-def name_of(path):
+def package_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imported(nodes):
-    """The modules that some statements import, by their full names."""
+    """Yield the full names of the modules that statements import."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -56,36 +56,36 @@ def tree_of(path):
 
 
 def at_load(tree):
-    """The statements that run when a module is loaded: not those in functions, nor for type checkers only."""
-    waiting = list(tree.body)
-    while waiting:
-        node = waiting.pop()
+    """Yield the statements that run when a module is imported, without functions and `TYPE_CHECKING` blocks."""
+    remaining = list(tree.body)
+    while remaining:
+        node = remaining.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         yield node
-        waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
+        remaining += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_go_to_the_left(path):
-    own = name_of(path)
+def test_modules_only_import_earlier_stages(path):
+    own = package_of(path)
     if own in ABOVE or path == PACKAGE / "__init__.py" or own == "__main__":
         return
     used = {name.split(".")[1] for name in imported(ast.walk(tree_of(path))) if name.startswith("nmtcore.")}
     if own in STAGES:
-        allowed = {*STAGES[: STAGES.index(own) + 1], *BESIDE}
+        allowed = {*STAGES[: STAGES.index(own) + 1], *SHARED}
     elif own == "planning":
         allowed = PLANNING
     else:
-        assert own in BESIDE, f"{own} has no place in the order of the packages"
-        allowed = GROUND if own in ("syntax", "config") else {"errors", "files", "parquet"}
+        assert own in SHARED, f"{own} is missing in the order of the packages"
+        allowed = BASE if own in ("syntax", "config") else {"errors", "files", "parquet"}
     assert used <= allowed, f"{own} imports {sorted(used - allowed)}"
 
 
 def import_graph(package):
-    """Which modules of a package each of them imports anywhere: in functions and for type checkers too."""
+    """Map each module of a package to the modules that it imports anywhere, even in functions or for type checkers."""
     names = {
         ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): path
         for path in sorted(package.rglob("*.py"))
@@ -100,8 +100,8 @@ def import_graph(package):
     return graph
 
 
-def circle_in(graph):
-    """A circle of imports, as the modules on the way round; None where there is none."""
+def find_cycle(graph):
+    """Return the modules of an import cycle; None if there is none."""
     try:
         tuple(graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError as error:
@@ -109,10 +109,10 @@ def circle_in(graph):
     return None
 
 
-def test_no_module_imports_itself_in_a_circle():
+def test_there_is_no_import_cycle():
     graph = import_graph(PACKAGE)
     assert len(graph) == len(FILES)
-    assert circle_in(graph) is None
+    assert find_cycle(graph) is None
 
 
 @pytest.mark.parametrize(
@@ -125,19 +125,19 @@ def test_no_module_imports_itself_in_a_circle():
         "def f():\n    import p.b",
     ],
 )
-def test_a_circle_is_found_wherever_its_imports_stand(tmp_path, statement):
+def test_a_cycle_is_found_through_every_kind_of_import(tmp_path, statement):
     package = tmp_path / "p"
     package.mkdir()
     for name, text in {"__init__": "", "a": statement, "b": "from p.c import x", "c": "import torch"}.items():
         (package / f"{name}.py").write_text(text)
-    assert circle_in(import_graph(package)) is None
+    assert find_cycle(import_graph(package)) is None
     (package / "c.py").write_text("def f():\n    from p.a import x")
-    assert set(circle_in(import_graph(package))) == {"p.a", "p.b", "p.c"}
+    assert set(find_cycle(import_graph(package))) == {"p.a", "p.b", "p.c"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_heavy_packages_are_imported_where_they_are_used(path):
-    own = name_of(path)
+def test_heavy_packages_are_imported_in_functions(path):
+    own = package_of(path)
     others = (
         {name.split(".")[0] for name in imported(at_load(tree_of(path)))} - set(sys.stdlib_module_names) - {"nmtcore"}
     )
@@ -147,7 +147,7 @@ def test_heavy_packages_are_imported_where_they_are_used(path):
     assert others <= allowed, f"{path} loads {sorted(others - allowed)}"
 
 
-def test_planning_every_run_loads_nothing_heavy(root):
+def test_planning_loads_no_heavy_packages(root):
     code = (
         "import sys\n"
         "from nmtcore.config.project import Project\n"
@@ -164,7 +164,7 @@ def test_planning_every_run_loads_nothing_heavy(root):
     assert not loaded & heavy
 
 
-def test_every_system_plans_on_every_data_set_at_smoke_scale_or_says_what_it_lacks(root):
+def test_every_system_can_be_planned_on_a_data_set_with_its_annotations(root):
     project = Project.load(root / "config")
     smoke, planned = project.scale("smoke"), set()
     for dataset, system in itertools.product(project.dataset_files, project.system_entries):
@@ -178,17 +178,17 @@ def test_every_system_plans_on_every_data_set_at_smoke_scale_or_says_what_it_lac
     assert planned == set(project.system_entries)
 
 
-def plain_name(name):
+def normalised_name(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_the_conda_environment_has_the_versions_of_the_lock(root):
+def test_the_conda_environment_has_the_locked_versions(root):
     pin = re.compile(r"^[\s-]*([A-Za-z0-9_.-]+)==([^\s;#]+)", re.MULTILINE)
     lock, conda = (
-        {plain_name(name): version for name, version in pin.findall((root / file).read_text(encoding="utf-8"))}
+        {normalised_name(name): version for name, version in pin.findall((root / file).read_text(encoding="utf-8"))}
         for file in ("requirements.lock", "envs/core.yaml")
     )
     assert conda == {name: lock.get(name) for name in conda}
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = {plain_name(re.match(r"[\w.-]+", text).group()) for text in project["dependencies"]}
+    needed = {normalised_name(re.match(r"[\w.-]+", text).group()) for text in project["dependencies"]}
     assert {"torch", "numpy"} <= needed <= conda.keys()

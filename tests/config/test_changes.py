@@ -224,9 +224,8 @@ def test_a_changed_setting_is_shown_with_its_default():
         "        decoding.max_length_ratio: 2.0 -> nothing"
     ]
     default, greedy = with_decoding(RUN, max_length=None), with_decoding(RUN, max_length=None, beam=1)
-    assert changes_shown(default, greedy) == [
-        "        decoding.beam: 4 -> 1"
-    ]  # before, all decoding settings were at their defaults
+    # Before, all decoding settings were at their defaults.
+    assert changes_shown(default, greedy) == ["        decoding.beam: 4 -> 1"]
 
 
 def test_a_changed_setting_in_a_section_at_its_defaults_is_shown_with_its_default():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.hidden import hidden_files
+from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError

@@ -10,16 +10,10 @@ from functools import partial
 import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
-from nmtcore.corpus.download import (
-    checksums_path,
-    download,
-    member_of,
-    missing_manual,
-    planned_downloads,
-    sidecar_path,
-    without_member,
-)
+from nmtcore.corpus.download import checksums_path, download, member_of, sidecar_path
+from nmtcore.corpus.download_plan import planned_downloads
 from nmtcore.corpus.partial import open_partial
+from nmtcore.corpus.sources import missing_manual, without_member
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 
@@ -320,8 +314,7 @@ def test_the_real_files_of_multi30k_match_their_pins(shared, fetch, target, root
 
 
 def test_planning_loads_nothing_heavy():
-    code = (
-        "import sys, nmtcore.corpus.download; print(*{'pyarrow', 'numpy', 'torch', 'http.client'} & set(sys.modules))"
-    )
+    heavy = "{'pyarrow', 'numpy', 'torch', 'http.client'}"
+    code = f"import sys, nmtcore.corpus.download_plan; print(*{heavy} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert loaded.strip() == ""

@@ -16,7 +16,7 @@ from nmtcore.corpus import filter as filter_module
 from nmtcore.corpus.filters import langdetect as langdetect_filter
 from nmtcore.corpus.filters import lingua as lingua_filter
 from nmtcore.corpus.filters import make_filter
-from nmtcore.corpus.filters.view import Situation
+from nmtcore.corpus.filters.pair_batch import FilterContext
 from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.parquet import write_rows
@@ -31,7 +31,7 @@ FEW = ("cs", "de", "en", "fr")
 
 def make(settings, tmp_path, source="cs", target="en"):
     languages = {"source": source, "target": target}
-    return make_filter(settings, Situation(rows=0, others={}, folder=tmp_path, budget_bytes=1, languages=languages))
+    return make_filter(settings, FilterContext(rows=0, others={}, folder=tmp_path, budget_bytes=1, languages=languages))
 
 
 def lines(shared, pair: str, side: str, count: int) -> list[str]:

@@ -27,10 +27,10 @@ def expected_weights(words, governors, *, offset=0, variance=1.0, parent_only=Fa
         outside = t < offset or t == length - 1
         if not outside and governors[words[t - offset]] == -2:
             continue
-        parent = (
-            [t] if outside else [offset + c for c in columns_of_word(parent_of(words[t - offset], governors), words)]
-        )
-        center = sum(parent) / len(parent)
+        columns = [t]
+        if not outside:
+            columns = [offset + c for c in columns_of_word(parent_of(words[t - offset], governors), words)]
+        center = sum(columns) / len(columns)
         for j in range(length):
             bell = math.exp(-((j - center) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
             weights[t, j] = float(abs(j - center) < 1) if parent_only else bell

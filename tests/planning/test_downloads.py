@@ -20,20 +20,22 @@ def with_file(name="text/en.txt", **changes):
 
 
 def test_a_file_has_the_settings_that_a_data_set_gives_it(make_project):
-    project = make_project(one=with_file(megabytes=3), two=with_file(megabytes=3))
+    project = make_project(first=with_file(megabytes=3), second=with_file(megabytes=3))
     assert file_settings(project, file="text/en.txt").megabytes == 3
     with pytest.raises(UserError, match=r"downloads/text/de.txt: no data set or model names this file\. Did you mean"):
         file_settings(project, file="text/de.txt")
 
 
 def test_data_sets_must_agree_on_a_file(make_project):
-    project = make_project(one=with_file(sha256="a" * 64), two=with_file(sha256="b" * 64))
-    with pytest.raises(UserError, match=r"one: train, two: train describe text/en.txt differently: make them agree"):
+    project = make_project(first=with_file(sha256="a" * 64), second=with_file(sha256="b" * 64))
+    with pytest.raises(
+        UserError, match=r"first: train, second: train describe text/en.txt differently: make them agree"
+    ):
         file_settings(project, file="text/en.txt")
 
 
 def test_an_unknown_file_names_the_data_sets_that_cannot_be_read(make_project):
-    project = make_project({"datasets": []}, one=with_file(), broken={"descripton": "?"})
+    project = make_project({"datasets": []}, first=with_file(), broken={"descripton": "?"})
     assert file_settings(project, file="text/en.txt").name == "text/en.txt"
     with pytest.raises(UserError, match=r"no data set or model names this file\. Not read: .*broken\.yaml"):
         file_settings(project, file="text/de.txt")
@@ -41,16 +43,16 @@ def test_an_unknown_file_names_the_data_sets_that_cannot_be_read(make_project):
 
 def test_a_download_depends_on_all_but_the_approximate_size(make_project):
     def tracked(**changes):
-        return repr(tracked_download(make_project(one=with_file(**changes)), file="text/en.txt"))
+        return repr(tracked_download(make_project(first=with_file(**changes)), file="text/en.txt"))
 
     assert tracked(megabytes=3) == tracked(megabytes=4)
     assert tracked(sha256="a" * 64) != tracked(sha256="b" * 64)
 
 
 def test_files_come_with_the_licence_of_their_corpus_or_model(make_project):
-    project = make_project(one=with_file())
+    project = make_project(first=with_file())
     names = ["text/en.txt", "models/easyccg/easyccg.jar"]
-    files = files_and_licences(project, names, datasets=["one"])
+    files = files_and_licences(project, names, datasets=["first"])
     assert list(files) == sorted(names)
     assert files["text/en.txt"][1] == "none"
     assert files["models/easyccg/easyccg.jar"][1] == project.annotator_model("easyccg").licence
@@ -58,7 +60,7 @@ def test_files_come_with_the_licence_of_their_corpus_or_model(make_project):
 
 
 def test_files_to_download_by_hand(make_project, tmp_path):
-    project = make_project(one=with_file(manual="Ask its authors."))
+    project = make_project(first=with_file(manual="Ask its authors."))
     file = file_settings(project, file="text/en.txt")
     (sentence,) = files_by_hand(project, [file]).values()
     assert "text/en.txt must be fetched by hand: Ask its authors." in sentence

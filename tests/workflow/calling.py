@@ -1,4 +1,4 @@
-"""Snakemake as a user calls it: in another folder, with files of configuration of the user's own."""
+"""Call Snakemake as a user does: in another working directory, with the user's own configuration files."""
 
 import os
 import re
@@ -18,19 +18,19 @@ WORDS = {
 
 
 UPDATES = 160
-"""The updates of a run at scale `long`."""
+"""Number of updates of a run at the scale `long`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """What a call of Snakemake left behind."""
+    """Exit status and output of a call of Snakemake."""
 
     code: int
     output: str
 
     @property
     def rules(self) -> set[str]:
-        """The rules whose jobs a plan or a run names."""
+        """The rules whose jobs are named in the output."""
         return set(re.findall(r"^(?:local)?rule (\w+):", self.output, re.MULTILINE))
 
 
@@ -43,7 +43,7 @@ class Workplace:
     mirror: Path
 
     def command(self, *arguments: str, settings: Sequence[str] = ()) -> list[str]:
-        """The command line; settings of config.yaml come last, so that targets stay targets."""
+        """Build the command line; settings of config.yaml come last, since `--config` takes all words that follow."""
         call = [sys.executable, "-m", "snakemake", "-s", str(self.snakefile), "-d", str(self.folder)]
         computing = ["threads=1", "device=cpu", f'mirrors=["{self.mirror}"]']
         return [*call, *arguments, "--config", *computing, *settings]
@@ -51,7 +51,7 @@ class Workplace:
     def start(self, *arguments: str, settings: Sequence[str] = ()) -> subprocess.Popen:
         return subprocess.Popen(
             self.command(*arguments, settings=settings),
-            cwd=self.folder.parent,  # -d says where to work, not where one stands
+            cwd=self.folder.parent,  # -d sets the working directory, wherever Snakemake is called
             env=os.environ | {"OMP_NUM_THREADS": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -64,19 +64,19 @@ class Workplace:
         return Finished(code=process.returncode, output=output)
 
     def run(self, *targets: str, settings: Sequence[str] = ()) -> Finished:
-        """Make targets, which must succeed."""
+        """Make targets; fail if Snakemake fails."""
         finished = self.call("--cores", "1", *targets, settings=settings)
         assert finished.code == 0, finished.output
         return finished
 
     def plan(self, *targets: str, settings: Sequence[str] = ()) -> Finished:
-        """Plan targets in a dry run, which must succeed."""
+        """Plan targets in a dry run; fail if Snakemake fails."""
         finished = self.call("-n", *targets, settings=settings)
         assert finished.code == 0, finished.output
         return finished
 
     def write(self, name: str, values: dict) -> Path:
-        """Write a file of the user's own configuration, beside which the repository's holds."""
+        """Write a file of the user's own configuration, which complements the repository's."""
         path = self.folder / "config" / f"{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
@@ -87,19 +87,19 @@ class Workplace:
         self.write(name, yaml.safe_load(path.read_text(encoding="utf-8")) | changes)
 
     def partial_files(self) -> list[Path]:
-        """What an atomic write leaves only when it was broken off."""
+        """List the temporary files that only an interrupted atomic write leaves behind."""
         return [path for path in self.folder.rglob("*.partial") if ".snakemake" not in path.parts]
 
 
 def make_workplace(folder: Path, snakefile: Path, mirror: Path | None = None) -> Workplace:
-    """Make a working directory, with a mirror beside it unless one is given."""
-    place = Workplace(folder=folder / "work", snakefile=snakefile, mirror=mirror or folder / "mirror")
-    for path in (place.folder, place.mirror):
+    """Make a working directory and, unless given, a mirror next to it."""
+    workplace = Workplace(folder=folder / "work", snakefile=snakefile, mirror=mirror or folder / "mirror")
+    for path in (workplace.folder, workplace.mirror):
         path.mkdir(exist_ok=True)
-    return place
+    return workplace
 
 
-def write_little(place: Workplace) -> None:
+def write_little(workplace: Workplace) -> None:
     """Write a small parallel corpus, and the data set `little`."""
     words = list(WORDS)
     for split, count, shift in (("train", 150, 0), ("dev", 12, 1000), ("test", 10, 2000)):
@@ -107,25 +107,25 @@ def write_little(place: Workplace) -> None:
         lines = [[str(shift + i), *line] for i, line in enumerate(lines)]
         for side, form in (("en", str), ("de", lambda word: WORDS.get(word, word))):
             text = "".join(" ".join(map(form, line)) + "\n" for line in lines)
-            (place.mirror / f"{split}.{side}").write_text(text, encoding="utf-8")
-    place.write("datasets/little", little())
+            (workplace.mirror / f"{split}.{side}").write_text(text, encoding="utf-8")
+    workplace.write("datasets/little", little())
 
 
-def write_scale(place: Workplace) -> None:
-    """Write the scale `long`: smoke with dropout, whose randomness a run that goes on must not lose."""
-    smoke = yaml.safe_load((place.snakefile.parent / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
+def write_scale(workplace: Workplace) -> None:
+    """Write the scale `long`: smoke with dropout, whose random state a resumed run must restore."""
+    smoke = yaml.safe_load((workplace.snakefile.parent / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
     validation = {"every": UPDATES // 2, "stop_after": None}
     smoke["model"] |= {"dropout": 0.1}
     smoke["training"] |= {"max_updates": UPDATES, "validation": validation, "checkpoint_every": 20}
-    place.write("scales/long", smoke)
+    workplace.write("scales/long", smoke)
 
 
 def little(**changes: object) -> dict:
-    """The data set `little`, or one like it."""
+    """Return the data set `little` with some keys changed."""
 
     def files(split: str) -> dict:
-        named = {"source": f"{split}.en", "target": f"{split}.de"}
-        return {role: {"name": f"little/{name}", "mirrors": [{"path": name}]} for role, name in named.items()}
+        names = {"source": f"{split}.en", "target": f"{split}.de"}
+        return {role: {"name": f"little/{name}", "mirrors": [{"path": name}]} for role, name in names.items()}
 
     return {
         "description": "Some small sentences",
@@ -144,7 +144,7 @@ def little(**changes: object) -> dict:
 
 
 def copy_workflow(root: Path, target: Path) -> Path:
-    """Copy what Snakemake reads of the repository, with the package as a link; give the copy's Snakefile."""
+    """Copy the repository's workflow and link its package; return the path of the copied Snakefile."""
     for name in ("workflow", "profiles", "config", "envs"):
         shutil.copytree(root / name, target / name)
     shutil.copy(root / "Snakefile", target)

@@ -1,25 +1,25 @@
-"""Working directories that tests share, so that their data are prepared once."""
+"""Working directories shared by tests, so that their data are prepared only once."""
 
 import pytest
 from workflow.calling import Workplace, make_workplace, write_little, write_scale
 
 
 @pytest.fixture(scope="session")
-def place(root, tmp_path_factory) -> Workplace:
+def workplace(root, tmp_path_factory) -> Workplace:
     """A working directory with the data set `little` and the scale `long`."""
-    made = make_workplace(tmp_path_factory.mktemp("place"), root / "Snakefile")
-    write_little(made)
-    write_scale(made)
-    return made
+    directory = make_workplace(tmp_path_factory.mktemp("workplace"), root / "Snakefile")
+    write_little(directory)
+    write_scale(directory)
+    return directory
 
 
 @pytest.fixture(scope="session")
 def czeng(root, shared, tmp_path_factory) -> Workplace:
-    """A working directory that finds the real corpora."""
+    """A working directory with a mirror of the real corpora."""
     return make_workplace(tmp_path_factory.mktemp("czeng"), root / "Snakefile", shared / "data")
 
 
 @pytest.fixture
 def empty(root, tmp_path) -> Workplace:
-    """A working directory without any file."""
+    """An empty working directory."""
     return make_workplace(tmp_path, root / "Snakefile")

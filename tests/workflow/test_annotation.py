@@ -1,4 +1,4 @@
-"""Annotation and what is made of it, from configuration to Parquet and tables, on the demo corpus and small files."""
+"""Annotation, features and tables, from the configuration to Parquet files, on the demo corpus and small files."""
 
 import json
 
@@ -26,10 +26,10 @@ def rows(path):
 
 
 @pytest.fixture(scope="module")
-def tagged(place):
-    """Demo pairs from German to English, whose English has CCG supertags; those of over twelve words have no parse."""
+def tagged(workplace):
+    """Demo pairs from German to English with English CCG supertags, but no parse of more than twelve words."""
     parts = {name: {"options": {"count": count}} for name, count in (("train", 300), ("dev", 20), ("test", 20))}
-    place.write(
+    workplace.write(
         "datasets/tagged",
         {
             "extends": "demo_de2en",
@@ -44,8 +44,10 @@ def tagged(place):
             "published": {"pairs": {"train": 1234}, "tags": {"target.ccg": 507}, "place": "Table 0"},
         },
     )
-    place.run("annotate", "results/tables/data.md", "results/tables/annotation.md", settings=['datasets=["tagged"]'])
-    return place.folder / "results"
+    workplace.run(
+        "annotate", "results/tables/data.md", "results/tables/annotation.md", settings=['datasets=["tagged"]']
+    )
+    return workplace.folder / "results"
 
 
 def features(tagged, name):
@@ -53,7 +55,7 @@ def features(tagged, name):
     return rows(path)
 
 
-def test_pairs_without_a_parse_are_removed_from_features_alone(tagged):
+def test_pairs_without_a_parse_are_only_removed_from_features(tagged):
     corpus = rows(tagged / "tagged/corpus/train.parquet")
     short = [row["id"] for row in corpus if len(row["target_words"]) <= 12]
     assert 0 < len(short) < len(corpus) == 300
@@ -76,7 +78,7 @@ def test_pairs_without_a_parse_are_removed_from_features_alone(tagged):
     assert report["source"]["different"] >= len(words)
 
 
-def test_features_hold_the_kinds_that_the_data_set_asks_for(tagged):
+def test_features_are_those_of_the_data_sets_annotations(tagged):
     by_file = {
         "train.source.existing": "governor deprel parent_position upos xpos dg_a dg_b",
         "train.target.existing": "governor deprel parent_position dg_a dg_b",
@@ -91,7 +93,7 @@ def test_features_hold_the_kinds_that_the_data_set_asks_for(tagged):
         assert all(2 <= k < len(labels["ccg"]) for k in row["random"])
 
 
-def test_tables_show_what_is_left_and_what_the_paper_says(tagged):
+def test_tables_show_our_sizes_and_the_published_ones(tagged):
     data = (tagged / "tables/data.md").read_text(encoding="utf-8")
     assert "1,234" in data or "1234" in data
     kept = read(tagged / "tagged/annotation/selection/train.json")["kept"]
@@ -102,17 +104,17 @@ def test_tables_show_what_is_left_and_what_the_paper_says(tagged):
 
 
 @pytest.fixture(scope="module")
-def treebank(place):
+def treebank(workplace):
     """Small pairs with copied sentences and a treebank on the source side."""
-    (place.mirror / "bank.conllu").write_text(CONLLU, encoding="utf-8")
-    (place.mirror / "mono.de").write_text("".join(f"Satz {k}\n" for k in range(400)), encoding="utf-8")
+    (workplace.mirror / "bank.conllu").write_text(CONLLU, encoding="utf-8")
+    (workplace.mirror / "mono.de").write_text("".join(f"Satz {k}\n" for k in range(400)), encoding="utf-8")
     corpora = little()["corpora"]
     corpora["bank"] = {
         "format": "conllu",
         "files": {"source": {"name": "bank/bank.conllu", "mirrors": [{"path": "bank.conllu"}]}},
     }
     corpora["mono"] = {"format": "copied", "files": {"text": {"name": "mono/de", "mirrors": [{"path": "mono.de"}]}}}
-    place.write(
+    workplace.write(
         "datasets/banked",
         little(
             corpora=corpora,
@@ -128,23 +130,23 @@ def treebank(place):
             selection={"copies": {"corpus": "mono", "per_pair": 2}},
         ),
     )
-    return place
+    return workplace
 
 
-def test_a_treebank_keeps_its_words_and_parsers_are_compared_with_it(treebank):
+def test_a_treebank_keeps_its_words_and_is_compared_with_a_parser(treebank):
     target = "results/banked/annotation/short/gold_bank.source.against.gold.json"
     treebank.run(target, "results/tables/parsers.md", settings=['datasets=["banked"]'])
-    found = read(treebank.folder / target)
-    assert found["sentences"] == 2
-    assert found["compared"] == 1
-    assert found["uas"] == 100
+    comparison = read(treebank.folder / target)
+    assert comparison["sentences"] == 2
+    assert comparison["compared"] == 1
+    assert comparison["uas"] == 100
     corpus = rows(treebank.folder / "results/banked/corpus/gold_bank.parquet")
     assert [row["source_words"] for row in corpus] == [["The", "dog", "sleeps"], ["don't"]]
     assert [row["target_words"] for row in corpus] == [[], []]
     assert "gold_bank" in (treebank.folder / "results/tables/parsers.md").read_text(encoding="utf-8")
 
 
-def test_copies_are_sampled_and_stand_on_both_sides(treebank):
+def test_copied_sentences_are_sampled_and_equal_on_both_sides(treebank):
     treebank.run("data", settings=['datasets=["banked"]'])
     folder = treebank.folder / "results/banked"
     corpus = {row["id"]: row for row in rows(folder / "corpus/train.parquet")}
@@ -156,7 +158,7 @@ def test_copies_are_sampled_and_stand_on_both_sides(treebank):
     assert read(folder / "annotation/selection/train.json")["copies"]["sentences"] == 350
 
 
-def test_another_data_sets_segmentation_is_used_as_it_is(treebank):
+def test_a_data_set_may_use_another_data_sets_segmentation(treebank):
     treebank.write("datasets/borrower", {"extends": "banked", "segmentation_from": "little"})
     treebank.run("data", settings=['datasets=["borrower"]'])
     results = treebank.folder / "results"

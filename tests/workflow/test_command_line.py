@@ -1,11 +1,11 @@
-"""Settings on the command line reach the jobs as they reached the plan."""
+"""Settings on the command line reach planning and jobs alike."""
 
 import json
 
 from workflow.calling import write_little
 
 
-def test_every_key_on_the_command_line_holds_in_every_job(empty):
+def test_jobs_use_every_key_on_the_command_line(empty):
     write_little(empty)
     quick = {"max_updates": 2, "checkpoint_every": 2, "validation": {"every": 2}, "schedule": {"warmup": 1}}
     empty.write("scales/quick", {"description": "Two updates", "model": {"width": 16}, "training": quick})

@@ -1,4 +1,4 @@
-"""The rules declare the paths of the layout, and no others."""
+"""The rules declare exactly the paths of the layout."""
 
 import json
 import re
@@ -11,34 +11,34 @@ from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS
 
 NOT_DECLARED = {"features", "checkpoints", "unfinished"}
-"""A folder of declared files, and what Snakemake must not know of, lest it deletes it."""
+"""A folder of declared files, and paths that Snakemake would delete if it knew them."""
 
 DUMP = """
 include: {snakefile!r}
 import json
 declared = dict(
-    outputs={{one.name: list(map(str, one.output)) for one in workflow.rules}},
-    logs={{one.name: list(map(str, one.log)) for one in workflow.rules}},
-    benchmarks={{one.name: str(one.benchmark or "") for one in workflow.rules}},
-    producers={{path: [one.name for one in workflow.rules if one.is_producer(path)] for path in {paths!r}}},
+    outputs={{rule_.name: list(map(str, rule_.output)) for rule_ in workflow.rules}},
+    logs={{rule_.name: list(map(str, rule_.log)) for rule_ in workflow.rules}},
+    benchmarks={{rule_.name: str(rule_.benchmark or "") for rule_ in workflow.rules}},
+    producers={{path: [rule_.name for rule_ in workflow.rules if rule_.is_producer(path)] for path in {paths!r}}},
 )
 json.dump(declared, open({output!r}, "w"))
 """
 
 
 def sample_paths(layout):
-    """A path of each kind that rules declare, of runs one a scale."""
+    """Return a path of each declared file type; for files of runs, one path per scale."""
     names = {
         "dataset": "demo_en2de", "system": "depparse_l1", "split": "train", "side": "source", "annotator": "existing",
         "other": "parser", "segmentation": "bpe_joint_2000", "seed": 1, "shard": 0, "shards": 2, "score": "gold.uas",
         "table": "mine/", "file": "europarl/a.gz",
     }  # fmt: skip
-    found = {}
-    for kind in FILES.keys() - NOT_DECLARED:
-        own = {name: names[name] for name in re.findall(r"\{(\w+)\}", FILES[kind]) if name in names}
-        for scale in ("paper", "smoke") if "{root}" in FILES[kind] else (None,):
-            found[layout.path(kind, **own, **({"scale": scale} if scale else {}))] = kind
-    return found
+    paths = {}
+    for file_type in FILES.keys() - NOT_DECLARED:
+        own = {name: names[name] for name in re.findall(r"\{(\w+)\}", FILES[file_type]) if name in names}
+        for scale in ("paper", "smoke") if "{root}" in FILES[file_type] else (None,):
+            paths[layout.path(file_type, **own, **({"scale": scale} if scale else {}))] = file_type
+    return paths
 
 
 @pytest.fixture(scope="module")
@@ -60,18 +60,18 @@ def without_constraints(pattern):
     return re.sub(r"\{(\w+),[^{}]*\}", r"{\1}", pattern)
 
 
-def test_every_output_is_a_kind_of_file_and_every_kind_is_made_by_one_rule(declared, layout):
+def test_outputs_and_file_types_correspond(declared, layout):
     outputs = [without_constraints(path) for paths in declared["outputs"].values() for path in paths]
-    assert sorted(outputs) == sorted(layout.pattern(kind) for kind in FILES.keys() - NOT_DECLARED)
+    assert sorted(outputs) == sorted(layout.pattern(name) for name in FILES.keys() - NOT_DECLARED)
 
 
-def test_every_path_is_read_and_made_by_one_rule(declared, layout):
-    for path, kind in sample_paths(layout).items():
-        assert layout.parse(path).file_type == kind
+def test_every_path_is_parsed_and_made_by_one_rule(declared, layout):
+    for path, file_type in sample_paths(layout).items():
+        assert layout.parse(path).file_type == file_type
         assert len(declared["producers"][path]) == 1, path
 
 
-def test_every_rule_has_the_logs_and_benchmarks_of_its_name(declared, layout):
+def test_every_rule_has_its_own_log_and_benchmark(declared, layout):
     with_logs = {name for name, logs in declared["logs"].items() if logs}
     assert with_logs == JOBS.keys()
     for name in JOBS:
@@ -80,7 +80,7 @@ def test_every_rule_has_the_logs_and_benchmarks_of_its_name(declared, layout):
         assert without_constraints(declared["benchmarks"][name]) == layout.benchmark(name)
 
 
-def test_wildcards_are_constrained_as_the_layout_says(declared, layout):
+def test_wildcards_have_the_constraints_of_the_layout(declared, layout):
     outputs = "".join(path for paths in declared["outputs"].values() for path in paths)
     wildcards = re.findall(r"\{(\w+)(?:,([^{}]*))?\}", outputs)
     assert {name for name, _ in wildcards} == layout.constraints.keys()

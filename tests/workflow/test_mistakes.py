@@ -1,22 +1,22 @@
-"""A user's mistakes: one sentence, with nothing of how the workflow is built, and only for who is concerned."""
+"""A user's mistakes give a message without internals of the workflow, and only affect targets that need the file."""
 
 import re
 
 import pytest
 
-PLACES = ("Traceback", 'File "', "in file", ".smk", "WorkflowError", "Exception")
-"""What tells of places in the code."""
+INTERNALS = ("Traceback", 'File "', "in file", ".smk", "WorkflowError", "Exception")
+"""Text that reveals internals of the workflow."""
 
 
-def refused(place, *arguments, settings=()):
-    """The sentence of a call that must be refused: the last thing that is printed."""
-    finished = place.call(*arguments, settings=settings)
+def refused(workplace, *arguments, settings=()):
+    """The message of a call that must fail: the last line of its output."""
+    finished = workplace.call(*arguments, settings=settings)
     assert finished.code == 1, finished.output
-    assert not [word for word in PLACES if word in finished.output], finished.output
+    assert not [word for word in INTERNALS if word in finished.output], finished.output
     *_, line = finished.output.splitlines()
     assert line.startswith("Error: ")
     assert finished.output.count("Error") == 1
-    assert not list((place.folder / ".snakemake/locks").glob("*"))
+    assert not list((workplace.folder / ".snakemake/locks").glob("*"))
     return line.removeprefix("Error: ")
 
 
@@ -38,10 +38,11 @@ def refused(place, *arguments, settings=()):
             "Did you mean results/demo_en2de/transformer_base/seed1/mo",
         ),
         ("results/tables/system.md", "unknown table 'system'. Did you mean systems?"),
+        ("results/smoke/tables/systems.md", "ask for results/tables/systems.md with --config scale=smoke."),
         ("downloads/multi30k/vaal.cs", "no data set or model names this file. Did you mean multi30k/val.cs"),
     ],
 )
-def test_a_target_that_cannot_be_made(empty, target, sentence):
+def test_impossible_targets(empty, target, sentence):
     assert sentence in refused(empty, "-n", target)
 
 
@@ -50,16 +51,22 @@ def test_a_misspelt_key_on_the_command_line(empty):
     assert refused(empty, "-n", "data", settings=["sclae=smoke"]) == sentence
 
 
-def test_a_gpu_is_called_cuda(empty):
+def test_a_results_folder_may_begin_with_a_dot(empty):
+    paths = "paths={results: ./out}"
+    planned = empty.plan("./out/smoke/demo_en2de/transformer_base.bleu", settings=[paths])
+    assert "summarise_seeds" in planned.rules
+
+
+def test_a_gpu_must_be_called_cuda(empty):
     sentence = "config.yaml: device: 'gpu' is not valid. Did you mean cuda?"
     assert refused(empty, "-n", "data", settings=["device=gpu"]) == sentence
 
 
-@pytest.mark.parametrize("how", [("-n",), ("--cores", "1")])
+@pytest.mark.parametrize("options", [("-n",), ("--cores", "1")])
 @pytest.mark.parametrize(
     ("target", "settings", "sentence"),
     [
-        ("results/tables/parsers.md", "datasets=[demo_de2en]", "None of demo_de2en has a treebank and a parser"),
+        ("results/tables/parsers.md", "datasets=[demo_de2en]", "None of demo_de2en has both a treebank and a parser"),
         (
             "results/demo_en2de/features/words_100/train.target.existing.parquet",
             "seeds=1",
@@ -72,9 +79,9 @@ def test_a_gpu_is_called_cuda(empty):
         ),
     ],
 )
-def test_a_mistake_that_shows_while_inputs_are_looked_up(empty, how, target, settings, sentence):
+def test_mistakes_found_by_input_functions(empty, options, target, settings, sentence):
     settings = ["datasets=[demo_de2en]", settings]
-    assert sentence in refused(empty, *how, target, settings=settings)
+    assert sentence in refused(empty, *options, target, settings=settings)
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "config.yml"])
@@ -86,36 +93,36 @@ def test_a_mistake_that_shows_while_inputs_are_looked_up(empty, how, target, set
         ("# nothing yet\n", " has no settings: write some, or delete it to use the repository's own file."),
     ],
 )
-def test_a_broken_file_of_settings(empty, name, text, sentence):
+def test_a_broken_config_yaml(empty, name, text, sentence):
     path = empty.folder / "config" / name
     path.parent.mkdir()
     path.write_text(text)
     assert refused(empty, "-n", "data").startswith(f"config/{name}{sentence}")
 
 
-@pytest.mark.parametrize("kind", ["datasets", "corpora", "models", "recipes", "scales", "systems"])
-def test_a_broken_file_disturbs_those_alone_who_need_it(empty, kind):
-    path = empty.folder / f"config/{kind}/broken.yaml"
+@pytest.mark.parametrize("subfolder", ["datasets", "corpora", "models", "recipes", "scales", "systems"])
+def test_a_broken_file_only_affects_targets_that_need_it(empty, subfolder):
+    path = empty.folder / f"config/{subfolder}/broken.yaml"
     path.parent.mkdir(parents=True)
     path.write_text("description: [\n")
-    fault = f"config/{kind}/broken.yaml, line 2: not valid YAML"
+    fault = f"config/{subfolder}/broken.yaml, line 2: not valid YAML"
     for target in ("results/smoke/demo_en2de/depparse_l1.bleu", "downloads/multi30k/val.cs"):
         planned = empty.plan(target)
-        assert planned.output.count(fault) == (kind == "systems"), "a system could stand in any file"
-    concerned = {
+        assert planned.output.count(fault) == (subfolder == "systems"), "any file of systems may define the system"
+    needing = {
         "datasets": "results/broken/corpus/train.parquet",
         "scales": "results/broken/demo_en2de/depparse_l1.bleu",
         "systems": "results/smoke/demo_en2de/mine.bleu",
     }
-    if kind in concerned:
-        planned = empty.call("-n", concerned[kind])
+    if subfolder in needing:
+        planned = empty.call("-n", needing[subfolder])
         assert planned.code == 1
         assert re.search(rf"^Error: .*{re.escape(fault)}", planned.output, re.MULTILINE), planned.output
-    if kind == "datasets":
+    if subfolder == "datasets":
         assert fault in refused(empty, "-n", "downloads/mine/own.gz")
 
 
-def test_a_stray_file_is_told_and_disturbs_no_target_of_another(empty):
+def test_a_misnamed_file_is_reported_and_does_not_affect_other_targets(empty):
     for name in (".#mine", "My-Set"):
         empty.write(f"datasets/{name}", {"extends": "demo_en2de"})
     fault = "Not read: config/datasets/My-Set.yaml: a name consists of small letters"
@@ -124,7 +131,7 @@ def test_a_stray_file_is_told_and_disturbs_no_target_of_another(empty):
     assert fault in refused(empty, "-n", "results/My-Set/corpus/train.parquet")
 
 
-def test_a_broken_data_set_that_is_configured_disturbs_no_target_of_another(empty):
+def test_a_broken_configured_data_set_does_not_affect_other_targets(empty):
     path = empty.folder / "config/datasets/broken.yaml"
     path.parent.mkdir(parents=True)
     path.write_text("description: [\n")
@@ -133,16 +140,16 @@ def test_a_broken_data_set_that_is_configured_disturbs_no_target_of_another(empt
     assert "config/datasets/broken.yaml, line 2: not valid YAML" in refused(empty, "-n", "train", settings=settings)
 
 
-def test_a_file_that_takes_the_place_of_the_repositorys_is_told_once(empty, root):
+def test_a_file_that_hides_the_repositorys_is_reported_once(empty, root):
     own = empty.folder / "config/datasets/demo_en2de.yaml"
     own.parent.mkdir(parents=True)
     own.write_text((root / "config/datasets/demo_en2de.yaml").read_text())
-    made = empty.run("results/demo_en2de/corpus/test.parquet")
+    finished = empty.run("results/demo_en2de/corpus/test.parquet")
     sentence = f"config/datasets/demo_en2de.yaml is used in place of {root}/config/datasets/demo_en2de.yaml."
-    assert made.output.splitlines().count(sentence) == 1, "jobs plan anew, and keep quiet"
+    assert finished.output.splitlines().count(sentence) == 1, "jobs plan again without warnings"
 
 
-def test_a_pattern_leaves_out_what_a_data_set_cannot_serve(empty):
+def test_a_pattern_leaves_out_systems_without_their_annotation(empty):
     planned = empty.plan(settings=["scale=smoke", "datasets=[demo_de2en]", 'systems=["*"]'])
     lines = [line for line in planned.output.splitlines() if "left out" in line]
     assert lines == [line for line in dict.fromkeys(lines) if line.startswith("demo_de2en names no ")]

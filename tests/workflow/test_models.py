@@ -1,4 +1,4 @@
-"""Where planning and jobs look for parsers' models."""
+"""The folders in which planning and jobs search for parser models."""
 
 import pytest
 from planted_models import plant_model
@@ -7,14 +7,14 @@ from workflow.calling import little, write_little
 ANNOTATION = "results/parsed/annotation/parser/dev.source.parquet"
 
 
-def parsed(place, **annotator):
-    write_little(place)
+def parsed(workplace, **annotator):
+    write_little(workplace)
     parts = {"annotators": {"parser": annotator}, "syntax": {"source": {"dependencies": "parser"}}}
-    place.write("datasets/parsed", little(**parts))
+    workplace.write("datasets/parsed", little(**parts))
 
 
-def test_a_folder_of_the_working_directory_is_no_model(empty):
-    """Else what lies there would be Java's class path."""
+def test_the_working_directory_is_not_searched_for_models(empty):
+    """Otherwise its files would be on Java's class path."""
     plant_model(empty.folder / "corenlp", "corenlp")
     parsed(empty, tool="corenlp")
     plan = empty.plan(ANNOTATION)
@@ -24,7 +24,7 @@ def test_a_folder_of_the_working_directory_is_no_model(empty):
 
 
 @pytest.mark.parametrize("name", ["./corenlp", "../corenlp", "/models/corenlp"])
-def test_a_path_is_no_models_name(empty, name):
+def test_a_path_is_not_a_model_name(empty, name):
     parsed(empty, tool="corenlp", model=name)
     plan = empty.call("-n", ANNOTATION)
     assert plan.code == 1

@@ -1,4 +1,4 @@
-"""A user's own files in the workflow: read where they are, noticed when they change, named when they are missing."""
+"""A user's own files in the workflow: read without a copy, tracked for changes, named if missing."""
 
 import os
 
@@ -21,24 +21,24 @@ recipe: small
 FILES = {f"{split}.{side}": (split, side) for split in ("train", "dev") for side in ("en", "de")}
 
 
-def write_own(place, *, ending="yaml"):
-    (place.folder / "my").mkdir()
+def write_own(workplace, *, ending="yaml"):
+    (workplace.folder / "my").mkdir()
     for name, (split, side) in FILES.items():
         words = list(WORDS) if side == "en" else list(WORDS.values())
         lines = [" ".join(words[(i * i + j) % len(words)] for j in range(3 + i % 4)) for i in range(40)]
-        (place.folder / "my" / name).write_text("".join(f"{split} {line}\n" for line in lines), encoding="utf-8")
-    path = place.folder / "config" / "datasets" / f"mine.{ending}"
+        (workplace.folder / "my" / name).write_text("".join(f"{split} {line}\n" for line in lines), encoding="utf-8")
+    path = workplace.folder / "config" / "datasets" / f"mine.{ending}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(OWN, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def own(root, tmp_path_factory):
-    """A working directory in which the training split was read and cut."""
-    made = make_workplace(tmp_path_factory.mktemp("own"), root / "Snakefile")
-    write_own(made)
-    made.run(TARGET)
-    return made
+    """A working directory in which a segmentation has been learned from the training split."""
+    directory = make_workplace(tmp_path_factory.mktemp("own"), root / "Snakefile")
+    write_own(directory)
+    directory.run(TARGET)
+    return directory
 
 
 def test_own_files_are_neither_copied_nor_downloaded(own):
@@ -51,14 +51,14 @@ def test_own_files_are_neither_copied_nor_downloaded(own):
 
 
 @pytest.mark.parametrize("change", ["newer", "older", "another of the same age"])
-def test_a_changed_file_is_noticed(change, own):
+def test_a_changed_file_is_read_again(change, own):
     path = own.folder / "my/train.en"
     text, time = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
     shift = {"newer": 10**9, "older": -(10**12)}.get(change, 0)
     path.write_text(text if shift else text.replace("cat", "camel"), encoding="utf-8")
     os.utime(path, ns=(time + shift, time + shift))
     assert own.plan(TARGET).rules == {"read_split", "filter_split", "learn_segmentation"}
-    if change != "newer":  # of which Snakemake itself says so
+    if change != "newer":  # for a newer file, Snakemake gives its own reason
         assert f'{path}: "' in own.call("-n", TARGET).output
     path.write_text(text, encoding="utf-8")
     os.utime(path, ns=(time, time))
@@ -69,7 +69,7 @@ def test_missing_files_are_named_while_planning(own):
     moved = (own.folder / "my").rename(own.folder / "away")
     try:
         plan = own.call("-n", "results/mine/corpus/dev.parquet")
-        assert own.plan(TARGET).rules == set(), "what is finished needs them no more"
+        assert own.plan(TARGET).rules == set(), "finished results do not need the files"
     finally:
         moved.rename(own.folder / "my")
     assert plan.code == 1
@@ -88,5 +88,5 @@ def test_yml_files_work_in_the_workflow(empty):
     (empty.folder / "config/config.yaml").write_text("{}\n")
     refused = empty.call("-n", "data")
     assert refused.code == 1
-    assert "Error: config/config.yaml and config/config.yml are both there: which is meant?" in refused.output
+    assert "Error: config/config.yaml and config/config.yml have the same name: delete or rename one" in refused.output
     assert "Traceback" not in refused.output

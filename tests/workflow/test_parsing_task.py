@@ -13,18 +13,18 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory, root, shared):
-    place = make_workplace(tmp_path_factory.mktemp("tasks"), root / "Snakefile")
-    write_little(place)
+def workplace(tmp_path_factory, root, shared):
+    workplace = make_workplace(tmp_path_factory.mktemp("tasks"), root / "Snakefile")
+    write_little(workplace)
     parser = {"tool": "corenlp", "analysis": "constituents", "max_words": 8}
     values = {"annotators": {"parser": parser}, "syntax": {"source": {"constituency": "parser"}}}
-    place.write("datasets/bracketed", little(**values))
-    return place
+    workplace.write("datasets/bracketed", little(**values))
+    return workplace
 
 
-def test_sources_stand_twice_and_only_translations_are_scored(place, shared):
-    place.run("results/smoke/bracketed/currey_heafield.bleu", settings=[f'models=["{shared}"]'])
-    results = place.folder / "results"
+def test_both_tasks_are_trained_and_only_translations_are_scored(workplace, shared):
+    workplace.run("results/smoke/bracketed/currey_heafield.bleu", settings=[f'models=["{shared}"]'])
+    results = workplace.folder / "results"
     (features,) = (results / "bracketed/features").glob("*_constituency")
     parsed = [
         row["id"]
@@ -32,7 +32,7 @@ def test_sources_stand_twice_and_only_translations_are_scored(place, shared):
         if row["brackets"] is not None
     ]
     ids = {split: [row["id"] for row in read_rows(features / f"{split}.source.parquet")] for split in ("dev", "test")}
-    assert 0 < len(parsed) < 12, "two lengths of the development set have more words than are parsed"
+    assert 0 < len(parsed) < 12, "sentences of two lengths are too long to be parsed"
     assert ids == {"dev": list(range(12)), "test": list(range(10))}
     linearised = list(read_rows(features / "dev.source.parser.brackets.parquet"))
     assert [row["id"] for row in linearised if row["ids"] is not None] == parsed
@@ -57,10 +57,10 @@ def test_sources_stand_twice_and_only_translations_are_scored(place, shared):
     assert "<PA>" not in translated
 
 
-def test_a_data_set_without_constituents_cannot_be_parsed(place):
-    refused = place.call("-n", "results/smoke/little/currey_heafield.bleu")
+def test_the_parsing_task_needs_constituents(workplace):
+    refused = workplace.call("-n", "results/smoke/little/currey_heafield.bleu")
     assert refused.code == 1
     assert "needs constituency on the source side, but the data set names no annotator for it" in refused.output
-    refused = place.call("-n", "results/little/features/words_joint_200_constituency/train.source.parquet")
+    refused = workplace.call("-n", "results/little/features/words_joint_200_constituency/train.source.parquet")
     assert refused.code == 1
     assert "words_joint_200_constituency needs constituency on the source side" in refused.output

@@ -1,4 +1,4 @@
-"""What a plan says of parsers' models: those that are fetched, those that are not there, those fetched by hand."""
+"""Messages of a plan about parser models: to download, missing, or to download by hand."""
 
 import os
 import re
@@ -12,13 +12,13 @@ TREES = "results/parsed/annotation/trees/dev.source.parquet"
 
 
 def parsed(**annotators):
-    """The data set `little`, whose source `trees` parses; other annotators are used by no system here."""
+    """The data set `little` with its source parsed by `trees`; no system uses its other annotators."""
     return little(annotators=annotators, syntax={"source": {"dependencies": "trees"}})
 
 
 @pytest.fixture
-def place(empty):
-    """A working directory where the model of `trees` is nowhere, nor that of an annotator that nothing asks for."""
+def workplace(empty):
+    """A working directory without the models of `trees` and of an unused annotator."""
     empty.write("datasets/parsed", parsed(trees={"tool": "spacy", "model": "xx_trees"}, idle={"tool": "easyccg"}))
     return empty
 
@@ -28,54 +28,54 @@ def errors(finished):
     return [line for line in finished.output.splitlines() if line.startswith("Error: ")]
 
 
-@pytest.mark.parametrize("how", [("-n",), ("--cores", "1")])
-def test_a_missing_model_is_told_before_anything_starts(place, how):
-    refused = place.call(*how, PARSED, settings=['models=["/my/models"]'])
+@pytest.mark.parametrize("options", [("-n",), ("--cores", "1")])
+def test_a_missing_model_ends_planning(workplace, options):
+    refused = workplace.call(*options, PARSED, settings=['models=["/my/models"]'])
     assert refused.code == 1
     assert errors(refused) == [
         "Error: parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds "
         "meta.json): looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the "
-        "folder that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."
+        "folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
     ]
-    assert not (place.folder / "results").exists()
-    assert not (place.folder / "downloads").exists()
+    assert not (workplace.folder / "results").exists()
+    assert not (workplace.folder / "downloads").exists()
 
 
-def test_all_missing_models_are_told_at_once(place):
-    place.write("datasets/other", parsed(trees={"tool": "udpipe", "model": "xx.udpipe"}))
-    second, first = errors(place.call("-n", PARSED, PARSED.replace("parsed", "other")))
+def test_all_missing_models_are_named_at_once(workplace):
+    workplace.write("datasets/other", parsed(trees={"tool": "udpipe", "model": "xx.udpipe"}))
+    second, first = errors(workplace.call("-n", PARSED, PARSED.replace("parsed", "other")))
     assert "parsed: the annotator trees cannot run: there is no spacy model 'xx_trees'" in first
     assert "other: the annotator trees cannot run: there is no udpipe model 'xx.udpipe' (a file)" in second
     assert "spacy download" not in second
 
 
-def test_a_system_that_reads_no_trees_needs_no_model(place):
-    planned = place.plan(PARSED.replace("depparse_l1", "transformer_base"))
+def test_a_system_that_reads_no_trees_needs_no_model(workplace):
+    planned = workplace.plan(PARSED.replace("depparse_l1", "transformer_base"))
     assert "xx_trees" not in planned.output
 
 
-def test_a_model_at_hand_is_not_missing(place):
-    folder = place.folder / "mine" / "xx_trees"
+def test_a_model_in_the_users_folder_is_not_missing(workplace):
+    folder = workplace.folder / "mine" / "xx_trees"
     folder.mkdir(parents=True)
     (folder / "meta.json").write_text("{}")
-    planned = place.plan(PARSED, settings=['models=["mine"]'])
+    planned = workplace.plan(PARSED, settings=['models=["mine"]'])
     assert re.search(r"^annotate_shard +3$", planned.output, re.MULTILINE)
 
 
-def test_finished_results_need_no_model(place):
-    """The model has gone since; so have the files between them, or not."""
+def test_finished_results_need_no_model(workplace):
+    """The model has been removed since, and so have the files between them, or not."""
     for age, target in enumerate((PARSED, TREES), start=1):
-        path = place.folder / target
+        path = workplace.folder / target
         path.parent.mkdir(parents=True)
         path.write_text("")
         os.utime(path, ns=(time.time_ns() - age * 10**12,) * 2)
     for target in (PARSED, TREES):
-        planned = place.plan(target)
+        planned = workplace.plan(target)
         assert "xx_trees" not in planned.output
         assert "Nothing to be done" in planned.output
-    again = place.call("-n", TREES, "--forcerun", "read_split", "--cores", "1")
+    again = workplace.call("-n", TREES, "--forcerun", "read_split", "--cores", "1")
     assert again.code == 1
-    assert len(errors(again)) == 1, "what must be made again needs it"
+    assert len(errors(again)) == 1, "a job that runs again needs the model"
 
 
 TAGGED = "results/tagged/annotation/tags/test.target.parquet"
@@ -83,7 +83,7 @@ TAGGED = "results/tagged/annotation/tags/test.target.parquet"
 
 @pytest.fixture
 def tagged(empty):
-    """A working directory with a data set whose target has EasyCCG's supertags."""
+    """A working directory with a data set whose target is tagged by EasyCCG."""
     empty.write("datasets/tagged", little(annotators={"tags": {"tool": "easyccg"}}, syntax={"target": {"ccg": "tags"}}))
     return empty
 
@@ -92,7 +92,7 @@ def by_hand(finished):
     return [line for line in finished.output.splitlines() if "must be fetched by hand" in line]
 
 
-def test_a_model_to_fetch_by_hand_is_told_in_a_plan_and_stops_a_run_before_it_starts(tagged):
+def test_a_model_to_download_by_hand_is_reported_and_stops_a_run_before_it_starts(tagged):
     planned = tagged.plan(TAGGED)
     (sentence,) = by_hand(planned)
     assert sentence.startswith("models/easyccg/easyccg.jar must be fetched by hand: https://")
@@ -105,7 +105,7 @@ def test_a_model_to_fetch_by_hand_is_told_in_a_plan_and_stops_a_run_before_it_st
 
 
 @pytest.mark.parametrize("folder", ["manual/models", "mine"])
-def test_a_model_that_was_fetched_by_hand_is_not_asked_for(tagged, folder):
+def test_a_model_that_was_downloaded_by_hand_is_not_reported(tagged, folder):
     path = tagged.folder / folder / "easyccg" / "easyccg.jar"
     path.parent.mkdir(parents=True)
     path.write_text("")
@@ -113,8 +113,8 @@ def test_a_model_that_was_fetched_by_hand_is_not_asked_for(tagged, folder):
     assert "models/easyccg" not in planned.output
 
 
-def test_a_plan_lists_what_it_fetches_and_nothing_else(empty):
-    """Files that are there, and models that no job of the plan reads, are not in it."""
+def test_a_plan_lists_exactly_its_downloads(empty):
+    """Existing files, and models that no job of the plan reads, are left out."""
     settings = ["mirrors=[]"]
     target = "results/small/multi30k_cs2en/{}.bleu"
     base, trees = (
@@ -131,21 +131,24 @@ def test_a_plan_lists_what_it_fetches_and_nothing_else(empty):
     assert {licence for _, licence in set(trees) - texts} == {"Apache-2."}
 
 
-def test_a_models_file_that_cannot_be_read_matters_only_to_who_reads_it(place):
-    place.write("models/xx_trees", {"descripton": "misspelt"})
-    planned = place.plan(PARSED.replace("depparse_l1", "transformer_base"))
+def test_a_broken_file_of_a_model_only_affects_targets_that_need_it(workplace):
+    workplace.write("models/xx_trees", {"descripton": "misspelt"})
+    planned = workplace.plan(PARSED.replace("depparse_l1", "transformer_base"))
     assert "To be fetched: 6 files" in planned.output
-    refused = place.call("-n", PARSED)
+    refused = workplace.call("-n", PARSED)
     assert refused.code == 1
     (error,) = errors(refused)
     assert "models/xx_trees.yaml" in error
     assert "Did you mean description?" in error
 
 
-def test_a_folder_that_is_not_there_is_told_once(empty):
+def test_a_missing_folder_is_reported_once(empty):
     (empty.folder / "parsers").mkdir()
     folders = [f'mirrors=["/nope","{empty.mirror}","file:///nor","https://a.org/b"]', 'models=["parsers","parser"]']
     ran = empty.run("results/demo_en2de/corpus/dev.parquet", settings=folders)
-    told = [line for line in ran.output.splitlines() if "is no folder here" in line]
-    assert told == ["mirrors: /nope is no folder here.", "models: parser is no folder here."]
-    assert "is no folder here" not in empty.plan("data", settings=["datasets=[demo_en2de]"]).output
+    warnings = [line for line in ran.output.splitlines() if "does not exist" in line]
+    assert warnings == [
+        "mirrors: the folder /nope does not exist.",
+        "models: the folder parser does not exist.",
+    ]
+    assert "does not exist" not in empty.plan("data", settings=["datasets=[demo_en2de]"]).output

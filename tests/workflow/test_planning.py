@@ -1,4 +1,4 @@
-"""Plans and mistakes, before anything runs."""
+"""Plans, and mistakes that end planning."""
 
 import re
 import subprocess
@@ -11,15 +11,15 @@ TARGETS = {"all", "data", "annotate", "models", "train"}
 
 
 def sentences(output):
-    """What the plan says of files that must be fetched by hand, each once."""
+    """The messages about files to download by hand, each once."""
     return sorted(set(re.findall(r"^\S+ must be fetched by hand: .*$", output, re.MULTILINE)))
 
 
-def test_a_plan_says_which_files_to_fetch_by_hand(empty):
+def test_a_plan_names_the_files_to_download_by_hand(empty):
     planned = empty.plan("results/cs2en/depparse_l4.bleu")
-    found = sentences(planned.output)
-    assert len(found) == 10
-    for number, sentence in enumerate(found):
+    messages = sentences(planned.output)
+    assert len(messages) == 10
+    for number, sentence in enumerate(messages):
         name = f"czeng17/data.export-format.{number}.gz"
         assert sentence.startswith(f"{name} must be fetched by hand: CzEng 1.7 needs a free registration at https://")
         assert sentence.endswith(f"Put it at manual/{name}.")
@@ -27,7 +27,7 @@ def test_a_plan_says_which_files_to_fetch_by_hand(empty):
     assert not (empty.folder / "results").exists()
 
 
-def test_a_run_without_those_files_stops_with_the_same_sentences(empty):
+def test_a_run_without_these_files_stops_with_the_same_messages(empty):
     stopped = empty.call("--cores", "1", "results/cs2en/depparse_l4.bleu")
     assert stopped.code == 1
     assert sentences(stopped.output) == sentences(empty.call("-n", "results/cs2en/depparse_l4.bleu").output)
@@ -38,13 +38,13 @@ def test_a_run_without_those_files_stops_with_the_same_sentences(empty):
     assert not [path for path in (empty.folder / "downloads").rglob("*") if path.is_file()]
 
 
-def test_a_file_put_into_the_manual_folder_is_no_longer_asked_for(empty):
+def test_a_file_in_the_manual_folder_is_no_longer_reported(empty):
     path = empty.folder / "manual/czeng17/data.export-format.9.gz"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"")
-    found = sentences(empty.call("-n", "results/cs2en/depparse_l4.bleu").output)
-    assert len(found) == 9
-    assert not any("format.9.gz" in sentence for sentence in found)
+    messages = sentences(empty.call("-n", "results/cs2en/depparse_l4.bleu").output)
+    assert len(messages) == 9
+    assert not any("format.9.gz" in sentence for sentence in messages)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_file_put_into_the_manual_folder_is_no_longer_asked_for(empty):
         ("results/paper/demo_en2de/depparse_l1.bleu", "without 'paper/'"),
     ],
 )
-def test_a_typing_error_in_a_target_gets_one_sentence(empty, target, sentence):
+def test_a_typing_error_in_a_target_gives_one_message(empty, target, sentence):
     refused = empty.call("-n", target)
     assert refused.code == 1
     (line,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
@@ -90,7 +90,7 @@ def test_a_typing_error_in_a_target_gets_one_sentence(empty, target, sentence):
         ("datasets/demo_en2de", {"extends": "demo_de2e"}, "unknown data set 'demo_de2e'. Did you mean demo_de2en"),
     ],
 )
-def test_a_typing_error_in_the_configuration_gets_one_sentence(empty, name, values, sentence):
+def test_a_typing_error_in_the_configuration_gives_one_message(empty, name, values, sentence):
     empty.write(name, values)
     refused = empty.call("-n", "results/demo_en2de/transformer_base.bleu")
     assert refused.code == 1
@@ -106,7 +106,7 @@ def test_every_rule_has_a_log_a_benchmark_an_environment_and_resources(root):
     local = {name for name, body in rules.items() if "resources:" not in body}
     scores = {"score_tests", "score_gold", "summarise_seeds"}
     tables = {"demo", "data_table", "annotation_table", "parser_table", "system_table"}
-    assert local - TARGETS == scores | tables, "every rule but the small local ones states its resources"
+    assert local - TARGETS == scores | tables, "all rules but the small local ones set their resources"
     assert len(rules) > len(TARGETS) + 10
     for name in rules.keys() - TARGETS:
         for part in ("log:", "benchmark:", "conda:", "script:"):
@@ -114,20 +114,20 @@ def test_every_rule_has_a_log_a_benchmark_an_environment_and_resources(root):
 
 
 @pytest.mark.parametrize(("gpus", "threads", "memory"), [(1, 2, 8000), (4, 8, 32000)])
-def test_each_gpu_of_a_training_brings_its_memory_and_threads(empty, gpus, threads, memory):
+def test_training_requests_memory_and_threads_for_each_gpu(empty, gpus, threads, memory):
     target = "results/smoke/demo_en2de/transformer_base.bleu"
     settings = ["device=cuda", f"gpus={gpus}", "threads=2"]
     slurm = ["--workflow-profile", str(empty.snakefile.parent / "profiles/slurm"), "--cores", "16"]
     planned = empty.plan(target, *slurm, settings=settings)
     jobs = {name: body for name, body in RULE.findall(planned.output) if name in ("train_model", "translate_tests")}
-    asked = {
-        name: [int(re.search(rf"{what}(\d+)", body)[1]) for what in ("threads: ", "mem_mb=", "gpu=")]
+    requested = {
+        name: [int(re.search(rf"{key}(\d+)", body)[1]) for key in ("threads: ", "mem_mb=", "gpu=")]
         for name, body in jobs.items()
     }
-    assert asked == {"train_model": [threads, memory, gpus], "translate_tests": [2, 8000, 1]}
+    assert requested == {"train_model": [threads, memory, gpus], "translate_tests": [2, 8000, 1]}
 
 
-def test_what_the_snakefile_imports_is_light(root):
+def test_the_snakefile_imports_no_heavy_packages(root):
     rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
     imports = re.findall(r"^from (nmtcore\S*) import", rules + (root / "Snakefile").read_text(), re.MULTILINE)
     assert {"nmtcore.config.project", "nmtcore.corpus.download", "nmtcore.job"} <= set(imports)

@@ -1,4 +1,4 @@
-"""From corpora to scores, in another folder than the checkout."""
+"""From corpora to scores, in a working directory outside the checkout."""
 
 import json
 import re
@@ -19,12 +19,12 @@ def read(path):
 
 
 def check_bleu(run, corpus, column, tokens):
-    """Score the hypotheses again, straight with sacrebleu."""
+    """Compare the scores with those computed directly by sacrebleu."""
     import sacrebleu
 
-    found = read(run / "scores.json")["bleu"]
-    assert set(found) == {"test", "dev"}
-    for split, scores in found.items():
+    scores_by_split = read(run / "scores.json")["bleu"]
+    assert set(scores_by_split) == {"test", "dev"}
+    for split, scores in scores_by_split.items():
         hypotheses = (run / f"hypotheses/{split}.txt").read_text(encoding="utf-8").split("\n")
         assert hypotheses.pop() == ""
         rows = parquet.read_table(corpus / f"{split}.parquet").to_pylist()[: len(hypotheses)]
@@ -35,15 +35,15 @@ def check_bleu(run, corpus, column, tokens):
 
 
 def check_words(run, corpus):
-    """What the model writes are words of its training text, and more than a translation without any would score."""
-    known = {
+    """Check that translations consist of words of the training text and that the scores are not trivial."""
+    vocabulary = {
         word for row in read_rows(corpus / "train.parquet", columns=["target_words"]) for word in row["target_words"]
     }
     lines = (run / "hypotheses/test.txt").read_text(encoding="utf-8").splitlines()
     assert all(lines)
     words = re.findall(r"\w+", " ".join(lines))
-    assert sum(word in known for word in words) > len(words) / 2
-    assert len(set(words) & known) > 10
+    assert sum(word in vocabulary for word in words) > len(words) / 2
+    assert len(set(words) & vocabulary) > 10
     scores = read(run / "scores.json")["bleu"]["test"]
     assert scores["bleu"] > 0.1
     assert scores["chrf"] > 5
@@ -60,7 +60,7 @@ def scored(czeng):
 
 
 @pytest.mark.shared
-def test_czengs_export_format_becomes_bleu_and_attachment_scores(scored):
+def test_czeng_is_scored_by_bleu_and_attachment(scored):
     run = scored.folder / "results/smoke/czeng_sample_cs2en/depparse_l4/seed1"
     data = scored.folder / "results/czeng_sample_cs2en"
     check_bleu(run, data / "corpus", "target_words", tokens=True)
@@ -83,21 +83,21 @@ def test_czengs_export_format_becomes_bleu_and_attachment_scores(scored):
 
 
 @pytest.mark.shared
-def test_what_is_there_is_not_made_again(scored):
+def test_finished_results_are_not_computed_again(scored):
     assert "Nothing to be done" in scored.run(*SCORES).output
 
 
-def test_the_demo_corpus_runs_from_nothing(empty):
+def test_the_demo_runs_in_an_empty_directory(empty):
     target = "results/smoke/demo_en2de/transformer_base.bleu"
     output = empty.run(target).output
     run, corpus = empty.folder / Path(target).with_suffix("") / "seed1", empty.folder / "results/demo_en2de/corpus"
     check_bleu(run, corpus, "target", tokens=False)
     check_words(run, corpus)
     assert empty.partial_files() == []
-    # Snakemake shows the scores of the run, and then those over all seeds.
+    # The scores of the run are printed first, then those over all seeds.
     scores = read(run / "scores.json")["bleu"]["test"]
-    told = f"BLEU {scores['bleu']:.1f}, chrF {scores['chrf']:.1f}"
+    shown = f"BLEU {scores['bleu']:.1f}, chrF {scores['chrf']:.1f}"
     assert [line for line in output.splitlines() if "BLEU" in line] == [
-        f"{run.relative_to(empty.folder)} test: {told} (100 sentences)",
-        f"{target} test: {told} (seed 1)",
+        f"{run.relative_to(empty.folder)} test: {shown} (100 sentences)",
+        f"{target} test: {shown} (seed 1)",
     ]

@@ -1,4 +1,4 @@
-"""The whole path on a real Slurm cluster, with a training job that Slurm stops on the way."""
+"""The whole workflow on a real Slurm cluster, with a training job that Slurm interrupts."""
 
 import json
 import os
@@ -26,12 +26,12 @@ CONFIGURATION = Path("/etc/slurm/slurm.conf")
 MUNGE = Path("/run/munge")
 
 
-def ask(*command):
+def output_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def daemon(file):
-    """The number of the daemon that wrote `file`, if it still runs: another process may have its number by now."""
+    """Return the process id in `file` if the daemon still runs; another process may have the same id by now."""
     try:
         number = int(file.read_text())
         return number if Path(f"/proc/{number}/comm").read_text().strip() == file.stem else None
@@ -40,7 +40,7 @@ def daemon(file):
 
 
 def sweep(state):
-    """Take away what a cluster left that was killed: a socket nobody listens to, old jobs, its daemons."""
+    """Clean up after a killed cluster: its daemons, jobs and sockets."""
     for file in (state / "slurmd.pid", state / "slurmctld.pid"):
         if number := daemon(file):
             os.kill(number, signal.SIGTERM)
@@ -54,7 +54,7 @@ def sweep(state):
 
 @pytest.fixture(scope="module")
 def cluster(shared):
-    """A cluster of one node, which this module started."""
+    """A cluster with one node, started by this module."""
     absent = [name for name in ("sbatch", "slurmctld", "slurmd", "munged") if shutil.which(name) is None]
     if absent:
         skip_unless_ci(f"Slurm is not installed ({', '.join(absent)})")
@@ -74,19 +74,19 @@ def cluster(shared):
 
 
 def training_jobs():
-    """The training jobs that Slurm knows as running, by number."""
-    lines = ask("squeue", "--noheader", "--states=RUNNING", "--format=%A %k").splitlines()
+    """Return the ids of running training jobs."""
+    lines = output_of("squeue", "--noheader", "--states=RUNNING", "--format=%A %k").splitlines()
     return [line.split()[0] for line in lines if "rule_train_model" in line]
 
 
 def watch(process, folder):
-    """Wait until the training has saved itself twice; stop it as Slurm does; give what was seen."""
+    """Wait for a checkpoint, then interrupt training as Slurm does; return what was observed."""
     while process.poll() is None:
         saved = sorted(folder.glob(f"{RUN}/checkpoints/*/0*.json"))
         jobs = training_jobs() if saved else []
         if jobs:
             (lock,) = folder.glob(f"{RUN}/checkpoints/*/lock")
-            seen = {"job": ask("scontrol", "show", "job", jobs[0])}
+            seen = {"job": output_of("scontrol", "show", "job", jobs[0])}
             trainer = json.loads(lock.read_text())["pid"]
             subprocess.run(["scancel", "--signal=USR1", jobs[0]], check=True)
             began = time.monotonic()
@@ -94,50 +94,50 @@ def watch(process, folder):
                 time.sleep(0.05)
             return seen | {"seconds": time.monotonic() - began, "stopped": jobs[0], "trainer": trainer}
         time.sleep(0.2)
-    raise AssertionError(f"it ended before it trained:\n{process.communicate()[0]}")
+    raise AssertionError(f"the workflow ended before training:\n{process.communicate()[0]}")
 
 
 @pytest.fixture(scope="module")
 def finished(cluster, root, shared, tmp_path_factory):
-    """A run from the corpus to its score, stopped once by SIGUSR1."""
-    place = make_workplace(tmp_path_factory.mktemp("slurm"), root / "Snakefile", shared / "data")
-    write_scale(place)
+    """A run from the corpus to its score, interrupted once by SIGUSR1."""
+    workplace = make_workplace(tmp_path_factory.mktemp("slurm"), root / "Snakefile", shared / "data")
+    write_scale(workplace)
     profile = ["--workflow-profile", str(root / "profiles/slurm")]
-    process = place.start(*profile, TARGET, *CLUSTER)
-    seen = watch(process, place.folder)
+    process = workplace.start(*profile, TARGET, *CLUSTER)
+    seen = watch(process, workplace.folder)
     output, _ = process.communicate(timeout=1800)
     assert process.returncode == 0, output
-    return place, output, seen
+    return workplace, output, seen
 
 
-def test_the_whole_path_runs_as_slurm_jobs(finished):
-    place, output, _ = finished
+def test_the_whole_workflow_runs_as_slurm_jobs(finished):
+    workplace, output, _ = finished
     submitted = re.findall(r"rule_(\w+?)/", "\n".join(re.findall(r"has been submitted with SLURM jobid .*", output)))
     assert {"download", "read_split", "filter_split", "annotate_shard", "gather_annotation"} <= set(submitted)
     assert {"learn_segmentation", "extract_tokens", "extract_syntax", "translate_tests"} <= set(submitted)
     assert submitted.count("train_model") == 2
     assert not {"score_tests", "summarise_seeds"} & set(submitted)
-    scores = json.loads((place.folder / TARGET).read_text())
+    scores = json.loads((workplace.folder / TARGET).read_text())
     assert scores["splits"]["test"]["sentences"]["values"] == [20]
-    assert place.partial_files() == []
+    assert workplace.partial_files() == []
 
 
-def test_a_stopped_training_leaves_at_once_and_goes_on_in_its_retry(finished):
-    place, output, seen = finished
+def test_an_interrupted_training_ends_quickly_and_resumes_in_its_retry(finished):
+    workplace, output, seen = finished
     assert seen["seconds"] < 20
     assert "SLURM-job" in output
     assert re.search(rf"'{seen['stopped']}' failed", output)
-    lines = [json.loads(line) for line in (place.folder / RUN / "training.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (workplace.folder / RUN / "training.jsonl").read_text().splitlines()]
     lines = [line for line in lines if "validation" not in line]
     updates = [u for line in lines for u in range(line["update"] - line["updates"] + 1, line["update"] + 1)]
     assert updates == list(range(1, UPDATES + 1))
-    logs = "".join(path.read_text() for path in (place.folder / "results/long/logs").rglob("*.training.log"))
+    logs = "".join(path.read_text() for path in (workplace.folder / "results/long/logs").rglob("*.training.log"))
     assert "Resuming from the checkpoint of update" in logs
-    assert "is gone: taking over" not in logs, "the trainer left without letting go of its lock"
-    assert len(list((place.folder / RUN).glob("checkpoints/*"))) == 1
+    assert "is gone: taking over" not in logs, "the trainer ended without releasing its lock"
+    assert len(list((workplace.folder / RUN).glob("checkpoints/*"))) == 1
 
 
-def test_training_asks_for_the_signal_and_no_gpu_beside_a_users_own_defaults(finished):
+def test_training_requests_the_signal_and_no_gpu_despite_a_users_defaults(finished):
     _, output, seen = finished
     assert "gres" not in seen["job"]
     assert "--signal=USR1@300" in output

@@ -1,4 +1,4 @@
-"""Systems that go on from another one's model with a treebank's gold trees, and scores against gold trees."""
+"""Systems that start from another system's model and train on a treebank, and scores against gold trees."""
 
 import json
 import re
@@ -15,7 +15,7 @@ CHAIN = {"format": "conllu", "options": {"target_format": "plain"}}
 
 
 def conllu(sentences, head):
-    """Trees in which word i (from 1) has the head that `head(i, n)` says."""
+    """Trees in which word i (from 1) of a sentence with n words has the head `head(i, n)`."""
     blocks = [
         "".join(f"{i}\t{w}\t_\tX\t_\t_\t{head(i, len(words))}\tdep\t_\t_\n" for i, w in enumerate(words, 1))
         for words in map(str.split, sentences)
@@ -23,20 +23,20 @@ def conllu(sentences, head):
     return "\n".join(blocks) + "\n"
 
 
-def write_gilded(place):
-    """Write the data set `gilded`: a parser's trees hang from the left, the treebanks' trees from the right."""
-    write_little(place)
+def write_gilded(workplace):
+    """Write the data set `gilded`: the parser's heads are to the left, the treebank's heads to the right."""
+    write_little(workplace)
     corpora, splits = {}, {split: split for split in ("train", "dev", "test")}
     for split in splits:
-        text = (place.mirror / f"{split}.en").read_text(encoding="utf-8").splitlines()
-        (place.mirror / f"{split}.conllu").write_text(conllu(text, lambda i, n: i - 1), encoding="utf-8")
+        text = (workplace.mirror / f"{split}.en").read_text(encoding="utf-8").splitlines()
+        (workplace.mirror / f"{split}.conllu").write_text(conllu(text, lambda i, n: i - 1), encoding="utf-8")
         corpora[split] = {**CHAIN, "files": {"en": file_of(f"{split}.conllu"), "de": file_of(f"{split}.de")}}
     for split, sentences in (("gold_hand", text[:4]), ("treebank_hand", text)):
-        (place.mirror / split).write_text(conllu(sentences, lambda i, n: (i + 1) % (n + 1)), encoding="utf-8")
+        (workplace.mirror / split).write_text(conllu(sentences, lambda i, n: (i + 1) % (n + 1)), encoding="utf-8")
         corpora[split], splits[split] = {"format": "conllu", "files": {"en": file_of(split)}}, split
     own = {"words": {"source": "given", "target": "spaces"}}
     own |= {"annotators": {"existing": {"tool": "existing"}}, "syntax": {"source": {"dependencies": "existing"}}}
-    place.write("datasets/gilded", little(corpora=corpora, splits=splits, **own))
+    workplace.write("datasets/gilded", little(corpora=corpora, splits=splits, **own))
 
 
 def file_of(name):
@@ -45,38 +45,38 @@ def file_of(name):
 
 @pytest.fixture(scope="module")
 def scored(root, tmp_path_factory):
-    """A working directory where both systems are trained and scored."""
-    place = make_workplace(tmp_path_factory.mktemp("treebank"), root / "Snakefile")
-    write_gilded(place)
+    """A working directory in which both systems have been trained and scored."""
+    workplace = make_workplace(tmp_path_factory.mktemp("treebank"), root / "Snakefile")
+    write_gilded(workplace)
     targets = [f"results/smoke/gilded/{system}.{score}" for system in SYSTEMS for score in ("bleu", "gold.uas")]
-    output = place.run(*targets).output
+    output = workplace.run(*targets).output
     for system in SYSTEMS:
         run = f"results/smoke/gilded/{system}/seed1"
-        uas = read(place.folder / run / "gold.json")["gold.uas"]["gold_hand"]["argmax"]["uas"]
+        uas = read(workplace.folder / run / "gold.json")["gold.uas"]["gold_hand"]["argmax"]["uas"]
         assert f"\n{run} gold_hand: UAS {uas:.1f} (4 sentences)\n" in output
-    return place
+    return workplace
 
 
 def read(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def lines_of(place, system):
-    path = place.folder / f"results/smoke/gilded/{system}/seed1/training.jsonl"
+def lines_of(workplace, system):
+    path = workplace.folder / f"results/smoke/gilded/{system}/seed1/training.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_loss_falls_and_gold_trees_are_compared(scored, system):
+def test_the_loss_decreases_and_parses_are_compared_with_gold_trees(scored, system):
     training = [line for line in lines_of(scored, system) if "validation" not in line]
     assert training[-1]["update"] == 30
     assert training[-1]["loss/depparse"] < training[0]["loss/depparse"]
     assert (training[0]["tokens"] == 0) == (system == "depparse_gold_only")
-    found = read(scored.folder / f"results/smoke/gilded/{system}.gold.uas")
-    assert list(found["splits"]) == ["gold_hand"]
+    summary = read(scored.folder / f"results/smoke/gilded/{system}.gold.uas")
+    assert list(summary["splits"]) == ["gold_hand"]
     scores = read(scored.folder / f"results/smoke/gilded/{system}/seed1/scores.json")
     gold = read(scored.folder / f"results/smoke/gilded/{system}/seed1/gold.json")["gold.uas"]["gold_hand"]
-    assert found["splits"]["gold_hand"]["argmax"]["uas"]["values"] == [gold["argmax"]["uas"]]
+    assert summary["splits"]["gold_hand"]["argmax"]["uas"]["values"] == [gold["argmax"]["uas"]]
     assert list(scores["uas"]) == ["test", "dev"]
     assert list(read(scored.folder / f"results/smoke/gilded/{system}.bleu")["splits"]) == ["test", "dev"]
     parses = scored.folder / f"results/smoke/gilded/{system}/seed1/gold/gold_hand.parquet"
@@ -87,8 +87,8 @@ def test_the_loss_falls_and_gold_trees_are_compared(scored, system):
     assert gold["argmax"]["uas"] == pytest.approx(100 * sum(a == b for a, b in pairs) / len(pairs))
 
 
-def test_the_first_weights_are_those_of_the_other_system(scored):
-    """Training on trees alone leaves the decoder as it was."""
+def test_training_starts_from_the_weights_of_the_other_system(scored):
+    """Training only on trees does not change the decoder."""
     first, last = (
         load_file(scored.folder / f"results/smoke/gilded/{system}/seed1/model/weights.safetensors")
         for system in ("depparse_l1", "depparse_gold_only")
@@ -103,7 +103,7 @@ def test_the_first_weights_are_those_of_the_other_system(scored):
     assert not [name for name in data if name.startswith("train.")]
 
 
-def test_the_systems_stand_in_one_table(scored):
+def test_both_systems_are_in_one_table(scored):
     settings = ["scale=smoke", 'datasets=["gilded"]', f"systems={json.dumps(SYSTEMS)}"]
     scored.run("results/tables/systems.md", settings=settings)
     entries = read(scored.folder / "results/tables/systems.json")
@@ -113,23 +113,23 @@ def test_the_systems_stand_in_one_table(scored):
     assert set(entries[0]["uas"]) == {"argmax", "spanning_tree"}
     lines = (scored.folder / "results/tables/systems.md").read_text(encoding="utf-8").splitlines()
     assert lines[2].startswith("| gilded | depparse_gold | test |")
-    assert [entry["last_loss"] is None for entry in entries] == [False, True], "one is trained on trees alone"
+    assert [entry["last_loss"] is None for entry in entries] == [False, True], "one system is only trained on trees"
 
 
-def test_another_configuration_does_not_replace_the_table_but_has_its_own(scored):
+def test_another_configuration_needs_its_own_table(scored):
     table, mine = (scored.folder / "results/tables" / name for name in ("systems.md", "mine/systems.md"))
     before = table.read_bytes()
     settings = ["scale=smoke", 'datasets=["gilded"]', 'systems=["depparse_gold"]']
     refused = scored.call("--cores", "1", "results/tables/systems.md", settings=settings)
     assert refused.code == 1
     (line,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
-    assert "holds smoke/gilded/depparse_gold_only/seed1, which this configuration does not ask for" in line
+    assert "holds smoke/gilded/depparse_gold_only/seed1, which this configuration does not select" in line
     scored.run("results/tables/mine/systems.md", settings=settings)
     assert table.read_bytes() == before
     assert "depparse_gold_only" not in mine.read_text(encoding="utf-8")
 
 
-def test_another_first_model_means_training_again(scored):
+def test_a_changed_start_model_trains_again(scored):
     target = "results/smoke/gilded/depparse_gold.bleu"
     assert "Nothing to be done" in scored.call("-n", target).output
     (scored.folder / "results/smoke/gilded/depparse_l1/seed1/model/.snakemake_timestamp").touch()
@@ -137,13 +137,13 @@ def test_another_first_model_means_training_again(scored):
     assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned
 
 
-def test_a_score_of_translations_needs_no_treebank_to_be_compared_with(scored):
+def test_bleu_and_uas_do_not_parse_gold_treebanks(scored):
     planned = scored.call("-n", "-F", "results/smoke/gilded/depparse_gold.bleu", "results/smoke/gilded/depparse_l1.uas")
     assert "treebank_hand" in planned.output
     assert "gold_hand" not in planned.output
 
 
-def test_the_scores_of_a_run_without_treebanks_cannot_be_asked_for(scored):
+def test_scores_against_treebanks_need_treebanks(scored):
     refused = scored.call("-n", "results/smoke/little/depparse_gold.bleu")
     assert "needs dependencies on the source side" in refused.output
     refused = scored.call("-n", "results/smoke/demo_en2de/depparse_l1.gold.uas")

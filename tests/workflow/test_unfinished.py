@@ -1,4 +1,4 @@
-"""What was made before a run that failed or was killed does not pass for what that run was to make."""
+"""Old outputs are not mistaken for those of a job that failed or was killed."""
 
 import json
 import os
@@ -15,29 +15,29 @@ RAW = "results/little/corpus/raw/train.parquet"
 SCORE = "results/brief/little/weighted.bleu"
 
 
-def write_weighted(place, weight):
+def write_weighted(workplace, weight):
     components = {"diagonalparse": {"layer": 0, "weight": weight}}
-    place.write("systems/weighted", {"weighted": {"extends": "transformer_base", "components": components}})
+    workplace.write("systems/weighted", {"weighted": {"extends": "transformer_base", "components": components}})
 
 
 @pytest.fixture(scope="module")
 def scored(root, tmp_path_factory):
-    """A working directory in which the system `weighted` was trained and scored."""
-    made = make_workplace(tmp_path_factory.mktemp("unfinished"), root / "Snakefile")
-    write_little(made)
+    """A working directory in which the system `weighted` has been trained and scored."""
+    directory = make_workplace(tmp_path_factory.mktemp("unfinished"), root / "Snakefile")
+    write_little(directory)
     brief = {"max_updates": 4, "checkpoint_every": 2, "validation": {"every": 2}, "schedule": {"warmup": 1}}
-    made.write("scales/brief", {"description": "Four updates", "model": {"width": 16}, "training": brief})
-    write_weighted(made, 0.5)
-    made.run(SCORE)
-    assert made.plan(SCORE).rules == set()
-    return made
+    directory.write("scales/brief", {"description": "Four updates", "model": {"width": 16}, "training": brief})
+    write_weighted(directory, 0.5)
+    directory.run(SCORE)
+    assert directory.plan(SCORE).rules == set()
+    return directory
 
 
-def test_old_scores_do_not_pass_for_those_of_a_training_that_failed(scored):
+def test_scores_are_computed_again_after_a_failed_training(scored):
     write_weighted(scored, 0.25)
     run = scored.folder / "results/brief/little/weighted/seed1"
     (run / "checkpoints").rename(run / "aside")
-    (run / "checkpoints").write_text("a file where the trainer wants a folder")
+    (run / "checkpoints").write_text("a file in place of the trainer's folder")
     assert scored.call("--cores", "1", SCORE).code == 1
     assert not (run / "model").exists()
     assert (run / "scores.json").exists()
@@ -49,9 +49,9 @@ def test_old_scores_do_not_pass_for_those_of_a_training_that_failed(scored):
     assert scored.plan(SCORE).rules == set()
 
 
-def test_old_scores_do_not_pass_for_those_of_translations_or_scorings_that_failed(scored):
+def test_scores_are_computed_again_after_failed_translation_or_scoring(scored):
     run = scored.folder / "results/brief/little/weighted/seed1"
-    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # beside the script, so found before the package
+    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
     scorings = {"score_tests", "summarise_seeds"}
     settings = (
         ({"decoding": {"beam": 7}}, "hypotheses", {"translate_tests", *scorings}),
@@ -68,7 +68,7 @@ def test_old_scores_do_not_pass_for_those_of_translations_or_scorings_that_faile
         scored.run(SCORE)
 
 
-def test_an_old_corpus_does_not_pass_for_that_of_a_reading_that_failed(scored):
+def test_a_corpus_is_filtered_again_after_a_failed_reading(scored):
     file = scored.folder / "downloads/little/train.en"
     sound = file.read_bytes()
     file.write_bytes(b"\xff not UTF-8\n")
@@ -76,17 +76,17 @@ def test_an_old_corpus_does_not_pass_for_that_of_a_reading_that_failed(scored):
     assert not (scored.folder / RAW).exists()
     assert (scored.folder / CORPUS).exists()
     file.write_bytes(sound)
-    os.utime(file, ns=(1, 1))  # older than all that was made of it
+    os.utime(file, ns=(1, 1))  # older than all outputs
     assert {"read_split", "filter_split"} <= scored.plan(CORPUS).rules
     scored.run(CORPUS)
     assert scored.plan(CORPUS).rules == set()
 
 
-def test_what_fails_before_its_job_begins_is_made_by_the_next_plan(scored):
-    """As where a cluster's node fails: the job itself could note nothing."""
+def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
+    """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
     before = (scored.folder / "config/datasets/little.yaml").read_text()
     scored.edit("datasets/little", max_bad_lines=1)
-    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # beside the script, so found before the package
+    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
     broken.write_text("raise SystemExit(1)")
     assert scored.call("--cores", "1", CORPUS).code == 1
     broken.unlink()
@@ -96,7 +96,7 @@ def test_what_fails_before_its_job_begins_is_made_by_the_next_plan(scored):
     (scored.folder / "config/datasets/little.yaml").write_text(before)
 
 
-def test_what_a_user_removes_is_not_made_again_for_results_that_are_there(scored):
+def test_files_that_a_user_deletes_are_not_made_again_for_existing_results(scored):
     scored.edit("datasets/little", max_bad_lines=2)
     assert "read_split" in scored.run(CORPUS).rules
     (scored.folder / RAW).unlink()
@@ -108,7 +108,7 @@ def layout(tmp_path):
     return Layout(results=tmp_path)
 
 
-def test_outputs_are_noted_until_they_are_there(tmp_path, layout):
+def test_outputs_are_recorded_until_they_exist(tmp_path, layout):
     outputs = [str(tmp_path / name) for name in ("one", "two")]
     with pytest.raises(KeyboardInterrupt), outputs_recorded(outputs, layout=layout):
         raise KeyboardInterrupt
@@ -120,7 +120,7 @@ def test_outputs_are_noted_until_they_are_there(tmp_path, layout):
     assert unfinished(layout) == []
 
 
-def test_a_plan_keeps_what_an_earlier_one_left_missing(tmp_path, layout):
+def test_a_plan_keeps_the_missing_outputs_of_an_earlier_one(tmp_path, layout):
     first, second = str(tmp_path / "first"), str(tmp_path / "second")
     record_plan([first], layout=layout)
     record_plan([second], layout=layout)
@@ -129,7 +129,7 @@ def test_a_plan_keeps_what_an_earlier_one_left_missing(tmp_path, layout):
     assert unfinished(layout) == []
 
 
-def test_a_broken_note_is_a_sentence(tmp_path, layout):
+def test_a_broken_record_is_an_error(tmp_path, layout):
     record_plan([], layout=layout)
     (tmp_path / "logs/unfinished/plan.json").write_text("[")
     with pytest.raises(UserError, match=r"plan\.json, line 1: not valid JSON"):

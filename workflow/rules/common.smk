@@ -1,4 +1,4 @@
-# The configuration as the rules see it, and the paths that they share.
+# The configuration and the helper functions that all rules share.
 from dataclasses import fields
 from functools import cache, wraps
 from inspect import signature
@@ -14,7 +14,7 @@ from nmtcore.config.depends import (
     scoring_settings,
     training_settings,
 )
-from nmtcore.config.hidden import hidden_files
+from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.project_settings import ProjectSettings
@@ -27,9 +27,9 @@ from nmtcore.planning.runs import feature_files
 
 
 def without_traceback(function):
-    """Let a user's mistake end planning with its sentence alone."""
+    """Decorate a function so that a `UserError` ends planning with its message, without a traceback."""
 
-    @wraps(function)  # Snakemake asks for its parameters
+    @wraps(function)  # Snakemake inspects the parameters
     def call(*arguments, **options):
         try:
             return function(*arguments, **options)
@@ -41,14 +41,14 @@ def without_traceback(function):
 
 @cache
 def warn(sentence):
-    """Print a sentence once; the process of a job prints none, since it plans again what was planned."""
+    """Print a warning once; never in the process of a job, which only repeats the plan."""
     if workflow.is_main_process:
         logger.warning(sentence)
 
 
 @without_traceback
 def load_project():
-    """Read the configuration, and say which files and folders are hidden, not read or missing."""
+    """Read the configuration, and warn about files and folders that are hidden, not read or missing."""
     own = Path(
         workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
     ).resolve()
@@ -80,19 +80,19 @@ wildcard_constraints:
 
 
 def planned(function, **fixed):
-    """Give Snakemake a function of the package, called with what its parameters name.
+    """Make an input or params function of a function of the package; it passes the arguments that the function names.
 
-    These are the `project`, the wildcards of a rule, the `run` that they stand for, and the configured `runs`.
+    They may be the `project`, the wildcards of the rule, the `run` with these wildcards, and the configured `runs`.
     """
-    wanted = signature(function).parameters.keys() - fixed.keys()
+    parameters = signature(function).parameters.keys() - fixed.keys()
 
     @without_traceback
     def call(wildcards):
-        known = {"project": PROJECT, **dict(wildcards.items())}
-        known |= {"run": run_of(wildcards)} if "run" in wanted else {}
-        known |= {"runs": runs_to_make()} if "runs" in wanted else {}
+        values = {"project": PROJECT, **dict(wildcards.items())}
+        values |= {"run": run_of(wildcards)} if "run" in parameters else {}
+        values |= {"runs": all_runs()} if "runs" in parameters else {}
         return function(
-            **{name: known[name] for name in wanted & known.keys()}, **fixed
+            **{name: values[name] for name in parameters & values.keys()}, **fixed
         )
 
     return call
@@ -100,30 +100,30 @@ def planned(function, **fixed):
 
 @without_traceback
 def run_of(wildcards):
-    """The run that a path names."""
+    """Return the run with these wildcards."""
     scale = LAYOUT.scale(wildcards.root)
     return PROJECT.run(wildcards.dataset, wildcards.system, scale, int(wildcards.seed))
 
 
 @cache
-def runs_to_make():
-    """Every run that config.yaml asks for; says what its patterns leave out."""
-    runs, left_out = configured_runs(PROJECT)
-    for sentence in left_out:
+def all_runs():
+    """Return every run that config.yaml selects, and warn about systems that its patterns leave out."""
+    runs, sentences = configured_runs(PROJECT)
+    for sentence in sentences:
         warn(sentence)
     return runs
 
 
-def run_param(settings, give=run_to_json):
-    """A params function: what `give` takes of a run; the job runs again when what `settings` takes of it changes."""
+def run_param(settings, convert=run_to_json):
+    """Make a params function that converts a run; the job runs again when the run's `settings` change."""
     return lambda wildcards: Tracked(
-        give(run_of(wildcards)), settings(run_of(wildcards))
+        convert(run_of(wildcards)), settings(run_of(wildcards))
     )
 
 
 @without_traceback
 def training_features(wildcards):
-    """The features that training reads; says which settings of the system its scale overrides."""
+    """List the features that training reads, and warn about the system's settings that its scale overrides."""
     run = run_of(wildcards)
     for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
         warn(str(setting))

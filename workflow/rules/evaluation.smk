@@ -1,4 +1,4 @@
-# Scores of one run, of a system over its seeds, and the table of the demo.
+# Scores of a run, summaries of a system over its seeds, and the table of the demo.
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.runs import pair_files, seed_scores, tree_files
 

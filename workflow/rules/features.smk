@@ -1,4 +1,4 @@
-# Numbers for the models: subwords, and what the annotators say about their words.
+# Features for the models: subwords, and features of annotations.
 from nmtcore.planning.features import (
     labels_of_features,
     segmentation_folder,

@@ -1,4 +1,4 @@
-# Translations and trees of one run, by one process; scores are computed from their files (evaluation.smk).
+# Translations and parses of a run, in one process; evaluation.smk scores them.
 from nmtcore.planning.runs import pair_files, feature_files
 
 

@@ -1,11 +1,11 @@
-# What is said about a plan before any of its jobs starts: what must be fetched, and which models are missing. And what
-# an earlier plan did not get done.
+# Before the first job starts: report what must be downloaded and which models are missing, and run the jobs again that
+# an earlier plan did not finish.
 import os
 from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.corpus.download import planned_downloads
+from nmtcore.corpus.download_plan import planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
@@ -14,9 +14,10 @@ from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
 
 
 def when_planned(check):
-    """Have `check` called with the jobs of the plan, before any of them starts; what broke off is part of the plan.
+    """Call `check` with the jobs of the plan before any of them starts; interrupted jobs become part of the plan.
 
-    Snakemake evaluates input functions of finished jobs too, and calls `onstart` in no dry run.
+    Input functions cannot do this, because Snakemake also evaluates those of finished jobs; neither can `onstart`,
+    which Snakemake does not call in a dry run.
     """
     build = workflow._build_dag
 
@@ -33,14 +34,15 @@ def when_planned(check):
 
 @without_traceback
 def check_plan(jobs):
-    """Say what will be fetched; end planning where a parser's model is missing and the workflow cannot fetch it."""
+    """Report the downloads; end planning if a parser's model is missing and the workflow cannot download it."""
     files = planned_files(jobs)
     by_hand = files_by_hand(PROJECT, [file for file, _ in files.values()])
     missing = annotators_without_models(PROJECT, planned_annotators(jobs))
     if not workflow.dryrun:
         missing += [line for name, line in by_hand.items() if model_of(name)]
     if missing:
-        raise UserError("\nError: ".join(missing))  # each begins as one alone would
+        # `end_planning` writes the prefix of the first message.
+        raise UserError("\nError: ".join(missing))
     announce(files)
     for sentence in by_hand.values():
         warn(sentence)
@@ -50,20 +52,20 @@ def check_plan(jobs):
 
 
 def planned_files(jobs):
-    """The files that the plan fetches: by name, the settings and the licence that a data set or model gives."""
+    """Return the settings and the licence of each file that the plan downloads, by name."""
     files = [job.wildcards.file for job in jobs if job.rule.name == "download"]
     datasets = dict.fromkeys(job.wildcards_dict.get("dataset") for job in jobs)
     return files_and_licences(PROJECT, files, datasets=filter(None, datasets))
 
 
 def planned_annotators(jobs):
-    """The data set and the name of each annotator of the plan."""
+    """Return the data set and the name of each annotator that the plan runs."""
     shards = [job.wildcards for job in jobs if job.rule.name == "annotate_shard"]
     return {(names.dataset, names.annotator) for names in shards}
 
 
 def announce(files):
-    """Say what must be fetched, how much it is and under which licence."""
+    """Report the files to download, their sizes and licences."""
     for sentence in planned_downloads(
         files.values(),
         downloads=Path(LAYOUT.downloads),
@@ -75,7 +77,7 @@ def announce(files):
 
 
 def ask_length(url):
-    """Ask a server for a file's length; a dry run works without a network."""
+    """Ask a server for the length of a file; not called in a dry run, which needs no network."""
     from nmtcore.corpus.remote import remote_length
 
     return remote_length(url, SETTINGS.http_hosts)

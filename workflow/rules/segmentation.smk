@@ -1,4 +1,4 @@
-# Words into subwords.
+# Learn how words are split into subwords.
 from nmtcore.planning.features import training_linearised_parses
 
 

@@ -1,4 +1,4 @@
-# What the command line asks for, checked before Snakemake looks for rules: a typing error gets a sentence.
+# Check the targets of the command line before Snakemake looks for rules, so that a typing error gets a clear message.
 import os
 
 from snakemake.cli import get_argument_parser
@@ -8,8 +8,8 @@ from nmtcore.planning.nearest_target import unknown_target
 from nmtcore.planning.targets import check_target
 
 
-def asked_for():
-    """The targets of this command line; the processes of jobs have none."""
+def targets_on_command_line():
+    """Return the targets of this command line; the process of a job has none."""
     if not workflow.is_main_process:
         return []
     arguments, _ = get_argument_parser().parse_known_args(sys.argv[1:])
@@ -17,14 +17,14 @@ def asked_for():
 
 
 def makes(path):
-    """Whether some rule has a path among its outputs."""
-    return any(one.is_producer(path) for one in workflow.rules)
+    """Return whether a rule makes a path."""
+    return any(candidate.is_producer(path) for candidate in workflow.rules)
 
 
 @without_traceback
 def check_targets():
-    """End planning with a sentence where the command line asks for what cannot be made."""
-    for target in asked_for():
+    """End planning with a message if a target on the command line cannot be made."""
+    for target in targets_on_command_line():
         if workflow.is_rule(target):
             check_rule(target)
         else:
@@ -32,9 +32,10 @@ def check_targets():
 
 
 def check_rule(name):
-    found = workflow.get_rule(name)
-    if found.has_wildcards():
-        paths = [strip_wildcard_constraints(str(path)) for path in found.output]
+    """Raise `UserError` if a rule has wildcards, so that it cannot be a target itself."""
+    target_rule = workflow.get_rule(name)
+    if target_rule.has_wildcards():
+        paths = [strip_wildcard_constraints(str(path)) for path in target_rule.output]
         results = LAYOUT.results
         roots = f" (root: {results} or {results}/SCALE)" if "{root}" in paths[0] else ""
         raise UserError(
@@ -43,19 +44,22 @@ def check_rule(name):
 
 
 def check_file(target):
+    """Raise `UserError` if no rule makes a file that does not exist, or if a name in its path is unknown."""
     path = os.path.relpath(target)  # as Snakemake does
-    made = makes(path)
-    if not made and os.path.exists(path):
+    can_be_made = makes(path)
+    if not can_be_made and os.path.exists(path):
         return
     check_target(PROJECT, path)
-    if not made:
-        plain_rules = [one for one in workflow.rules if not one.has_wildcards()]
+    if not can_be_made:
+        plain_rules = [
+            candidate for candidate in workflow.rules if not candidate.has_wildcards()
+        ]
         raise UserError(
             unknown_target(
                 PROJECT,
                 path,
-                rules=[one.name for one in plain_rules],
-                files=[str(file) for one in plain_rules for file in one.output],
+                rules=[plain.name for plain in plain_rules],
+                files=[str(file) for plain in plain_rules for file in plain.output],
                 makes=makes,
             )
         )

@@ -1,4 +1,4 @@
-# One model a run. Checkpoints lie beside the outputs, undeclared, so that Snakemake never deletes them.
+# One model per run. Its checkpoints are not declared as outputs, so that Snakemake never deletes them.
 from nmtcore.planning.runs import (
     label_files,
     label_paths,
@@ -23,14 +23,14 @@ rule train_model:
         LAYOUT.benchmark("train_model")
     conda:
         "../../envs/core.yaml"
-    # Each process of a training on several GPUs loads the corpus and has threads of its own.
+    # In training on several GPUs, each process loads the corpus and has its own threads.
     threads: SETTINGS.threads * max(1, GPUS)
     resources:
         mem_mb=8000 * max(1, GPUS),
         runtime=1440,
         gpu=GPUS,
-        # Five minutes before its time is up Slurm tells the job, which saves itself. Here, not in the profile's default
-        # resources, which a user's own --default-resources would replace.
+        # Five minutes before the time limit, Slurm sends a signal and the job saves a checkpoint. This is not set in
+        # the profile's default resources because a user's own --default-resources would replace them.
         slurm_extra="--signal=USR1@300",
     params:
         version=VERSIONS["training"],

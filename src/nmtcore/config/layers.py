@@ -16,9 +16,9 @@ DECIDED_BY_SCALE = {
     "training": ("schedule", "batch", "validation", "max_updates", "checkpoint_every", "keep", "average"),
     "decoding": (),
 }
-"""The keys, by section, for which a scale overrides a system: they make the model and the run as small as the scale
-promises. For all other keys (such as dropout) the system overrides the scale, since they may be what it is
-about. Both override recipes and data sets."""
+"""The keys, by section, for which a scale overrides a system, so that the model and the run are as small as the scale
+promises. For all other keys (such as dropout) the system overrides the scale, since the system may be about them. Both
+override recipes and data sets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Overridden:
     """The system's value, which is ignored."""
 
     def __str__(self) -> str:
-        value, system_value = _to_text(self.value), _to_text(self.system_value)
+        value, system_value = _yaml_text(self.value), _yaml_text(self.system_value)
         return f"{self.system} at scale {self.scale}: {self.setting} is {value} (the scale's), not {system_value}."
 
 
@@ -69,5 +69,5 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _to_text(value: Any) -> str:
+def _yaml_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)

@@ -106,7 +106,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
             defaults.setdefault(owner, {}).update(values)
     old, new = _with_defaults_of(old, defaults), _with_defaults_of(new, defaults)
     paths = [path for path in dict.fromkeys([*old, *new]) if old.get(path) != new.get(path)]
-    return [f"{path}: {_to_text(old.get(path))} -> {_to_text(new.get(path))}" for path in paths]
+    return [f"{path}: {_shorten_value(old.get(path))} -> {_shorten_value(new.get(path))}" for path in paths]
 
 
 def _with_defaults_of(record: Mapping[str, Any], defaults: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -124,10 +124,10 @@ def _has(record: Mapping[str, Any], owner: str) -> bool:
     return name in str(record.get(listed, "")).split(", ")
 
 
-def _to_text(value: Any) -> str:
-    return cut("nothing" if value is None else json.dumps(value, ensure_ascii=False))
+def _shorten_value(value: Any) -> str:
+    return shorten("nothing" if value is None else json.dumps(value, ensure_ascii=False))
 
 
-def cut(text: str) -> str:
-    """Cut a text after `MAX_SHOWN` characters."""
+def shorten(text: str) -> str:
+    """Shorten a text to `MAX_SHOWN` characters."""
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

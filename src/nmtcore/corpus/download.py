@@ -1,51 +1,21 @@
-"""Download corpus files: try the sources of a file in order, verify the first that has it, then move it into place.
-
-Imports nothing heavy, because planning calls `missing_manual` and `planned_downloads`.
-"""
+"""Download corpus files: try the sources of a file in order, verify the first that has it, then move it into place."""
 
 import hashlib
-import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import unquote, urlsplit
 
-from nmtcore.config.corpora import FileSettings, MirrorSettings
-from nmtcore.corpus.partial import CHUNK, PartialDownload, SourceFailed, open_partial, partial_path
-from nmtcore.errors import UserError, explained
+from nmtcore.config.corpora import FileSettings
+from nmtcore.corpus.partial import CHUNK, PartialDownload, SourceFailed, open_partial
+from nmtcore.corpus.sources import Source, list_sources, missing_manual
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import file_name, model_of
 
 UNITS = {"length": " bytes", "sha256": "", "md5": ""}
 """The properties of a file that are compared, with their units."""
-OTHER_MEMBER = "(another)"
-"""Placeholder for any member of a mirror that differs from the file's own member."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """A location that may have a file, and the expected properties of the file there."""
-
-    location: str
-    """A path or a URL."""
-    mirror: str | None = None
-    """The `path` of the mirror at this location; None for the file's own URL and for a file fetched by hand."""
-    record: str
-    """The key of the recorded checksum: the file's name, or the `path` of a mirror with a different file."""
-    sha256: str | None
-    md5: str | None = None
-    length: int | None
-
-    @property
-    def local(self) -> Path | None:
-        """The path, if the location is on this machine."""
-        parts = urlsplit(self.location)
-        if parts.scheme == "file":
-            return Path(unquote(parts.path))
-        return None if "://" in self.location else Path(self.location)
 
 
 def sidecar_path(target: Path) -> Path:
@@ -73,129 +43,6 @@ def member_of(settings: FileSettings, downloads: Path) -> str | None:
     )
 
 
-def sources(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> list[Source]:
-    """List a file's sources in order: local mirrors, remote mirrors, the folder for manual downloads, its own URL."""
-    own = {"record": settings.name, "sha256": settings.sha256, "md5": settings.md5, "length": settings.length}
-    file_sources = [
-        Source(
-            location=location, mirror=mirror.path, **(_mirror_pins(mirror) if _is_other_file(mirror, settings) else own)
-        )
-        for mirror in settings.mirrors
-        for location in _mirror_locations(mirror, mirror_roots)
-    ]
-    file_sources.sort(key=lambda source: source.local is None)  # stable
-    if settings.manual:
-        file_sources.append(Source(location=str(Path(manual_folder) / settings.name), **own))
-    if settings.url:
-        file_sources.append(Source(location=settings.url, **own))
-    return file_sources
-
-
-def _is_other_file(mirror: MirrorSettings, settings: FileSettings) -> bool:
-    """Return whether a mirror has the text in a different file: in another archive, or with its own checksum."""
-    return mirror.member != settings.member or mirror.sha256 is not None or mirror.length is not None
-
-
-def _mirror_pins(mirror: MirrorSettings) -> dict[str, Any]:
-    return {"record": mirror.path, "sha256": mirror.sha256, "length": mirror.length}
-
-
-def without_member(settings: FileSettings) -> FileSettings:
-    """Remove the members to read, which do not affect the download; keep whether a mirror's member differs."""
-    mirrors = (
-        replace(mirror, member=OTHER_MEMBER if mirror.member != settings.member else None)
-        for mirror in settings.mirrors
-    )
-    return replace(settings, member=None, mirrors=tuple(mirrors))
-
-
-def _mirror_locations(mirror: MirrorSettings, roots: Sequence[str]) -> list[str]:
-    return [mirror.path] if "://" in mirror.path else [f"{str(root).rstrip('/')}/{mirror.path}" for root in roots]
-
-
-def missing_manual(settings: FileSettings, manual_folder: Path, mirror_roots: Sequence[str]) -> str | None:
-    """Say how to get a file that must be fetched by hand and is missing; None if no action is needed."""
-    if not settings.manual:
-        return None
-    for source in sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
-        if source.local is None or source.local.is_file():
-            return None
-    path = Path(manual_folder) / settings.name
-    return f"{settings.name} must be fetched by hand: {settings.manual.rstrip('.')}. Put it at {path}."
-
-
-def planned_downloads(
-    files: Iterable[tuple[FileSettings, str]],
-    *,
-    downloads: Path,
-    mirror_roots: Sequence[str],
-    manual_folder: Path,
-    ask_length: Callable[[str], int | None] | None = None,
-) -> list[str]:
-    """Describe the missing ones of `files`, given with their licences: a summary line, then one line per file.
-
-    `ask_length` returns the length of a URL whose length is not configured; without it, no server is asked. The list is
-    empty if no file is missing.
-    """
-    missing = [(settings, licence) for settings, licence in files if not (downloads / settings.name).exists()]
-    if not missing:
-        return []
-    plans = [
-        _plan_download(settings, mirror_roots=mirror_roots, manual_folder=manual_folder) for settings, _ in missing
-    ]
-    sizes = _ask_sizes(plans, ask_length) if ask_length else [plan.size for plan in plans]
-    lines = []
-    for (settings, licence), plan, size in zip(missing, plans, sizes, strict=True):
-        part = partial_path(downloads / settings.name)
-        received = f", of which {_megabytes(part.stat().st_size)} are there" if part.exists() else ""
-        lines.append(
-            f"  {settings.name}: {_megabytes(size)}{received}, {plan.source}; licence: {licence or 'not stated'}"
-        )
-    total, unknown = sum(size or 0 for size in sizes), sizes.count(None)
-    amounts = [_megabytes(total) if total else "", f"{unknown} of unknown size" if unknown else ""]
-    free = _free_bytes(downloads)
-    warning = f" Only {_megabytes(free)} are free at {downloads}." if total > free else ""
-    return [f"To be fetched: {len(lines)} files, {', and '.join(filter(None, amounts))}.{warning}", *lines]
-
-
-@dataclass(frozen=True)
-class _DownloadPlan:
-    """A description of a file's source, the file's bytes if known, and a URL whose server may know them."""
-
-    source: str
-    size: int | None
-    url: str | None = None
-
-
-def _plan_download(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> _DownloadPlan:
-    own_size = settings.length or (None if settings.megabytes is None else round(settings.megabytes * 1e6))
-    for source in sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
-        if source.local is None:
-            size = own_size if source.record == settings.name else source.length
-            return _DownloadPlan(f"from {source.location}", size, source.location)
-        if source.local.is_file():
-            return _DownloadPlan(f"from {source.local}", source.local.stat().st_size)
-    description = "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set"
-    return _DownloadPlan(description, own_size)
-
-
-def _ask_sizes(plans: Sequence[_DownloadPlan], ask_length: Callable[[str], int | None]) -> list[int | None]:
-    """Return all sizes. Servers are asked concurrently, because each may be slow."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(16) as pool:
-        return list(pool.map(lambda plan: ask_length(plan.url) if plan.url and plan.size is None else plan.size, plans))
-
-
-def _megabytes(size: int | None) -> str:
-    return "unknown size" if size is None else f"{size / 1e6:,.1f} MB"
-
-
-def _free_bytes(folder: Path) -> int:
-    folder = folder.absolute()
-    return shutil.disk_usage(next(parent for parent in (folder, *folder.parents) if parent.exists())).free
-
-
 def download(
     settings: FileSettings,
     *,
@@ -215,11 +62,11 @@ def download(
     if sentence := missing_manual(settings, manual_folder=manual_folder, mirror_roots=mirror_roots):
         raise UserError(sentence)
     records = read_json(checksums_path(target)) if checksums_path(target).exists() else {}
-    file_sources = sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder)
+    sources = list_sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder)
     passed_over = []
-    for source in file_sources:
+    for source in sources:
         try:
-            checked = _fetch(source, target, _recorded(records, source, file_sources), http_hosts, progress=progress)
+            checked = _fetch(source, target, _recorded(records, source, sources), http_hosts, progress=progress)
         except SourceFailed as error:
             passed_over.append(f"{source.location}: {error}")
             continue
@@ -232,9 +79,9 @@ def download(
     raise UserError(f"{settings.name} could not be fetched. Tried:\n{tried}\nWithout a network, {_offline(settings)}.")
 
 
-def _recorded(records: dict, source: Source, file_sources: Sequence[Source]) -> dict[str, Any]:
+def _recorded(records: dict, source: Source, sources: Sequence[Source]) -> dict[str, Any]:
     """Return the recorded checksum of a source's file. Older releases recorded it under the source's location."""
-    locations = (other.location for other in file_sources if other.record == source.record)
+    locations = (other.location for other in sources if other.record == source.record)
     return next((records[key] for key in (source.record, *locations) if key in records), {})
 
 
@@ -252,7 +99,7 @@ def _fetch(
         raise SourceFailed("there is no such file")
     length = source.length if source.length is not None else recorded.get("length")
     with (
-        explained(target),
+        explain_os_errors(target),
         _progress_bar(target.name, length, progress=progress) as show_length,
         open_partial(target, show_length) as partial,
     ):
@@ -262,7 +109,7 @@ def _fetch(
             else:
                 has_checksum = bool(source.sha256 or source.md5 or recorded)
                 _fetch_remote(source, partial, http_hosts, has_checksum=has_checksum)
-            checked = _check(source, partial, recorded, target)
+            checked = _verify(source, partial, recorded, target)
             partial.move_to(target)
         except BaseException:
             if partial.origin is None:  # it cannot be resumed
@@ -278,16 +125,16 @@ def _fetch_remote(source: Source, partial: PartialDownload, http_hosts: Collecti
     fetch(address, partial)
 
 
-def _check(source: Source, partial: PartialDownload, recorded: dict, target: Path) -> dict[str, Any]:
+def _verify(source: Source, partial: PartialDownload, recorded: dict, target: Path) -> dict[str, Any]:
     """Return the checksum and length of a complete file. If they are wrong, discard it, so that it is never resumed."""
     try:
-        return _checked(source, partial, recorded, target)
+        return _verify_pins(source, partial, recorded, target)
     except SourceFailed:
         partial.restart()
         raise
 
 
-def _checked(source: Source, partial: PartialDownload, recorded: dict, target: Path) -> dict[str, Any]:
+def _verify_pins(source: Source, partial: PartialDownload, recorded: dict, target: Path) -> dict[str, Any]:
     if partial.is_html_page():
         raise SourceFailed("it is an HTML page, perhaps an error or login page, not a corpus file")
     actual = {"length": partial.length, **partial.sums}
@@ -317,7 +164,7 @@ def check_own_file(settings: FileSettings) -> None:
         return
     hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
     length = 0
-    with explained(settings.path), open(settings.path, "rb") as file:
+    with explain_os_errors(settings.path), open(settings.path, "rb") as file:
         while chunk := file.read(CHUNK):
             length += len(chunk)
             for file_hash in hashes.values():

@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus.filters import is_costly, make_filter
-from nmtcore.corpus.filters.view import Situation, View
+from nmtcore.corpus.filters.pair_batch import FilterContext, PairBatch
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.parallel import available_cores, ordered_map
 from nmtcore.corpus.truecase import Truecaser, load_truecasers, truecase_pairs
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, read_batches, row_count, row_writer
 
@@ -54,12 +54,12 @@ def filter_split(
     `UserError` if the filters drop all pairs.
     """
     filters, rows = settings.filters, row_count(raw)
-    situation = Situation(
+    context = FilterContext(
         rows=rows, others=other_raws, folder=output.parent, budget_bytes=budget_bytes, languages=settings.languages
     )  # fmt: skip
     processes = available_cores() if processes is None else processes
-    with explained(output):
-        verdict = _verdicts(filters, raw, situation, processes) if filters else np.zeros(rows, dtype=np.uint8)
+    with explain_os_errors(output):
+        verdict = _verdicts(filters, raw, context, processes) if filters else np.zeros(rows, dtype=np.uint8)
     kept = int((verdict == 0).sum())
     if filters and not kept:
         raise UserError(f"The filters of {dataset} drop all {rows} training pairs: relax its `filters`.")
@@ -81,12 +81,12 @@ def _named_counts(counts: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
     return {"pairs": int(counts.sum()), "kept": int(counts[0]), "dropped": dropped}
 
 
-def _verdicts(settings: Sequence, raw: Path, situation: Situation, processes: int) -> np.ndarray:
+def _verdicts(settings: Sequence, raw: Path, context: FilterContext, processes: int) -> np.ndarray:
     """Return for each row the number (from 1) of the first filter that drops it, or 0."""
-    filters = [make_filter(filter_settings, situation) for filter_settings in settings]
-    verdict = np.zeros(situation.rows, dtype=np.uint8)
-    for view in _filtered(filters, raw, processes):
-        verdict[view.first : view.first + len(view)] = view.verdict
+    filters = [make_filter(filter_settings, context) for filter_settings in settings]
+    verdict = np.zeros(context.rows, dtype=np.uint8)
+    for batch in _filtered(filters, raw, processes):
+        verdict[batch.first : batch.first + len(batch)] = batch.verdict
     for number, pair_filter in enumerate(filters, start=1):
         for rows in pair_filter.late_drops() if hasattr(pair_filter, "late_drops") else ():
             # No earlier filter dropped these rows, but a later filter may have done so since.
@@ -94,45 +94,45 @@ def _verdicts(settings: Sequence, raw: Path, situation: Situation, processes: in
     return verdict
 
 
-def _filtered(filters: Sequence, raw: Path, processes: int) -> Iterator[View]:
+def _filtered(filters: Sequence, raw: Path, processes: int) -> Iterator[PairBatch]:
     """Pass all batches through the filters. Each filter sees them in order, after the earlier filters."""
     columns = sorted({column for pair_filter in filters for column in pair_filter.columns})
-    views = _views(raw, columns, size=ROWS_PER_TASK if any(map(is_costly, filters)) else ROWS_PER_GROUP)
+    batches = _pair_batches(raw, columns, size=ROWS_PER_TASK if any(map(is_costly, filters)) else ROWS_PER_GROUP)
     for costly, group in groupby(enumerate(filters, start=1), key=lambda numbered: is_costly(numbered[1])):
         by_number = dict(group)
-        views = _apply_costly(by_number, views, processes) if costly else map(partial(_apply, by_number), views)
-    return iter(views)
+        batches = _apply_costly(by_number, batches, processes) if costly else map(partial(_apply, by_number), batches)
+    return iter(batches)
 
 
-def _views(raw: Path, columns: list[str], *, size: int) -> Iterator[View]:
+def _pair_batches(raw: Path, columns: list[str], *, size: int) -> Iterator[PairBatch]:
     first = 0
-    for batch in read_batches(raw, columns=columns, size=size):
-        yield View(batch, first=first)
-        first += batch.num_rows
+    for columns_batch in read_batches(raw, columns=columns, size=size):
+        yield PairBatch(columns_batch, first=first)
+        first += columns_batch.num_rows
 
 
-def _apply(filters: Mapping[int, Any], view: View) -> View:
+def _apply(filters: Mapping[int, Any], batch: PairBatch) -> PairBatch:
     for number, pair_filter in filters.items():
-        view.drop(number, pair_filter.drops(view))
-    return view
+        batch.drop(number, pair_filter.drops(batch))
+    return batch
 
 
-def _apply_costly(filters: Mapping[int, Any], views: Iterable[View], processes: int) -> Iterator[View]:
+def _apply_costly(filters: Mapping[int, Any], batches: Iterable[PairBatch], processes: int) -> Iterator[PairBatch]:
     """Apply costly filters in worker processes, only to the pairs that no earlier filter dropped."""
     for pair_filter in filters.values():
         pair_filter.prepare()  # before forking, so that the workers share its memory
     columns = sorted({column for pair_filter in filters.values() for column in pair_filter.columns})
-    waiting: deque[View] = deque()
+    waiting: deque[PairBatch] = deque()
 
     def tasks() -> Iterator[dict[str, list[str]]]:
-        for view in views:
-            waiting.append(view)
-            yield {column: view.texts(column) for column in columns}
+        for batch in batches:
+            waiting.append(batch)
+            yield {column: batch.texts(column) for column in columns}
 
     for verdict in ordered_map(partial(_judge, filters), tasks(), processes=processes):
-        view = waiting.popleft()
-        view.verdict[view.alive] = verdict
-        yield view
+        batch = waiting.popleft()
+        batch.verdict[batch.alive] = verdict
+        yield batch
 
 
 def _judge(filters: Mapping[int, Any], texts: dict[str, list[str]]) -> np.ndarray:

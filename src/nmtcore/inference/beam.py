@@ -44,7 +44,7 @@ class DecoderState(Protocol):
     def reorder(self, beams_BM: Tensor) -> None:
         """Continue beam m of sentence b from its previous beam `beams_BM[b, m]`; M may change."""
 
-    def keep(self, sentences: Tensor) -> None:
+    def keep(self, sentences_B: Tensor) -> None:
         """Drop all sentences but these (indices)."""
 
 

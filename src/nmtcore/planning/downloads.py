@@ -11,7 +11,7 @@ from nmtcore.config.corpora import FileSettings
 from nmtcore.config.defaults import with_defaults
 from nmtcore.config.project import Project
 from nmtcore.config.typed import nearest, plain
-from nmtcore.corpus.download import missing_manual, without_member
+from nmtcore.corpus.sources import missing_manual, without_member
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
 

@@ -30,7 +30,7 @@ def check_table(project: Project, parts: Sequence[str], target: str) -> None:
         return
     path, prefix = project.layout.path, TABLES[table]
     json_file = Path(path(f"{prefix}_json", table="".join(f"{part}/" for part in parts[:-1])))
-    rows, selected = _read(table, json_file) if json_file.exists() else [], _selected_rows(table, project.settings)
+    rows, selected = _read_rows(table, json_file) if json_file.exists() else [], _selected_rows(table, project.settings)
     if lost := [row for row in rows if row not in selected]:
         raise UserError(
             f"{target} holds {_shorten(lost)}, which this configuration does not select and would remove. Give the new "
@@ -51,15 +51,15 @@ def check_table_name(parts: Sequence[str], target: str) -> str:
     return table
 
 
-def _read(table: str, json_file: Path) -> list[tuple[str, ...]]:
+def _read_rows(table: str, json_file: Path) -> list[tuple[str, ...]]:
     """Read the rows of a table from its JSON file, each once: data sets, or runs for the table of systems."""
     try:
-        return list(dict.fromkeys(_rows(table, json.loads(json_file.read_text(encoding="utf-8")))))
+        return list(dict.fromkeys(_parse_rows(table, json.loads(json_file.read_text(encoding="utf-8")))))
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{json_file} does not hold the JSON of a table: delete it.") from error
 
 
-def _rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
+def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
     match table, content:
         case "data", dict():
             yield from ((dataset,) for dataset in content)

@@ -51,7 +51,10 @@ def _refuse_table_of_scale(project: Project, scale: str, parts: list[str], targe
     table = "/".join([project.layout.results, *parts])
     if parts[1:]:
         check_table_name(parts[1:], target)
-    raise UserError(f"{target}: no scale has a folder of tables: ask for {table} with --config scale={scale}.")
+    raise UserError(
+        f"{target}: tables of all scales lie in {project.layout.results}/tables: ask for {table} with "
+        f"--config scale={scale}."
+    )
 
 
 def _pattern_advice(pattern: Target | None) -> str:

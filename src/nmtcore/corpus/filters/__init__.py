@@ -1,9 +1,9 @@
 """Filters of sentence pairs, one module each.
 
-Each module has a class `Filter`, constructed from its settings and a `Situation`. It has `columns`, the columns of the
-raw file that the filter reads, and either
+Each module has a class `Filter`, constructed from its settings and a `FilterContext`. It has `columns`, the columns of
+the raw file that the filter reads, and either
 
-- `drops(view) -> bool array`: which pairs of a batch to drop; batches come in order;
+- `drops(batch) -> bool array`: which pairs of a batch to drop; batches come in order;
 - optionally `late_drops() -> iterator of row numbers`: further rows to drop, known only after all batches;
 
 or, if judging a pair is costly and requires only that pair,
@@ -16,12 +16,12 @@ or, if judging a pair is costly and requires only that pair,
 from typing import Any
 
 from nmtcore.config.filters import FILTERS, FilterSettings
-from nmtcore.corpus.filters.view import Situation
+from nmtcore.corpus.filters.pair_batch import FilterContext
 
 
-def make_filter(settings: FilterSettings, situation: Situation) -> Any:
+def make_filter(settings: FilterSettings, context: FilterContext) -> Any:
     """Construct the filter with the given settings."""
-    return FILTERS.module(FILTERS.name_of(settings)).Filter(settings, situation)
+    return FILTERS.module(FILTERS.name_of(settings)).Filter(settings, context)
 
 
 def is_costly(pair_filter: Any) -> bool:

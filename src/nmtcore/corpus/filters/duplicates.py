@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from nmtcore.config.filters import DuplicatesSettings
-from nmtcore.corpus.filters.view import COLUMNS, DIGEST, Situation, View
+from nmtcore.corpus.filters.pair_batch import COLUMNS, DIGEST, FilterContext, PairBatch
 
 RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("row", "<i8")])
 WORKING_BYTES = 3 * RECORD.itemsize
@@ -25,26 +25,26 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: DuplicatesSettings, situation: Situation) -> None:
-        buckets = -(-situation.rows * WORKING_BYTES // max(situation.budget_bytes, 1))
+    def __init__(self, settings: DuplicatesSettings, context: FilterContext) -> None:
+        buckets = -(-context.rows * WORKING_BYTES // max(context.budget_bytes, 1))
         self._buckets = min(max(buckets, 1), MAX_BUCKETS)
         self._memory: list[np.ndarray] = []
         self._folder = None
         if self._buckets > 1:
-            situation.folder.mkdir(parents=True, exist_ok=True)
-            self._folder = TemporaryDirectory(dir=situation.folder, prefix=".duplicates.")
+            context.folder.mkdir(parents=True, exist_ok=True)
+            self._folder = TemporaryDirectory(dir=context.folder, prefix=".duplicates.")
 
-    def drops(self, view: View) -> np.ndarray:
+    def drops(self, batch: PairBatch) -> np.ndarray:
         """Record the pairs of a batch; drop none yet."""
-        rows = np.flatnonzero(view.alive)
+        rows = np.flatnonzero(batch.alive)
         records = np.empty(len(rows), dtype=RECORD)
-        digests = np.frombuffer(b"".join(view.digests), dtype="<u8").reshape(-1, DIGEST // 8)[rows]
-        records["high"], records["low"], records["row"] = digests[:, 0], digests[:, 1], rows + view.first
+        digests = np.frombuffer(b"".join(batch.digests), dtype="<u8").reshape(-1, DIGEST // 8)[rows]
+        records["high"], records["low"], records["row"] = digests[:, 0], digests[:, 1], rows + batch.first
         if self._folder is None:
             self._memory.append(records)
         else:
             self._spill(records)
-        return np.zeros(len(view), dtype=bool)
+        return np.zeros(len(batch), dtype=bool)
 
     def late_drops(self) -> Iterator[np.ndarray]:
         """Yield the rows to drop, one array per bucket."""

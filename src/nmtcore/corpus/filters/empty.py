@@ -3,7 +3,7 @@
 import numpy as np
 
 from nmtcore.config.filters import EmptySettings
-from nmtcore.corpus.filters.view import COLUMNS, Situation, View
+from nmtcore.corpus.filters.pair_batch import COLUMNS, FilterContext, PairBatch
 
 
 class Filter:
@@ -11,10 +11,10 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: EmptySettings, situation: Situation) -> None:
+    def __init__(self, settings: EmptySettings, context: FilterContext) -> None:
         pass
 
-    def drops(self, view: View) -> np.ndarray:
+    def drops(self, batch: PairBatch) -> np.ndarray:
         """Return which pairs of a batch to drop."""
-        source, target = view.lengths
+        source, target = batch.lengths
         return (source == 0) | (target == 0)

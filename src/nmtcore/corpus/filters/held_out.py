@@ -3,7 +3,7 @@
 import numpy as np
 
 from nmtcore.config.filters import HeldOutSettings
-from nmtcore.corpus.filters.view import COLUMNS, Situation, View
+from nmtcore.corpus.filters.pair_batch import COLUMNS, FilterContext, PairBatch
 from nmtcore.parquet import read_batches
 
 
@@ -12,12 +12,12 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: HeldOutSettings, situation: Situation) -> None:
+    def __init__(self, settings: HeldOutSettings, context: FilterContext) -> None:
         self._held_out: set[bytes] = set()
-        for path in situation.others.values():
+        for path in context.others.values():
             for batch in read_batches(path, columns=list(COLUMNS)):
-                self._held_out.update(View(batch).digests)
+                self._held_out.update(PairBatch(batch).digests)
 
-    def drops(self, view: View) -> np.ndarray:
+    def drops(self, batch: PairBatch) -> np.ndarray:
         """Return which pairs of a batch to drop."""
-        return np.fromiter((digest in self._held_out for digest in view.digests), dtype=bool, count=len(view))
+        return np.fromiter((digest in self._held_out for digest in batch.digests), dtype=bool, count=len(batch))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nmtcore.config.filters import LangDetectSettings
 from nmtcore.corpus.filters.language import LanguageFilter, check_supported
-from nmtcore.corpus.filters.view import Situation
+from nmtcore.corpus.filters.pair_batch import FilterContext
 from nmtcore.corpus.filters.walk import Walker
 from nmtcore.errors import UserError
 
@@ -24,8 +24,8 @@ VARIANTS = {"zh": ("zh-cn", "zh-tw")}
 class Filter(LanguageFilter):
     """Drops pairs with a side in the wrong language according to langdetect."""
 
-    def __init__(self, settings: LangDetectSettings, situation: Situation) -> None:
-        super().__init__(settings, situation)
+    def __init__(self, settings: LangDetectSettings, context: FilterContext) -> None:
+        super().__init__(settings, context)
         names = profile_names()
         supported = {*names, *VARIANTS}
         own_codes = {f"the language of the {side} side": code for side, code in self.languages.items()}

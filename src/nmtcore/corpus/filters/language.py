@@ -5,19 +5,19 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from nmtcore.config.filters import LangDetectSettings, LinguaSettings
-from nmtcore.corpus.filters.view import Situation
+from nmtcore.corpus.filters.pair_batch import FilterContext
 from nmtcore.errors import UserError
 
 
 class LanguageFilter:
     """Drops pairs with a side in the wrong language. If the first side is wrong, the second side is not checked."""
 
-    def __init__(self, settings: LangDetectSettings | LinguaSettings, situation: Situation) -> None:
+    def __init__(self, settings: LangDetectSettings | LinguaSettings, context: FilterContext) -> None:
         if not settings.sides:
             raise UserError("A language filter has no side to check: set `sides: [source, target]`, or to one of them.")
         self.sides = tuple(dict.fromkeys(settings.sides))
         self.columns = self.sides
-        self.languages = {side: situation.languages[side] for side in self.sides}
+        self.languages = {side: context.languages[side] for side in self.sides}
 
     def prepare(self) -> None:
         """Load the language models."""
@@ -38,10 +38,11 @@ class LanguageFilter:
 
 
 def check_supported(codes: Mapping[str, str], supported: Collection[str], *, package: str) -> None:
-    """Raise `UserError` for the first of `codes` ({what it codes: code}) that a package does not support."""
-    for origin, code in codes.items():
+    """Raise `UserError` for the first of `codes` ({description: code}) that a package does not support."""
+    for description, code in codes.items():
         if code not in supported:
+            listed = ", ".join(sorted(supported))
             raise UserError(
-                f"The filter {package} does not support '{code}', {origin}. It supports {', '.join(sorted(supported))}:"
+                f"The filter {package} does not support '{code}', {description}. It supports {listed}:"
                 " correct the code, remove its side from `sides`, or use another filter."
             )

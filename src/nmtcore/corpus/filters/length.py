@@ -3,7 +3,7 @@
 import numpy as np
 
 from nmtcore.config.filters import LengthSettings
-from nmtcore.corpus.filters.view import COLUMNS, Situation, View
+from nmtcore.corpus.filters.pair_batch import COLUMNS, FilterContext, PairBatch
 
 
 class Filter:
@@ -11,10 +11,10 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: LengthSettings, situation: Situation) -> None:
+    def __init__(self, settings: LengthSettings, context: FilterContext) -> None:
         self._settings = settings
 
-    def drops(self, view: View) -> np.ndarray:
+    def drops(self, batch: PairBatch) -> np.ndarray:
         """Return which pairs of a batch to drop."""
-        shorter, longer = np.minimum(*view.lengths), np.maximum(*view.lengths)
+        shorter, longer = np.minimum(*batch.lengths), np.maximum(*batch.lengths)
         return (shorter < self._settings.least) | (longer > self._settings.most)

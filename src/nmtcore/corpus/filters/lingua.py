@@ -10,7 +10,7 @@ from typing import Any
 
 from nmtcore.config.filters import LinguaSettings
 from nmtcore.corpus.filters.language import LanguageFilter, check_supported
-from nmtcore.corpus.filters.view import Situation
+from nmtcore.corpus.filters.pair_batch import FilterContext
 from nmtcore.errors import UserError
 
 FREQUENT = ("ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "zh")
@@ -22,10 +22,10 @@ VARIANTS = {"no": ("nb", "nn")}
 class Filter(LanguageFilter):
     """Drops pairs with a side in the wrong language according to lingua."""
 
-    def __init__(self, settings: LinguaSettings, situation: Situation) -> None:
-        super().__init__(settings, situation)
+    def __init__(self, settings: LinguaSettings, context: FilterContext) -> None:
+        super().__init__(settings, context)
         supported = {*supported_codes(), *VARIANTS}
-        own_codes = {f"the language of the {side} side": code for side, code in situation.languages.items()}
+        own_codes = {f"the language of the {side} side": code for side, code in context.languages.items()}
         check_supported(own_codes, supported, package="lingua")
         others = FREQUENT if settings.languages is None else settings.languages
         check_supported({f"one of its `languages` ({code})": code for code in others}, supported, package="lingua")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nmtcore.config.filters import RatioSettings
-from nmtcore.corpus.filters.view import COLUMNS, Situation, View
+from nmtcore.corpus.filters.pair_batch import COLUMNS, FilterContext, PairBatch
 
 
 class Filter:
@@ -11,9 +11,9 @@ class Filter:
 
     columns = COLUMNS
 
-    def __init__(self, settings: RatioSettings, situation: Situation) -> None:
+    def __init__(self, settings: RatioSettings, context: FilterContext) -> None:
         self._most = settings.most
 
-    def drops(self, view: View) -> np.ndarray:
+    def drops(self, batch: PairBatch) -> np.ndarray:
         """Return which pairs of a batch to drop."""
-        return np.maximum(*view.lengths) > self._most * np.minimum(*view.lengths)
+        return np.maximum(*batch.lengths) > self._most * np.minimum(*batch.lengths)

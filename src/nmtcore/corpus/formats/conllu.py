@@ -97,7 +97,7 @@ def _span(number: str, piece: Piece, line: int) -> tuple[int, int]:
 def _sentence_side(piece: Piece, text: str | None, words: list, spans: list, *, surface: bool) -> Side:
     tokens = _surface_tokens(words, spans)
     text = _surface_text(tokens) if text is None else text
-    annotation = _gold_annotation(piece, words)
+    annotation = _parse_annotation(piece, words)
     if surface and spans:
         return Side(text=text, words=[_form(token) for token in tokens], annotation=failed(MULTIWORD))
     return Side(text=text, words=[_form(word) for word in words], annotation=annotation)
@@ -126,7 +126,7 @@ def _surface_text(tokens: list) -> str:
     return "".join(parts).strip()
 
 
-def _gold_annotation(piece: Piece, words: list) -> Annotation:
+def _parse_annotation(piece: Piece, words: list) -> Annotation:
     lemma, upos, xpos, feats = ([word[column] for word in words] for column in (2, 3, 4, 5))
     heads = [word[6] for word in words]
     if invalid := [head for head in heads if not head.isdecimal()]:

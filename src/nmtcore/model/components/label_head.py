@@ -30,7 +30,7 @@ class LabelHead(Component):
         labels: LabelVocabularies | None = None,
     ) -> None:
         super().__init__(settings, name=name, model=model, labels=labels)
-        self.label_column = _label_column(settings, labels)
+        self.label_column = _resolve_pos(settings, labels)
         self.label_count = len(label_vocabulary(labels, self.label_column, name=name))
         self.embedding = nn.Embedding(self.label_count + SYMBOLS, model.width)
         self.queries = nn.Linear(model.width, model.width // model.heads)
@@ -57,7 +57,7 @@ class LabelHead(Component):
         return queries_BHQE, keys_BHKE
 
 
-def _label_column(settings: LabelHeadSettings, labels: LabelVocabularies | None) -> str:
+def _resolve_pos(settings: LabelHeadSettings, labels: LabelVocabularies | None) -> str:
     """Choose the column of the feature files: for `pos` the language-specific tags if there are any, else UPOS."""
     if settings.labels != "pos":
         return settings.labels

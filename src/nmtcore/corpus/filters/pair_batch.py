@@ -17,7 +17,7 @@ COLUMNS = ("source_words", "target_words")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Situation:
+class FilterContext:
     """What is known about the split and the data set before filtering."""
 
     rows: int
@@ -32,7 +32,7 @@ class Situation:
     """The language code of each side."""
 
 
-class View:
+class PairBatch:
     """A batch of pairs, restricted to the columns that the filters read.
 
     `first` is the number of its first row. `verdict` has for each row the number (from 1) of the filter that dropped
