@@ -1,5 +1,5 @@
-# Two targets. `make demo` installs and runs the main job on the embedded corpus; `make test` installs and runs the tests.
-# Everything else is a `snakemake` or `nmtcore` call: see README.md.
+# Two targets: `make demo` installs everything, then trains and scores three systems on the demo corpus; `make test`
+# installs everything and runs the tests. All other tasks are `snakemake` or `nmtcore` calls (README.md).
 .PHONY: demo test
 
 BIN := .venv/bin

@@ -30,6 +30,7 @@ from nmtcore.corpus.download import sidecar_path
 from nmtcore.corpus.filter import filter_split
 from nmtcore.corpus.read import read_split
 from nmtcore.files import write_json
+from nmtcore.layout import file_name
 from nmtcore.parquet import read_batches
 from nmtcore.segmentation.learn import count_words, learn_codes, learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
@@ -38,14 +39,14 @@ FILTERS = (EmptySettings(), LengthSettings(most=100), RatioSettings(), Duplicate
 
 
 @contextmanager
-def measured(what: str) -> Iterator[None]:
-    """Print how long the block took and how much memory all processes held at most."""
-    me, peak, done = psutil.Process(), [0], threading.Event()
+def measured(task: str) -> Iterator[None]:
+    """Print the time of the block and the peak memory of all processes."""
+    this, peak, done = psutil.Process(), [0], threading.Event()
 
     def watch() -> None:
         while not done.wait(0.05):
             total = 0
-            for process in [me, *me.children(recursive=True)]:
+            for process in [this, *this.children(recursive=True)]:
                 try:
                     total += process.memory_info().rss
                 except psutil.Error:
@@ -61,11 +62,11 @@ def measured(what: str) -> Iterator[None]:
         seconds = time.perf_counter() - start
         done.set()
         watcher.join()
-        print(f"{what:32} {seconds:8.1f} s   peak {peak[0] / 2**20:7.0f} MB", flush=True)
+        print(f"{task:32} {seconds:8.1f} s   peak {peak[0] / 2**20:7.0f} MB", flush=True)
 
 
 def dataset(folder: Path, source: str, target: str, segmentation: str, words: str = "moses") -> DatasetSettings:
-    """Describe two plain files in `folder`/downloads; the last 1,000 lines serve as held-out pairs too."""
+    """Return the settings of a data set of two plain files in `folder`/downloads; the last 1,000 lines are also dev."""
     files = {}
     for role, name in (("source", source), ("target", target)):
         write_json(sidecar_path(folder / "downloads" / name), {"mirror": None})
@@ -82,7 +83,7 @@ def dataset(folder: Path, source: str, target: str, segmentation: str, words: st
 
 
 def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
-    """Read, filter, learn, cut."""
+    """Read, filter, learn a segmentation and apply it."""
     raw = {split: folder / "raw" / f"{split}.parquet" for split in settings.splits}
     train = folder / "train.parquet"
     with measured("everything"):
@@ -108,7 +109,7 @@ def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
             )
         with measured("learn segmentation"):
             learn_segmentation(train, settings.segmentation, folder / "segmentation")
-        with measured("cut into subwords"):
+        with measured("segment"):
             for side in ("source", "target"):
                 segmenter = Segmenter.load(folder / "segmentation", settings.segmentation, side)
                 for batch in read_batches(train, columns=[f"{side}_words"]):
@@ -117,7 +118,7 @@ def run(settings: DatasetSettings, folder: Path, *, budget: int) -> None:
 
 
 def multi30k(source: Path) -> None:
-    """Prepare Multi30k, then compare the cutting with bare subword-nmt."""
+    """Prepare Multi30k, then compare segmentation with bare subword-nmt."""
     from subword_nmt.apply_bpe import BPE
 
     with tempfile.TemporaryDirectory() as name:
@@ -129,20 +130,20 @@ def multi30k(source: Path) -> None:
         run(settings, folder, budget=256 << 20)
         sentences = [words for batch in read_batches(folder / "train.parquet", columns=["target_words"])
                      for words in batch.column(0).to_pylist()]  # fmt: skip
-        codes = (folder / "segmentation" / "codes").read_text(encoding="utf-8")
+        codes = (folder / "segmentation" / file_name("joint_codes")).read_text(encoding="utf-8")
         counts = count_words(folder / "train.parquet", "source") + count_words(folder / "train.parquet", "target")
         assert codes == learn_codes(counts, settings.segmentation.size)
         bpe = BPE(io.StringIO(codes))
         segmenter = Segmenter.load(folder / "segmentation", settings.segmentation, "target")
         with measured("subword-nmt, one side"):
-            theirs = [bpe.segment_tokens(words) for words in sentences]
+            bare = [bpe.segment_tokens(words) for words in sentences]
         with measured("ours, one side"):
             ours = segmenter.segment_all(sentences)
-        assert theirs == [pieces for pieces, _ in ours]
+        assert bare == [pieces for pieces, _ in ours]
 
 
 def synthetic(lines: int, words: str, budget: int) -> None:
-    """Make a corpus of random words with Zipf's frequencies, of which a tenth are repeated pairs, and prepare it."""
+    """Prepare a corpus of random words with a Zipfian distribution, a tenth of whose pairs are repeated."""
     random = np.random.default_rng(1)
     vocabulary = np.array(["".join(random.choice(list("abcdefghijklmnop"), 2 + i % 9)) for i in range(100_000)])
     with tempfile.TemporaryDirectory() as name:
@@ -159,7 +160,7 @@ def synthetic(lines: int, words: str, budget: int) -> None:
 
 
 def _lines(seeds: np.ndarray, vocabulary: np.ndarray, side: str) -> Iterator[str]:
-    """Make a line of 5 to 34 words for each seed; equal seeds give equal lines."""
+    """Yield a line of 5 to 34 words per seed; equal seeds give equal lines."""
     step = 7919 if side == "source" else 104_729
     for seed in seeds.tolist():
         ranks = (np.arange(1, 6 + seed % 30) * step * (seed + 1)) % 1_000_003 / 1_000_003
@@ -167,14 +168,14 @@ def _lines(seeds: np.ndarray, vocabulary: np.ndarray, side: str) -> Iterator[str
 
 
 def main() -> None:
-    """Read the command line."""
+    """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("multi30k").add_argument("folder", type=Path)
-    made = commands.add_parser("synthetic")
-    made.add_argument("--lines", type=int, default=2_000_000)
-    made.add_argument("--words", choices=["spaces", "moses"], default="spaces")
-    made.add_argument("--budget-mb", type=int, default=32, help="for finding duplicates; 32 makes it use the disk")
+    synthetic_parser = commands.add_parser("synthetic")
+    synthetic_parser.add_argument("--lines", type=int, default=2_000_000)
+    synthetic_parser.add_argument("--words", choices=["spaces", "moses"], default="spaces")
+    synthetic_parser.add_argument("--budget-mb", type=int, default=32, help="for finding duplicates; 32 uses the disk")
     arguments = parser.parse_args()
     if arguments.command == "multi30k":
         multi30k(arguments.folder)

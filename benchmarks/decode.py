@@ -1,10 +1,10 @@
-"""Time beam search: sentences and output tokens a second.
+"""Time beam search: sentences and output tokens per second.
 
     python benchmarks/decode.py                              a random model (d128, 3+3 layers), 1,000 sentences
-    python benchmarks/decode.py --model FOLDER --input FILE  a trained model on raw text, all included
+    python benchmarks/decode.py --model FOLDER --input FILE  a trained model on raw text, with all preprocessing
 
-A random model never ends a sentence by itself, so its hypotheses are cut at 1.3 times the source's length: as many
-steps as a trained model of Multi30k takes until nothing can become better.
+A random model does not end its sentences, so hypotheses are cut at 1.3 times the source length: the number of steps
+after which the search of a model trained on Multi30k ends.
 """
 
 import argparse
@@ -28,7 +28,7 @@ RANDOM = DecodingSettings(max_length_ratio=1.3, max_length_extra=0)
 
 
 def random_examples(sentences: int) -> Examples:
-    """Make sentences as long as Multi30k's under 6,000 merges: 15 subwords on average, 3 to 45."""
+    """Draw sentences as long as those of Multi30k with 6,000 merges: 15 subwords on average, 3 to 45."""
     random = np.random.default_rng(1)
     lengths = np.clip(random.gamma(6.0, 2.5, sentences).round().astype(np.int64), 3, 45)
     ids = Ragged.from_lengths(random.integers(5, VOCABULARY, lengths.sum(), dtype=np.int32), lengths)
@@ -84,5 +84,5 @@ if __name__ == "__main__":
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--device", default="cpu")
-    chosen = parser.parse_args()
-    time_bundle(chosen) if chosen.model else time_random(chosen)
+    options = parser.parse_args()
+    time_bundle(options) if options.model else time_random(options)

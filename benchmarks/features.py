@@ -1,9 +1,9 @@
-"""Segmentation beside bare subword-nmt, and the extraction of features: speed and peak memory.
+"""Speed and peak memory of segmentation, compared with bare subword-nmt, and of feature extraction.
 
-    python benchmarks/features.py multi30k FOLDER      FOLDER holds train.en (text, cut at spaces and punctuation here)
+    python benchmarks/features.py multi30k FOLDER      FOLDER holds train.en (raw text)
     python benchmarks/features.py synthetic [--pairs N]
 
-Trees, labels and supertags are random: how fast features are extracted does not depend on what they say.
+Trees, labels and supertags are random, since the speed of extraction does not depend on them.
 """
 
 import argparse
@@ -25,11 +25,12 @@ from nmtcore.annotation.shards import ANNOTATION_SCHEMA
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.features.extract import extract_syntax, extract_tokens
+from nmtcore.layout import file_name
 from nmtcore.parquet import ROWS_PER_GROUP, row_count, row_writer
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
 
-KINDS = ("dependencies", "tags", "ccg")
+ANNOTATIONS = ("dependencies", "tags", "ccg")
 LABELS = {
     "deprel": [f"deprel{i}" for i in range(45)],
     "upos": [f"U{i}" for i in range(17)],
@@ -40,12 +41,12 @@ REPEATS = 5
 
 
 def words_of(line: str) -> list[str]:
-    """Cut a line at spaces and punctuation, roughly as Moses does."""
+    """Split a line at spaces and punctuation, roughly as Moses does."""
     return re.findall(r"\w+|[^\w\s]", line)
 
 
 def write_files(folder: Path, batches: Iterator[pa.ListArray]) -> Path:
-    """Write a corpus whose two sides are the same words, and a random annotation of them."""
+    """Write a corpus with the same words on both sides, and a random annotation of them."""
     random = np.random.default_rng(1)
     first = 0
     corpus, trees = folder / "train.parquet", folder / "annotation.parquet"
@@ -55,8 +56,8 @@ def write_files(folder: Path, batches: Iterator[pa.ListArray]) -> Path:
             text = pc.binary_join(words, " ")
             pairs.write_batch(pa.RecordBatch.from_arrays([ids, text, text, words, words, text], schema=PAIR_SCHEMA))
             columns = {"id": ids, **annotated(words, random)}
-            nothing = pa.nulls(len(words))
-            arrays = [columns.get(f.name, nothing.cast(f.type)) for f in ANNOTATION_SCHEMA]
+            nulls = pa.nulls(len(words))
+            arrays = [columns.get(field.name, nulls.cast(field.type)) for field in ANNOTATION_SCHEMA]
             annotation.write_batch(pa.RecordBatch.from_arrays(arrays, schema=ANNOTATION_SCHEMA))
             first += len(words)
     label_vocabularies(trees, folder / "labels.json")
@@ -64,68 +65,72 @@ def write_files(folder: Path, batches: Iterator[pa.ListArray]) -> Path:
 
 
 def annotated(words: pa.ListArray, random: np.random.Generator) -> dict[str, pa.Array]:
-    """Draw heads, each among the words before it or the root, and labels by Zipf's law."""
+    """Draw each head among the preceding words and the root, and labels by Zipf's law."""
     lengths = words.value_lengths().to_numpy()
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     number = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     heads = pa.array((random.random(len(number)) * (number + 1)).astype(np.int32))
     columns = {"head": pa.ListArray.from_arrays(offsets, heads)}
-    for kind, names in LABELS.items():
+    for column, names in LABELS.items():
         ranks = (len(names) ** random.random(len(number))).astype(np.int32) - 1
-        columns[kind] = pa.ListArray.from_arrays(offsets, pa.array(names).take(pa.array(ranks)))
+        columns[column] = pa.ListArray.from_arrays(offsets, pa.array(names).take(pa.array(ranks)))
     return columns
 
 
 def multi30k(source: Path) -> None:
-    """Compare the cutting of lines with subword-nmt's, then time the extraction on the same words."""
+    """Compare segmentation with subword-nmt, then time the extraction of features from the same words."""
     from subword_nmt.apply_bpe import BPE
 
     lines = [" ".join(words_of(line)) for line in (source / "train.en").read_text(encoding="utf-8").split("\n") if line]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        how = SegmentationSettings.parse("bpe_joint_6000")
+        settings = SegmentationSettings.parse("bpe_joint_6000")
         corpus = write_files(folder, iter([pa.array([line.split(" ") for line in lines], pa.list_(pa.string()))]))
-        learn_segmentation(corpus, how, folder / "cut")
-        codes = (folder / "cut" / "codes").read_text(encoding="utf-8")
+        learn_segmentation(corpus, settings, folder / "segmentation")
+        codes = (folder / "segmentation" / file_name("joint_codes")).read_text(encoding="utf-8")
         seconds: dict[str, list[float]] = {"subword-nmt": [], "ours": [], "tokens": [], "syntax": []}
         for _ in range(REPEATS):
             bpe = BPE(io.StringIO(codes))
-            theirs = timed(seconds["subword-nmt"], lambda bpe=bpe: [bpe.process_line(line) for line in lines])
-            tool = Segmenter.load(folder / "cut", how, "source")
-            ours = timed(seconds["ours"], lambda tool=tool: cut_lines(tool, lines))
-            assert "\n".join(theirs).encode() == "\n".join(ours).encode()
-            timed(seconds["tokens"], lambda: tokens(folder, corpus, how))
+            bare = timed(seconds["subword-nmt"], lambda bpe=bpe: [bpe.process_line(line) for line in lines])
+            segmenter = Segmenter.load(folder / "segmentation", settings, "source")
+            ours = timed(seconds["ours"], lambda segmenter=segmenter: segment_lines(segmenter, lines))
+            assert "\n".join(bare).encode() == "\n".join(ours).encode()
+            timed(seconds["tokens"], lambda: tokens(folder, corpus, settings))
             timed(seconds["syntax"], lambda: syntax(folder))
-        for what, times in seconds.items():
-            best, middle = (len(lines) / t for t in (min(times), statistics.median(times)))
-            print(f"{what:12} {middle:10.0f} lines or pairs/s (best {best:.0f})", flush=True)
+        for task, times in seconds.items():
+            best, median = (len(lines) / t for t in (min(times), statistics.median(times)))
+            print(f"{task:12} {median:10.0f} lines or pairs/s (best {best:.0f})", flush=True)
         ratio = statistics.median(seconds["subword-nmt"]) / statistics.median(seconds["ours"])
         print(f"ours / subword-nmt: {ratio:.1f}; the output is equal, byte for byte")
 
 
-def cut_lines(tool: Segmenter, lines: list[str], size: int = ROWS_PER_GROUP) -> list[str]:
-    """Cut lines of text into lines of text, as subword-nmt does."""
-    found = []
+def segment_lines(segmenter: Segmenter, lines: list[str], size: int = ROWS_PER_GROUP) -> list[str]:
+    """Return lines of subwords for lines of words, as subword-nmt does."""
+    segmented = []
     for start in range(0, len(lines), size):
-        cut = tool.segment_batch(pc.split_pattern(pa.array(lines[start : start + size]), " "))
-        pieces = pa.array(cut.pieces).take(pa.array(cut.piece_of_subword_J))
-        offsets = pa.array(np.concatenate([[0], np.cumsum(cut.subwords_B)]), pa.int32())
-        found += pc.binary_join(pa.ListArray.from_arrays(offsets, pieces), " ").to_pylist()
-    return found
+        subwords = segmenter.segment_batch(pc.split_pattern(pa.array(lines[start : start + size]), " "))
+        pieces = pa.array(subwords.pieces).take(pa.array(subwords.piece_of_subword_J))
+        offsets = pa.array(np.concatenate([[0], np.cumsum(subwords.subwords_B)]), pa.int32())
+        segmented += pc.binary_join(pa.ListArray.from_arrays(offsets, pieces), " ").to_pylist()
+    return segmented
 
 
-def timed(seconds: list[float], work: Callable) -> object:
-    """Do some work and note how long it took."""
+def timed(seconds: list[float], function: Callable) -> object:
+    """Call a function, add its time to `seconds`, and return its result."""
     start = time.perf_counter()
-    result = work()
+    result = function()
     seconds.append(time.perf_counter() - start)
     return result
 
 
-def tokens(folder: Path, corpus: Path, how: SegmentationSettings) -> None:
+def tokens(folder: Path, corpus: Path, settings: SegmentationSettings) -> None:
     """Extract the subwords of one side."""
     extract_tokens(
-        corpus=corpus, segmentation=folder / "cut", settings=how, side="source", output=folder / "tokens.parquet"
+        corpus=corpus,
+        segmentation=folder / "segmentation",
+        settings=settings,
+        side="source",
+        output=folder / "tokens.parquet",
     )
 
 
@@ -136,13 +141,13 @@ def syntax(folder: Path) -> None:
         labels=folder / "labels.json",
         tokens=folder / "tokens.parquet",
         output=folder / "syntax.parquet",
-        annotation_names=KINDS,
+        annotation_names=ANNOTATIONS,
         side="source",
     )
 
 
 def synthetic(pairs: int) -> None:
-    """Time the extraction and its memory on many sentences of 5 to 34 words of Zipf's frequencies."""
+    """Measure the extraction on many sentences of 5 to 34 words with a Zipfian distribution."""
     random = np.random.default_rng(1)
     vocabulary = pa.array(["".join(random.choice(list("abcdefghijklmnop"), 2 + i % 9)) for i in range(100_000)])
 
@@ -155,22 +160,22 @@ def synthetic(pairs: int) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        how = SegmentationSettings.parse("bpe_joint_2000")
+        settings = SegmentationSettings.parse("bpe_joint_2000")
         with measured("make files, count labels"):
             corpus = write_files(folder, batches())
         with measured("learn segmentation"):
-            learn_segmentation(corpus, how, folder / "cut")
+            learn_segmentation(corpus, settings, folder / "segmentation")
         with measured("extract tokens"):
-            tokens(folder, corpus, how)
+            tokens(folder, corpus, settings)
         with measured("extract syntax"):
             syntax(folder)
         assert row_count(folder / "syntax.parquet") == pairs
         for file in sorted(folder.glob("*.parquet")):
-            print(f"{file.name:32} {file.stat().st_size / pairs:8.1f} bytes a pair")
+            print(f"{file.name:32} {file.stat().st_size / pairs:8.1f} bytes per pair")
 
 
 def main() -> None:
-    """Read the command line."""
+    """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("multi30k").add_argument("folder", type=Path)

@@ -1,11 +1,11 @@
-"""Measure training and decoding against JoeyNMT 2.3.0: same sizes, same data, same batch, on the same machine at once.
+"""Compare training and decoding with JoeyNMT 2.3.0: the same sizes, data and batches, side by side on one machine.
 
     python benchmarks/peer.py --joeynmt JOEY_ENV/bin/python --config JOEY_YAML_IN --minutes 10
 
-Needs the features of multi30k_cs2en (README.md, "Real corpora") and an environment with JoeyNMT
-(`pip install torch==2.13.0 joeynmt importlib_metadata`). `--config` is a JoeyNMT configuration with `@DIR@` for the
-folder of its data. Each trains on one core of its own for so many minutes, side by side; then each translates the
-test set alone, on all cores.
+Needs the features of multi30k_cs2en (`snakemake data --config 'datasets=["multi30k_cs2en"]'`) and an environment with
+JoeyNMT (`pip install torch==2.13.0 joeynmt importlib_metadata`). `--config` is a JoeyNMT configuration with `@DIR@`
+for the folder of its data. Both train for the given time, side by side, on one core each; then each translates the
+test set by itself, on all cores.
 """
 
 import argparse
@@ -25,11 +25,14 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import Examples, SideExamples, load_examples
 from nmtcore.features.ragged import Ragged
+from nmtcore.layout import Layout, file_name
 from nmtcore.parquet import read_rows
-from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
+from nmtcore.segmentation.vocabulary import SPECIALS, UNK, Vocabulary
 
 ROOT = Path(__file__).resolve().parent.parent
+DATASET, SEGMENTATION = "multi30k_cs2en", "bpe_joint_6000"
 NAMES = {"train": "train", "dev": "val", "test": "test_2016_flickr"}
+"""JoeyNMT's names of the splits."""
 LANGUAGES = {"source": "cs", "target": "en"}
 
 
@@ -48,7 +51,7 @@ def main() -> None:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--joeynmt", type=Path, help="the Python of JoeyNMT's environment")
-    parser.add_argument("--config", type=Path, help="its configuration, with @DIR@")
+    parser.add_argument("--config", type=Path, help="JoeyNMT's configuration, with @DIR@")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--folder", type=Path, default=Path("results/benchmarks/peer"))
@@ -56,32 +59,35 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def data_folder(options: argparse.Namespace) -> Path:
-    return options.results / "multi30k_cs2en"
+def data_path(options: argparse.Namespace, file_type: str, **names: str) -> Path:
+    """Return a path of the data set, below the option `--results`."""
+    layout = Layout(results=str(options.results))
+    return Path(layout.path(file_type, dataset=DATASET, **names))
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write our subwords as text: JoeyNMT reads what we read."""
-    features = data_folder(options) / "features" / "bpe_joint_6000"
-    segmentation = data_folder(options) / "segmentation" / "bpe_joint_6000"
+    """Write the subwords and the merges as text, so that JoeyNMT reads the same data."""
+    segmentation = data_path(options, "segmentation", segmentation=SEGMENTATION)
     for split, name in NAMES.items():
         for side, language in LANGUAGES.items():
-            vocabulary = Vocabulary.load(segmentation / f"{side}.vocab")
-            rows = read_rows(features / f"{split}.{side}.parquet", columns=["ids"])
+            vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))
+            tokens = data_path(options, "tokens", segmentation=SEGMENTATION, split=split, side=side)
+            rows = read_rows(tokens, columns=["ids"])
             text = "".join(" ".join(vocabulary.tokens(row["ids"])) + "\n" for row in rows)
             (options.folder / f"{name}.bpe.{language}").write_text(text, encoding="utf-8")
-    (options.folder / "codes").write_text((segmentation / "codes").read_text(encoding="utf-8"), encoding="utf-8")
+    codes = (segmentation / file_name("joint_codes")).read_text(encoding="utf-8")
+    (options.folder / "codes").write_text(codes, encoding="utf-8")
 
 
 def run_both(options: argparse.Namespace) -> None:
-    """Train both for the same time, each on its core; then let each decode alone."""
+    """Train both for the same time, on one core each; then run the decoding of each by itself."""
     text = options.config.read_text(encoding="utf-8").replace("@DIR@", str(options.folder.resolve()))
     text = re.sub(r"validation_freq: \d+", "validation_freq: 300", re.sub(r"updates: \d+", "updates: 1000000", text))
     config = options.folder / "joey.yaml"
     config.write_text(text, encoding="utf-8")
-    one = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    joey = start([options.joeynmt, "-m", "joeynmt", "train", config], 0, one, options.folder / "joey.log")
-    ours = start(ourselves(options, "train"), 1, one, options.folder / "ours.log")
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    joey = start([options.joeynmt, "-m", "joeynmt", "train", config], 0, one_thread, options.folder / "joey.log")
+    ours = start(own_command(options, "train"), 1, one_thread, options.folder / "ours.log")
     time.sleep(options.minutes * 60)
     for process in (joey, ours):
         process.terminate()
@@ -89,12 +95,12 @@ def run_both(options: argparse.Namespace) -> None:
     with open(options.folder / "joey_test.log", "w") as log:
         command = [options.joeynmt, "-m", "joeynmt", "test", config]
         subprocess.run([str(part) for part in command], stdout=log, stderr=subprocess.STDOUT, check=True)
-    subprocess.run([str(part) for part in ourselves(options, "decode")], check=True)
+    subprocess.run([str(part) for part in own_command(options, "decode")], check=True)
 
 
-def ourselves(options: argparse.Namespace, part: str) -> list:
-    here = [sys.executable, __file__, "--part", part, "--results", options.results, "--folder", options.folder]
-    return [*here, "--minutes", options.minutes]
+def own_command(options: argparse.Namespace, part: str) -> list:
+    command = [sys.executable, __file__, "--part", part, "--results", options.results, "--folder", options.folder]
+    return [*command, "--minutes", options.minutes]
 
 
 def start(command: list, core: int, environment: dict, log: Path) -> subprocess.Popen:
@@ -103,8 +109,8 @@ def start(command: list, core: int, environment: dict, log: Path) -> subprocess.
 
 
 def settings() -> RunSettings:
-    """The configuration's sizes in our words; see JoeyNMT's file for each."""
-    run = Project.load(ROOT / "config").run("multi30k_cs2en", "transformer_base", "small", 1)
+    """Return settings that agree with those of JoeyNMT's configuration."""
+    run = Project.load(ROOT / "config").run(DATASET, "transformer_base", "small", 1)
     shape = {"width": 128, "feed_forward": 512, "encoder_layers": 3, "decoder_layers": 3, "heads": 4}
     batch = replace(run.training.batch, size=2048, max_length=100)
     schedule = replace(run.training.schedule, peak=0.002, warmup=800)
@@ -116,22 +122,23 @@ def settings() -> RunSettings:
 
 
 def load(options: argparse.Namespace) -> tuple[dict[str, Examples], dict[str, Vocabulary]]:
-    """Load the features with a vocabulary a side, as JoeyNMT makes them: what occurs in training."""
-    folder = data_folder(options) / "features" / "bpe_joint_6000"
-    joint = Vocabulary.load(data_folder(options) / "segmentation" / "bpe_joint_6000" / "source.vocab")
+    """Load the features with one vocabulary per side, as in JoeyNMT: the subwords that occur in training."""
+    folder = data_path(options, "features", segmentation=SEGMENTATION)
+    segmentation = data_path(options, "segmentation", segmentation=SEGMENTATION)
+    joint = Vocabulary.load(segmentation / file_name("vocabulary", side="source"))
     examples = {split: load_examples(folder, split) for split in NAMES}
     vocabularies = {}
     for side in LANGUAGES:
         counts = Counter(getattr(examples["train"], side).ids.values.tolist())
         kept = [number for number, _ in counts.most_common() if number >= len(SPECIALS)]
-        table = np.full(len(joint.entries), 1, dtype=np.int32)
-        table[kept] = np.arange(len(SPECIALS), len(SPECIALS) + len(kept))
+        new_ids = np.full(len(joint.entries), UNK, dtype=np.int32)
+        new_ids[kept] = np.arange(len(SPECIALS), len(SPECIALS) + len(kept))
         vocabularies[side] = Vocabulary((*SPECIALS, *(joint.entries[number] for number in kept)))
-        for split, whole in examples.items():
-            old = getattr(whole, side)
-            ids = Ragged(table[old.ids.values], old.ids.offsets)
+        for split, pairs in examples.items():
+            old = getattr(pairs, side)
+            ids = Ragged(new_ids[old.ids.values], old.ids.offsets)
             new = SideExamples(ids=ids, word_of_subword=old.word_of_subword)
-            examples[split] = replace(whole, **{side: new})
+            examples[split] = replace(pairs, **{side: new})
     return examples, vocabularies
 
 
@@ -145,14 +152,14 @@ def build(run, vocabularies: dict[str, Vocabulary]):
 
 
 def scorer(examples: Examples, vocabulary: Vocabulary, options: argparse.Namespace, split: str):
-    """BLEU as JoeyNMT's configuration computes it: 13a on Moses tokens with the subwords joined."""
+    """Return a function that computes BLEU as JoeyNMT's configuration does: 13a on joined Moses tokens."""
     from nmtcore.evaluation.bleu import score_text
 
-    corpus = data_folder(options) / "corpus" / f"{split}.parquet"
+    corpus = data_path(options, "pairs", split=split)
     references = [" ".join(row["target_words"]) for row in read_rows(corpus, columns=["target_words"])]
 
-    def score(found) -> float:
-        texts = [" ".join(vocabulary.tokens(best[0].tokens)).replace("@@ ", "") for best in found]
+    def score(translations) -> float:
+        texts = [" ".join(vocabulary.tokens(best[0].tokens)).replace("@@ ", "") for best in translations]
         return score_text(texts, references, text="tokens")["bleu"]
 
     return score
@@ -178,7 +185,7 @@ def train_ours(options: argparse.Namespace) -> None:
         examples["train"],
         examples["dev"],
         log_folder=options.folder,
-        checkpoint_folder=options.folder / "checkpoints",
+        checkpoint_folder=options.folder / file_name("checkpoints"),
         validate=validate,
     )
 
@@ -189,19 +196,19 @@ def decode_ours(options: argparse.Namespace) -> None:
 
     run, (examples, vocabularies) = settings(), load(options)
     model = build(run, vocabularies)
-    checkpoints = Checkpoints(options.folder / "checkpoints")
+    checkpoints = Checkpoints(options.folder / file_name("checkpoints"))
     checkpoints.load_average(model, [checkpoints.newest()])
     score = scorer(examples["test"], vocabularies["target"], options, "test")
     began = time.monotonic()
-    found = translate_examples(model, examples["test"], run.decoding)
+    translations = translate_examples(model, examples["test"], run.decoding)
     seconds = time.monotonic() - began
-    (options.folder / "ours_test.json").write_text(json.dumps({"seconds": seconds, "bleu": score(found)}))
+    (options.folder / "ours_test.json").write_text(json.dumps({"seconds": seconds, "bleu": score(translations)}))
 
 
 def report(options: argparse.Namespace) -> None:
     joey, ours = ((options.folder / f"{name}.log").read_text() for name in ("joey", "ours"))
-    speeds = [float(found) for found in re.findall(r"Tokens per Sec:\s+(\d+)", joey)]
-    lines = (options.folder / "checkpoints" / "training.jsonl").read_text().splitlines()
+    speeds = [float(speed) for speed in re.findall(r"Tokens per Sec:\s+(\d+)", joey)]
+    lines = (options.folder / file_name("checkpoints") / file_name("history")).read_text().splitlines()
     ours_speeds = [entry["tokens_per_second"] for entry in map(json.loads, lines) if "tokens_per_second" in entry]
     joey_dev = re.findall(r"bleu:\s+([\d.]+)", joey)
     ours_dev = re.findall(r"minute ([\d.]+): greedy dev BLEU ([\d.]+)", ours)

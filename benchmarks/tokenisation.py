@@ -1,10 +1,10 @@
-"""Lines a second of everything that is done with words, ours beside the bare library, in turns in one run.
+"""Lines per second of tokenisation, truecasing and their inverses, compared with the bare library.
 
     python benchmarks/tokenisation.py FOLDER [--lines N] [--rounds N]
 
-FOLDER is the folder of real corpora (multi30k/, news/). Each round runs both over the same lines, one after the other;
-the best round of each counts. Ours starts every round without what it remembers of earlier ones. The results must be
-equal, word for word, except where sacremoses differs from Moses and ours does not: those lines are counted.
+FOLDER holds real corpora (multi30k/, news/). Each round runs both over the same lines, one after the other; the best
+round of each counts. Our caches are cleared before every round. The outputs must be equal word for word, except in
+lines where sacremoses differs from Moses and ours does not; these are counted.
 """
 
 import argparse
@@ -29,50 +29,50 @@ JAPANESE = "news/en-ja/train.ja"
 
 
 class Race(NamedTuple):
-    """Two ways to the same result."""
+    """Two implementations of one operation."""
 
-    what: str
+    operation: str
     ours: Callable[[], Any]
     bare: Callable[[], Any]
-    alike: bool = True
-    """Whether the results must be equal."""
+    must_be_equal: bool = True
+    """Whether the outputs must be equal."""
 
 
 def main() -> None:
-    """Read the command line."""
+    """Print the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--lines", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     print(f"{'':36} {'ours':>10} {'bare':>10}   ratio  differ   (lines/s; lines)")
     for name in (*TEXTS, JAPANESE):
-        lines = (chosen.folder / name).read_text(encoding="utf-8").split("\n")[: chosen.lines]
+        lines = (options.folder / name).read_text(encoding="utf-8").split("\n")[: options.lines]
         for race in japanese_races(lines) if name == JAPANESE else moses_races(lines, name[-2:]):
-            ours, bare, differ = run(race, chosen.rounds)
+            ours, bare, differ = run(race, options.rounds)
             rates = len(lines) / ours, len(lines) / bare
             figures = f"{rates[0]:10.0f} {rates[1]:10.0f} {rates[0] / rates[1]:7.2f} {differ:7}"
-            print(f"{name:20} {race.what:15} {figures}", flush=True)
+            print(f"{name:20} {race.operation:15} {figures}", flush=True)
 
 
 def run(race: Race, rounds: int) -> tuple[float, float, int]:
-    """Give the best times of both, in seconds, and how many lines differ; none may unless the race says so."""
+    """Return the best times of both, in seconds, and the number of lines that differ."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
-        made = []
-        for side, way in enumerate((race.ours, race.bare)):
+        outputs = []
+        for index, function in enumerate((race.ours, race.bare)):
             moses.moses_tokenizer.cache_clear()
             moses.moses_detokenizer.cache_clear()
             start = time.perf_counter()
-            made.append(way())
-            times[side].append(time.perf_counter() - start)
-        assert made[0] == made[1] or not race.alike, race.what
-    differ = 0 if race.alike else sum(ours != bare for ours, bare in zip(*made, strict=True))
+            outputs.append(function())
+            times[index].append(time.perf_counter() - start)
+        assert outputs[0] == outputs[1] or not race.must_be_equal, race.operation
+    differ = 0 if race.must_be_equal else sum(ours != bare for ours, bare in zip(*outputs, strict=True))
     return min(times[0]), min(times[1]), differ
 
 
 def moses_races(lines: list[str], language: str) -> Iterator[Race]:
-    """Race against sacremoses."""
+    """Yield the comparisons with sacremoses."""
     import sacremoses
 
     words = WordTokenizer(WordsSettings(), language)
@@ -85,19 +85,19 @@ def moses_races(lines: list[str], language: str) -> Iterator[Race]:
         "tokenise",
         lambda: [words.split(line) for line in lines],
         lambda: [tokenizer.tokenize(line, escape=False) for line in lines],
-        alike=False,
+        must_be_equal=False,
     )
     yield Race(
         "detokenise",
         lambda: list(map(words.join, sentences)),
         lambda: [detokenizer.detokenize(sentence, unescape=False) for sentence in sentences],
-        alike=False,
+        must_be_equal=False,
     )
     yield from truecase_races(sentences, texts)
 
 
 def truecase_races(sentences: list[list[str]], texts: list[str]) -> Iterator[Race]:
-    """Race learning and applying a model; ours from and to Parquet's columns."""
+    """Yield the comparisons of truecasing: learning a model from Parquet, and applying it to lists and columns."""
     import sacremoses
 
     with tempfile.TemporaryDirectory() as name:
@@ -105,29 +105,29 @@ def truecase_races(sentences: list[list[str]], texts: list[str]) -> Iterator[Rac
         rows = ({"id": i, "source": "", "target": "", "origin": "", "source_words": words, "target_words": []}
                 for i, words in enumerate(sentences))  # fmt: skip
         write_rows(raw, PAIR_SCHEMA, rows)
-        theirs = sacremoses.MosesTruecaser()
+        bare_truecaser = sacremoses.MosesTruecaser()
 
         def learn_ours() -> bytes:
             learn_truecaser(raw, "source", ours)
             return ours.read_bytes()
 
         def learn_bare() -> bytes:
-            theirs.train(sentences, save_to=str(bare))
+            bare_truecaser.train(sentences, save_to=str(bare))
             return bare.read_bytes()
 
         yield Race("learn truecase", learn_ours, learn_bare)
         truecaser, column = Truecaser.load(ours), pa.array(sentences)
-    bare_lines = [theirs.truecase(text, use_known=True) for text in texts]
+    bare_lines = [bare_truecaser.truecase(text, use_known=True) for text in texts]
     yield Race(
         "truecase",
         lambda: list(map(truecaser, sentences)),
-        lambda: [theirs.truecase(text, use_known=True) for text in texts],
+        lambda: [bare_truecaser.truecase(text, use_known=True) for text in texts],
     )
     assert truecaser.truecase_column(column).to_pylist() == bare_lines
     yield Race(
         "truecase column",
         lambda: len(truecaser.truecase_column(column)),
-        lambda: len([theirs.truecase(text, use_known=True) for text in texts]),
+        lambda: len([bare_truecaser.truecase(text, use_known=True) for text in texts]),
     )
     detruecaser = sacremoses.MosesDetruecaser()
     yield Race(
@@ -138,7 +138,7 @@ def truecase_races(sentences: list[list[str]], texts: list[str]) -> Iterator[Rac
 
 
 def japanese_races(lines: list[str]) -> Iterator[Race]:
-    """Race against bare MeCab."""
+    """Yield the comparison with bare MeCab."""
     import ipadic
     import MeCab
 

@@ -1,4 +1,4 @@
-"""The command line of `nmtcore`: translating, parsing and exporting attention with a trained model."""
+"""The command line of `nmtcore`: using a trained model, and writing the schemas of configuration files."""
 
 import argparse
 import os
@@ -36,12 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    top = argparse.ArgumentParser(prog="nmtcore", description="Use a trained model.")
+    top = argparse.ArgumentParser(prog="nmtcore", description="Use a trained model, or describe the configuration.")
     top.add_argument("--version", action="version", version=f"nmtcore {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_translate(commands)
     _add_parse(commands)
     _add_attention(commands)
+    _add_schema(commands)
     return top
 
 
@@ -205,6 +206,32 @@ def _run_attention(chosen: argparse.Namespace) -> None:
     bundle = load_observed_bundle(chosen.model, _device(chosen.device))
     folders = _model_folders(chosen, bundle)
     write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=folders)
+
+
+def _add_schema(commands: argparse._SubParsersAction) -> None:
+    description = "Write the JSON Schemas of all configuration files, with which editors complete and check them."
+    command = commands.add_parser("schema", help=description, description=description)
+    command.set_defaults(run=_run_schema)
+    command.add_argument(
+        "folder",
+        metavar="FOLDER",
+        type=Path,
+        nargs="?",
+        default=Path("config/schemas"),
+        help="the folder to write them to (default: %(default)s)",
+    )
+    command.add_argument("--readme", type=Path, metavar="FILE", help="also update the marked tables of a Markdown file")
+
+
+def _run_schema(chosen: argparse.Namespace) -> None:
+    from nmtcore.config.schema_files import write_schemas
+    from nmtcore.config.settings_tables import update_tables
+
+    for path in write_schemas(chosen.folder):
+        print(path)
+    if chosen.readme is not None:
+        update_tables(chosen.readme)
+        print(chosen.readme)
 
 
 def _device(name: str) -> str:

@@ -39,7 +39,7 @@ _ADVICE = {
 
 
 @contextmanager
-def explained(path: str | Path) -> Iterator[None]:
+def explain_os_errors(path: str | Path) -> Iterator[None]:
     """Turn an operating system's error about `path` into a `UserError` that explains it."""
     try:
         yield

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     check_output_path(path)
     path = Path(path).resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with explained(path):
+    with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield temporary
@@ -34,7 +34,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 def check_output_path(path: str | Path) -> None:
     """Raise `UserError` if `path` exists and is not a regular file, which writing would replace."""
     path = Path(path)
-    with explained(path):
+    with explain_os_errors(path):
         if path.exists() and not path.is_file():
             obstacle = "a folder" if path.is_dir() else "not a regular file"
             raise UserError(f"{path} is {obstacle}: choose another output file.")
@@ -60,7 +60,7 @@ def write_lines(path: str | Path, lines: list[str]) -> None:
 
 def read_lines(path: str | Path) -> list[str]:
     """Read the lines of a UTF-8 file; only `\\n` ends a line, not U+2028 and the like."""
-    with explained(path), open(path, encoding="utf-8", newline="\n") as file:
+    with explain_os_errors(path), open(path, encoding="utf-8", newline="\n") as file:
         text = file.read()
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
@@ -73,7 +73,7 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file. Raises `UserError` if it is missing or is not valid JSON."""
-    with explained(path):
+    with explain_os_errors(path):
         text = Path(path).read_text(encoding="utf-8")
     try:
         return json.loads(text)

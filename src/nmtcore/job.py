@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TextIO
 
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
 from nmtcore.config.yaml_files import config_file, read_yaml
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.unfinished import outputs_recorded
 
 
@@ -24,7 +24,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     """
     log = str(snakemake.log[0])
     terminal = os.fdopen(os.dup(2), "w", encoding="utf-8")
-    with explained(log):
+    with explain_os_errors(log):
         os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for stream in (1, 2):
@@ -33,7 +33,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     try:
         layout = job_settings(snakemake).layout
-        with explained(log), outputs_recorded(snakemake.output, layout=layout):
+        with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
             yield terminal
     except UserError as error:
         print(error, file=sys.stderr)
@@ -61,7 +61,7 @@ def has_nvidia_driver() -> bool:
 
 
 def prepare_jobs(folder: str) -> None:
-    """Set the environment of the jobs that this process starts: where to import the package from, and how to wait."""
+    """Set the environment of this process's jobs: the folder of the package, and how torch's threads wait."""
     others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *others])
     # By default, torch's threads spin while they wait, and so take cores from the threads that they wait for: with two

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import atomic_path
 
 ROWS_PER_GROUP = 10_000
@@ -63,7 +63,7 @@ def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any
 
 def open_file(path: str | Path) -> pq.ParquetFile:
     """Open a Parquet file. Raises `UserError` if it is missing, truncated or not a Parquet file."""
-    with explained(path):
+    with explain_os_errors(path):
         try:
             return pq.ParquetFile(path)
         except pa.ArrowInvalid as error:
@@ -73,7 +73,7 @@ def open_file(path: str | Path) -> pq.ParquetFile:
 
 
 def row_count(path: str | Path) -> int:
-    """Return the number of rows, which the file's footer has."""
+    """Read the number of rows from the file's footer."""
     with open_file(path) as file:
         return file.metadata.num_rows
 

@@ -1,12 +1,16 @@
 """Every setting has a description, which the schemas and config/README.md show."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Literal
 
 import pytest
 from settings_classes import settings_classes
 
+from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.descriptions import descriptions, summary
+from nmtcore.config.features import FEATURES
 from nmtcore.config.training import TrainingSettings
 
 SETTINGS = {name: cls for name, cls in settings_classes().items() if name.endswith(("Settings", "Options", "Entry"))}
@@ -22,6 +26,25 @@ def test_every_setting_has_a_description(name):
         assert "|" not in text.replace("|||", ""), f"{name}: a table's cell cannot hold a bar: {text}"
 
 
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_component_says_what_it_needs(name):
+    cls = COMPONENTS[name]
+    if isinstance(cls.needs, Mapping):
+        needs = [f"{FEATURES[f].annotation} on the {side} side" for side in cls.needs for f in cls.needs[side]]
+        assert all(f"Needs {need}" in summary(cls) for need in needs)
+
+
+@pytest.mark.parametrize("name", ANNOTATORS)
+def test_an_annotator_says_what_it_gives(name):
+    cls = ANNOTATORS[name]
+    given = summary(cls).partition("Gives ")[2]
+    assert all(annotation in given for annotation in cls(**example(cls)).gives)
+
+
+def example(cls):
+    return {field.name: "a" for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
+
+
 def test_descriptions_come_from_the_docstrings_below_the_fields():
     assert descriptions(TrainingSettings)["checkpoint_every"] == "Updates between checkpoints."
 
@@ -29,7 +52,7 @@ def test_descriptions_come_from_the_docstrings_below_the_fields():
 def test_a_class_inherits_descriptions_and_may_replace_them():
     assert {"size", "also"} <= descriptions(Derived).keys()
     assert descriptions(Derived) == {"size": "Size of it.", "also": "Another text."}
-    assert summary(Derived) == "A class with a long first paragraph."
+    assert summary(Derived) == "A class with a long docstring. It has two paragraphs."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,10 +68,10 @@ class Base:
 
 @dataclasses.dataclass(frozen=True)
 class Derived(Base):
-    """A class with a long
-    first paragraph.
+    """A class with a long docstring.
 
-    And more.
+    It has
+    two paragraphs.
     """
 
     size: int = 2

@@ -19,28 +19,28 @@ batch_settings = st.builds(
 
 
 def lengths_of(sizes: list[tuple[int, int]]) -> Lengths:
-    source_I, target_I = np.array(sizes).T
-    return Lengths(source_I=source_I, target_I=target_I)
+    source, target = np.array(sizes).T
+    return Lengths(source=source, target=target)
 
 
 def size(rows: np.ndarray, lengths: Lengths, unit: str) -> int:
     """Compute the size of a batch, pair by pair."""
     if unit == "sentences":
         return len(rows)
-    return len(rows) * max(max(int(lengths.source_I[i]), int(lengths.target_I[i])) for i in rows)
+    return len(rows) * max(max(int(lengths.source[i]), int(lengths.target[i])) for i in rows)
 
 
 @given(pairs, batch_settings, st.integers(0, 5), st.integers(0, 5))
 def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(sizes, settings, seed, epoch):
     lengths = lengths_of(sizes)
-    kept = rows_within_length(lengths.source_I - 1, lengths.target_I - 1, max_length=20)
+    kept = rows_within_length(lengths.source - 1, lengths.target - 1, max_length=20)
     assert kept.tolist() == [i for i, (a, b) in enumerate(sizes) if a <= 21 and b <= 21]
     plan = plan_epoch(lengths, kept, settings, seed=seed, epoch=epoch)
     batches = [plan[step] for step in range(len(plan))]
     assert sorted(row for batch in batches for row in batch) == kept.tolist()
     for batch in batches:
         assert len(batch) == 1 or size(batch, lengths, settings.unit) <= settings.size
-        order = [(lengths.longer_I[row], lengths.shorter_I[row]) for row in batch]
+        order = [(lengths.longer[row], lengths.shorter[row]) for row in batch]
         assert order == sorted(order)
 
 
@@ -50,7 +50,7 @@ def test_every_pair_of_a_batch_goes_to_one_device(sizes, settings, world_size):
     plan = plan_epoch(lengths, np.arange(len(sizes)), settings, seed=1, epoch=0)
     for step in range(len(plan)):
         parts = [
-            micro_batches(plan[step], lengths.longer_I, settings, rank=rank, world_size=world_size)
+            micro_batches(plan[step], lengths.longer, settings, rank=rank, world_size=world_size)
             for rank in range(world_size)
         ]
         pieces = [piece for part in parts for piece in part]
@@ -61,7 +61,7 @@ def test_every_pair_of_a_batch_goes_to_one_device(sizes, settings, world_size):
             assert len(piece) == 1 or size(piece, lengths, settings.unit) <= (settings.device_size or settings.size)
 
 
-def test_device_r_of_n_gets_every_nth_pair_in_micro_batches_of_the_device_size():
+def test_devices_get_every_nth_pair_in_micro_batches_of_their_size():
     longer = np.array([2, 3, 3, 4, 5, 5, 6, 7, 8, 9])
     settings = BatchSettings(size=90, device_size=12)
     parts = [micro_batches(np.arange(10), longer, settings, rank=rank, world_size=3) for rank in range(3)]
@@ -99,16 +99,16 @@ def test_a_plan_depends_only_on_seed_and_epoch():
 @pytest.mark.parametrize("unit", ["tokens", "sentences"])
 def test_sorting_within_pools_saves_most_of_the_padding(unit):
     generator = np.random.default_rng(0)
-    source_I = generator.integers(2, 60, 20_000)
-    target_I = np.maximum(2, source_I + generator.integers(-4, 5, len(source_I)))
-    lengths = Lengths(source_I=source_I, target_I=target_I)
+    source = generator.integers(2, 60, 20_000)
+    target = np.maximum(2, source + generator.integers(-4, 5, len(source)))
+    lengths = Lengths(source=source, target=target)
 
     def padding(pool: int) -> float:
         settings = BatchSettings(unit=unit, size=4096 if unit == "tokens" else 64, pool=pool)
-        plan = plan_epoch(lengths, np.arange(len(source_I)), settings, seed=1, epoch=0)
+        plan = plan_epoch(lengths, np.arange(len(source)), settings, seed=1, epoch=0)
         batches = [plan[step] for step in range(len(plan))]
-        positions = sum(len(b) * (lengths.source_I[b].max() + lengths.target_I[b].max()) for b in batches)
-        return 1 - (lengths.source_I.sum() + lengths.target_I.sum()) / positions
+        positions = sum(len(b) * (lengths.source[b].max() + lengths.target[b].max()) for b in batches)
+        return 1 - (lengths.source.sum() + lengths.target.sum()) / positions
 
     assert padding(20) < 0.15 < padding(1) / 2
 
@@ -116,6 +116,6 @@ def test_sorting_within_pools_saves_most_of_the_padding(unit):
 def test_batches_of_a_pool_are_shuffled():
     lengths = lengths_of([(1 + i % 50, 1 + i % 50) for i in range(2000)])
     plan = plan_epoch(lengths, np.arange(2000), BatchSettings(size=200, pool=1000), seed=1, epoch=0)
-    longest = [lengths.source_I[plan[step]].max() for step in range(len(plan))]
+    longest = [lengths.source[plan[step]].max() for step in range(len(plan))]
     assert longest != sorted(longest)
     assert abs(np.corrcoef(longest, range(len(longest)))[0, 1]) < 0.3

@@ -22,12 +22,12 @@ from nmtcore.training.training_data import prepare_training_data, unannotated
 from nmtcore.training.validation import perplexity
 
 
-def train_tiny(folder, run, *, data=None, **others):
+def train_tiny(folder, run, *, data=None, **options):
     """Train in this process; return the state of the last checkpoint, the model, and the lines of the log."""
-    model = others.pop("model", None) or tiny.model_of(run)
-    log = others.pop("log", lambda line: None)
+    model = options.pop("model", None) or tiny.model_of(run)
+    log = options.pop("log", lambda line: None)
     data = data or (tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1))
-    train(run, model, *data, log_folder=folder, checkpoint_folder=folder / "checkpoints", log=log, **others)
+    train(run, model, *data, log_folder=folder, checkpoint_folder=folder / "checkpoints", log=log, **options)
     newest = max((folder / "checkpoints").glob("0*.json"))
     lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
     return TrainingState.from_json(read_json(newest)["state"]), model, lines
@@ -387,7 +387,7 @@ def test_a_validation_interrupted_by_a_signal_is_repeated_after_resuming(tmp_pat
 
 
 @pytest.mark.parametrize(("size", "current"), [(None, "the whole batch, 160 tokens"), (80, "80 tokens")])
-def test_a_full_memory_is_an_error_and_smaller_pieces_resume(tmp_path, size, current):
+def test_a_full_memory_is_an_error_and_training_resumes_with_smaller_pieces(tmp_path, size, current):
     run = tiny.settings(max_updates=30, checkpoint_every=4, batch={"device_size": size})
     model, calls = tiny.model_of(run), []
 

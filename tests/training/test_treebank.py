@@ -57,13 +57,13 @@ def test_the_parser_learns_from_the_treebank(tmp_path, pairs):
 def test_one_update_divides_every_term_by_its_own_count(tmp_path):
     run = tiny.settings(parses=True, dropout=0.0, max_updates=1, batch={"device_size": 40})
     run = tiny.on_treebank(run, size=90)
-    data, bank = (tiny.examples(120), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
-    _, model, (line, *_) = train_tiny(tmp_path, run, data=data, treebank=bank, model=tiny.model_of(run).double())
+    data, gold_trees = (tiny.examples(120), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
+    _, model, (line, *_) = train_tiny(tmp_path, run, data=data, treebank=gold_trees, model=tiny.model_of(run).double())
 
     expected = tiny.model_of(run).double()
-    prepared = prepare_training_data(run, expected, *data, print, treebank=bank)
+    prepared = prepare_training_data(run, expected, *data, print, treebank=gold_trees)
     pairs = make_batch(data[0], prepared.plan(0)[0], expected.components)
-    trees = make_batch(bank, prepared.auxiliary.plan(0)[0], expected.components)
+    trees = make_batch(gold_trees, prepared.auxiliary.plan(0)[0], expected.components)
     assert 45 < int(trees.source_mask_BS.sum()) <= 90
     words, _ = expected.loss(pairs, label_smoothing=0.1, smoothing_over="all").parts
     (heads,) = expected.loss(trees).parts
@@ -137,9 +137,9 @@ def test_two_processes_compute_the_same_as_one(tmp_path, start_pair, pairs):
 
 def test_training_on_a_treebank_alone_ends_after_its_epochs(tmp_path):
     run = tiny.on_treebank(tiny.settings(parses=True, max_updates=None, max_epochs=2), pairs=False)
-    dev, bank = tiny.examples(20, seed=1), tiny.treebank()
-    state, model, _ = train_tiny(tmp_path, run, data=(None, dev), treebank=bank)
-    plan = prepare_training_data(run, model, None, dev, print, treebank=bank).plan
+    dev, gold_trees = tiny.examples(20, seed=1), tiny.treebank()
+    state, model, _ = train_tiny(tmp_path, run, data=(None, dev), treebank=gold_trees)
+    plan = prepare_training_data(run, model, None, dev, print, treebank=gold_trees).plan
     assert (state.epoch, state.update) == (2, len(plan(0)) + len(plan(1)))
 
 
@@ -161,10 +161,10 @@ def test_an_endless_plan_gives_the_same_batch_n_in_any_order():
 def test_sentences_that_train_nothing_are_counted(tmp_path):
     messages = []
     run = tiny.on_treebank(tiny.settings(parses=True, max_updates=2, batch={"max_length": 6}))
-    data, bank = (pairs_without_trees(), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
-    train_tiny(tmp_path / "some", run, data=data, treebank=bank, log=messages.append)
-    lengths = bank.source.ids.lengths
-    unparsed = sum(row[0] == -2 for row in bank.source.features["governor"] if len(row) <= 6)
+    data, gold_trees = (pairs_without_trees(), tiny.examples(20, seed=1)), tiny.treebank(unparsed=0.2)
+    train_tiny(tmp_path / "some", run, data=data, treebank=gold_trees, log=messages.append)
+    lengths = gold_trees.source.ids.lengths
+    unparsed = sum(row[0] == -2 for row in gold_trees.source.features["governor"] if len(row) <= 6)
     assert f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out." in messages
     assert f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them." in messages
     with pytest.raises(UserError, match=r"None of the 60 sentences of treebank_tiny \(tiny\) has a tree"):

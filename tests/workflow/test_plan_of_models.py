@@ -35,7 +35,7 @@ def test_a_missing_model_ends_planning(workplace, options):
     assert errors(refused) == [
         "Error: parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds "
         "meta.json): looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the "
-        "folder that holds it to `models` in config/config.yaml, or say --config 'models=[\"FOLDER\"]'."
+        "folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
     ]
     assert not (workplace.folder / "results").exists()
     assert not (workplace.folder / "downloads").exists()
@@ -146,6 +146,9 @@ def test_a_missing_folder_is_reported_once(empty):
     (empty.folder / "parsers").mkdir()
     folders = [f'mirrors=["/nope","{empty.mirror}","file:///nor","https://a.org/b"]', 'models=["parsers","parser"]']
     ran = empty.run("results/demo_en2de/corpus/dev.parquet", settings=folders)
-    warnings = [line for line in ran.output.splitlines() if "is no folder here" in line]
-    assert warnings == ["mirrors: /nope is no folder here.", "models: parser is no folder here."]
-    assert "is no folder here" not in empty.plan("data", settings=["datasets=[demo_en2de]"]).output
+    warnings = [line for line in ran.output.splitlines() if "does not exist" in line]
+    assert warnings == [
+        "mirrors: the folder /nope does not exist.",
+        "models: the folder parser does not exist.",
+    ]
+    assert "does not exist" not in empty.plan("data", settings=["datasets=[demo_en2de]"]).output

@@ -41,9 +41,8 @@ def check_plan(jobs):
     if not workflow.dryrun:
         missing += [line for name, line in by_hand.items() if model_of(name)]
     if missing:
-        raise UserError(
-            "\nError: ".join(missing)
-        )  # the first one gets its prefix from `end_planning`
+        # `end_planning` writes the prefix of the first message.
+        raise UserError("\nError: ".join(missing))
     announce(files)
     for sentence in by_hand.values():
         warn(sentence)

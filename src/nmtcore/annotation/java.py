@@ -21,7 +21,7 @@ from typing import ClassVar, Self
 
 from nmtcore.annotation.base import Annotator, NumberedSentence
 from nmtcore.config.annotators import CoreNlpSettings, EasyCcgSettings
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.syntax.annotation import Annotation, failed
 
 Words = Sequence[str]
@@ -120,7 +120,7 @@ class JavaAnnotator(Annotator):
         return self._annotate([[words] for words in portion])
 
     def _run(self, portions: Sequence[Portion], folder: Path) -> str | None:
-        with explained(folder):
+        with explain_os_errors(folder):
             command = self.command(portions, folder)
         patience = START_SECONDS + self._settings.seconds_a_sentence * max(map(len, portions))
         return run_java(

@@ -56,7 +56,10 @@ class AnnotatorSettings:
 
 @settings_class
 class ExistingSettings(AnnotatorSettings):
-    """The corpus's own trees (CzEng export, CoNLL-U, demo corpus)."""
+    """The corpus's own trees (CzEng export, CoNLL-U, demo corpus).
+
+    Gives dependencies, tags, ccg and constituency, as far as the corpus has them.
+    """
 
     @property
     def gives(self) -> tuple[str, ...]:
@@ -66,7 +69,10 @@ class ExistingSettings(AnnotatorSettings):
 
 @settings_class
 class SpacySettings(AnnotatorSettings):
-    """A spaCy pipeline with a parser, or with a tagger whose tags are CCG categories."""
+    """A spaCy pipeline with a parser, or with a tagger whose tags are CCG categories.
+
+    Gives dependencies and tags, or ccg with `tags: ccg`.
+    """
 
     model_holds = "meta.json"
     model: str
@@ -84,7 +90,10 @@ class SpacySettings(AnnotatorSettings):
 
 @settings_class
 class StanzaSettings(AnnotatorSettings):
-    """A Stanza pipeline for tokenised text: tags, lemmas, trees, and constituents if it has a model for them."""
+    """A Stanza pipeline for tokenised text: tags, lemmas, trees, and constituents if it has a model for them.
+
+    Gives dependencies and tags, and constituency with `constituency: true`.
+    """
 
     model_holds = "depparse.pt"
     model: str
@@ -102,7 +111,10 @@ class StanzaSettings(AnnotatorSettings):
 
 @settings_class
 class CoreNlpSettings(AnnotatorSettings):
-    """Stanford CoreNLP for English and German, by its command line; needs Java."""
+    """Stanford CoreNLP for English and German, by its command line; needs Java.
+
+    Gives dependencies and tags, or constituency with `analysis: constituents`.
+    """
 
     model_holds = "stanford-corenlp-*.jar"
     model: str = "corenlp"
@@ -124,7 +136,10 @@ class CoreNlpSettings(AnnotatorSettings):
 
 @settings_class
 class UdPipeSettings(AnnotatorSettings):
-    """UDPipe 1 (`ufal.udpipe`): tagger, lemmatiser and parser in one model file."""
+    """UDPipe 1 (`ufal.udpipe`): tagger, lemmatiser and parser in one model file.
+
+    Gives dependencies and tags.
+    """
 
     model: str
     """Name of a .udpipe file or of a folder with one in one of `models` of config.yaml, or a file of config/models."""
@@ -132,7 +147,10 @@ class UdPipeSettings(AnnotatorSettings):
 
 @settings_class
 class EasyCcgSettings(AnnotatorSettings):
-    """EasyCCG (Lewis and Steedman 2014): the supertags of its best derivation; needs Java."""
+    """EasyCCG (Lewis and Steedman 2014): the supertags of its best derivation; needs Java.
+
+    Gives ccg.
+    """
 
     model_holds = "easyccg.jar"
     model: str = "easyccg"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from nmtcore.config.recorded import SAME_SETTINGS, SettingsRecord, cut, differences, flatten_settings
+from nmtcore.config.recorded import SAME_SETTINGS, SettingsRecord, differences, flatten_settings, shorten
 
 MARK = "settings: "
 """Prefix of recorded settings among Snakemake's parameters."""
@@ -64,7 +64,7 @@ def explained_reason(reason: str) -> str:
     now, other_now, rest = _parameters(lists, " ; ")
     lines = [line for old in before for new in now for line in differences(old, new)]
     if other_before != other_now:
-        lines.append(f"{cut(other_before)} -> {cut(other_now)}")
+        lines.append(f"{shorten(other_before)} -> {shorten(other_now)}")
     if not lines:
         lines = [SAME_SETTINGS]
     return "\n        ".join([intro.rstrip(), *dict.fromkeys(lines), *([rest] if rest else [])])

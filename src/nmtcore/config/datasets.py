@@ -84,7 +84,7 @@ class DatasetSettings:
     """Language code of the source side."""
     target: str
     """Language code of the target side."""
-    corpora: dict[str, CorpusSettings]
+    corpora: dict[str, CorpusSettings] = field(default_factory=dict)
     """Corpora by name; a corpus that only `splits` names is a file of `corpora/`."""
     splits: dict[str, tuple[PartSettings, ...]]
     """Parts of corpora by split: `train`, `dev`, treebanks to compare parsers with (`gold_...`) or to train on

@@ -16,7 +16,7 @@ from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import plain
 
 _NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "gold")
-"""A name, the parsers of raw text (the corpus's trees are input files), and settings for after training."""
+"""The scale's name, the parsers of raw text (trees of the corpus are input files), and all that follows training."""
 
 
 def training_settings(run: RunSettings) -> SettingsRecord:

@@ -19,8 +19,8 @@ def descriptions(cls: type) -> dict[str, str]:
 
 
 def summary(cls: type) -> str:
-    """Give the first paragraph of the docstring of a class, in one line."""
-    return " ".join(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].split())
+    """Give the docstring of a class in one line."""
+    return " ".join((cls.__doc__ or "").split())
 
 
 def _own_descriptions(cls: type) -> dict[str, str]:

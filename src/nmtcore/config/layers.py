@@ -16,9 +16,9 @@ DECIDED_BY_SCALE = {
     "training": ("schedule", "batch", "validation", "max_updates", "checkpoint_every", "keep", "average"),
     "decoding": (),
 }
-"""The keys, by section, for which a scale overrides a system: they make the model and the run as small as the scale
-promises. For all other keys (such as dropout) the system overrides the scale, since they may be what it is
-about. Both override recipes and data sets."""
+"""The keys, by section, for which a scale overrides a system, so that the model and the run are as small as the scale
+promises. For all other keys (such as dropout) the system overrides the scale, since the system may be about them. Both
+override recipes and data sets."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -125,9 +125,9 @@ def _has(record: Mapping[str, Any], owner: str) -> bool:
 
 
 def _shorten_value(value: Any) -> str:
-    return cut("nothing" if value is None else json.dumps(value, ensure_ascii=False))
+    return shorten("nothing" if value is None else json.dumps(value, ensure_ascii=False))
 
 
-def cut(text: str) -> str:
-    """Cut a text after `MAX_SHOWN` characters."""
+def shorten(text: str) -> str:
+    """Shorten a text to `MAX_SHOWN` characters."""
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

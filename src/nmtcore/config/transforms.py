@@ -24,7 +24,13 @@ class TransformSettings:
 
 @settings_class
 class ParsingTaskSettings(TransformSettings):
-    """Use every source twice: once to be translated and once to be parsed (Currey and Heafield 2019)."""
+    """Use every source twice: once to be translated and once to be parsed (Currey and Heafield 2019).
+
+    In the training and development sets, every source occurs between two `<TR>`, to be translated, and between two
+    `<PA>`, to become its linearised parse; a source without a parse occurs once. The sentences of a scale count pairs,
+    and only translations are scored. Needs constituency on the source side, `segmentation: {also: constituency}`, and
+    no components that read syntax or parse.
+    """
 
     linearised_parses_of: ClassVar[Literal["constituency"]] = "constituency"
     without_syntax: ClassVar[str] = "it encloses sources in tags, which have no syntax"

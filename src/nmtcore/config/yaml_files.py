@@ -4,14 +4,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
     """Read a YAML file that holds a mapping. Raises `UserError` if it is not valid or has a duplicate key."""
     import yaml
 
-    with explained(path), open(path, encoding="utf-8") as file:
+    with explain_os_errors(path), open(path, encoding="utf-8") as file:
         try:
             values = yaml.load(file, Loader=_loader())
         except yaml.MarkedYAMLError as error:

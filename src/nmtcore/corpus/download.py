@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from nmtcore.config.corpora import FileSettings
 from nmtcore.corpus.partial import CHUNK, PartialDownload, SourceFailed, open_partial
 from nmtcore.corpus.sources import Source, list_sources, missing_manual
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import file_name, model_of
 
@@ -99,7 +99,7 @@ def _fetch(
         raise SourceFailed("there is no such file")
     length = source.length if source.length is not None else recorded.get("length")
     with (
-        explained(target),
+        explain_os_errors(target),
         _progress_bar(target.name, length, progress=progress) as show_length,
         open_partial(target, show_length) as partial,
     ):
@@ -164,7 +164,7 @@ def check_own_file(settings: FileSettings) -> None:
         return
     hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
     length = 0
-    with explained(settings.path), open(settings.path, "rb") as file:
+    with explain_os_errors(settings.path), open(settings.path, "rb") as file:
         while chunk := file.read(CHUNK):
             length += len(chunk)
             for file_hash in hashes.values():

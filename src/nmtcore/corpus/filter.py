@@ -22,7 +22,7 @@ from nmtcore.corpus.filters.pair_batch import FilterContext, PairBatch
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.parallel import available_cores, ordered_map
 from nmtcore.corpus.truecase import Truecaser, load_truecasers, truecase_pairs
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, read_batches, row_count, row_writer
 
@@ -58,7 +58,7 @@ def filter_split(
         rows=rows, others=other_raws, folder=output.parent, budget_bytes=budget_bytes, languages=settings.languages
     )  # fmt: skip
     processes = available_cores() if processes is None else processes
-    with explained(output):
+    with explain_os_errors(output):
         verdict = _verdicts(filters, raw, context, processes) if filters else np.zeros(rows, dtype=np.uint8)
     kept = int((verdict == 0).sum())
     if filters and not kept:

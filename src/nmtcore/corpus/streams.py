@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 
 MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"PK\x03\x04": "zip"}
 BLOCK = 1 << 16
@@ -58,7 +58,7 @@ def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.Buff
 @contextmanager
 def readable(path: str | Path) -> Iterator[None]:
     """Turn exceptions of the decompressors and the system about `path` into a `UserError`."""
-    with explained(path):
+    with explain_os_errors(path):
         try:
             yield
         except DECOMPRESSION_ERRORS as error:

@@ -1,4 +1,4 @@
-"""Translating the test splits and parsing the gold treebanks of a run; the scores are computed from these files."""
+"""Translating the test splits and parsing the gold treebanks of a run, into files from which scores are computed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from nmtcore.config.runs import RunSettings
-from nmtcore.errors import explained
+from nmtcore.errors import explain_os_errors
 from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.output import TextOutput
@@ -35,7 +35,7 @@ def translate_tests(
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
     output = TextOutput(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
-    with explained(hypotheses):
+    with explain_os_errors(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split in run.tests:
         examples = load_sources(run, bundle.transforms, features, split)
@@ -51,7 +51,7 @@ def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, d
     """Parse every gold treebank of a run in one process, and write {split}.parquet into the folder `parses`."""
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
-    with explained(parses):
+    with explain_os_errors(parses):
         parses.mkdir(parents=True, exist_ok=True)
     for split in run.gold:
         examples = load_sources(run, bundle.transforms, features, split)

@@ -30,7 +30,7 @@ from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import read_json, write_json
@@ -168,7 +168,7 @@ def save_bundle(
     `segmentation` is the folder of the vocabularies, codes and truecasing models that the model was trained with.
     """
     folder = Path(folder)
-    with _atomic_folder(folder) as partial, explained(folder):
+    with _atomic_folder(folder) as partial, explain_os_errors(folder):
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_weights(model)}
         save_file(tensors, partial / "weights.safetensors")
         write_json(partial / "run.json", run_to_json(run))
@@ -270,7 +270,7 @@ def _checked_files(folder: Path) -> set[str]:
     for name, expected in listed["files"].items():
         if not (folder / name).is_file():
             raise _incomplete(folder, name)
-        with explained(folder / name):
+        with explain_os_errors(folder / name):
             if _sha256(folder / name) != expected:
                 raise UserError(
                     f"{folder / name} is damaged or was changed: its sha256 differs from {MANIFEST}. Copy the model "
@@ -310,12 +310,12 @@ def _atomic_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces `folder` if the block succeeds, and is removed otherwise."""
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-    with explained(folder):
+    with explain_os_errors(folder):
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
     try:
         yield partial
-        with explained(folder):
+        with explain_os_errors(folder):
             if folder.exists():
                 os.replace(folder, old)
             os.replace(partial, folder)

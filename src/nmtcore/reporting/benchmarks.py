@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 
 
 def benchmark_seconds(files: Iterable[Path]) -> float | None:
@@ -15,7 +15,7 @@ def benchmark_seconds(files: Iterable[Path]) -> float | None:
     """
     total, measured = 0.0, False
     for path in files:
-        with explained(path), open(path, encoding="utf-8", newline="") as file:
+        with explain_os_errors(path), open(path, encoding="utf-8", newline="") as file:
             try:
                 values = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
             except (KeyError, TypeError, ValueError) as error:

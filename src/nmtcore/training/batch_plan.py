@@ -14,20 +14,20 @@ from nmtcore.config.training import BatchSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
-    """The padded lengths (int64) of both sides of every sentence pair; target lengths are 0 if there is no target."""
+    """Padded lengths (int64), one entry per sentence pair; target lengths are 0 if there are no targets."""
 
-    source_I: np.ndarray
-    target_I: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
 
     @property
-    def longer_I(self) -> np.ndarray:
+    def longer(self) -> np.ndarray:
         """The length of each pair's longer side: a batch's size in tokens is its rows times the largest of these."""
-        return np.maximum(self.source_I, self.target_I)
+        return np.maximum(self.source, self.target)
 
     @property
-    def shorter_I(self) -> np.ndarray:
+    def shorter(self) -> np.ndarray:
         """The length of each pair's shorter side."""
-        return np.minimum(self.source_I, self.target_I)
+        return np.minimum(self.source, self.target)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +56,14 @@ def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, s
     """
     generator = np.random.default_rng((seed, epoch))
     shuffled = generator.permutation(kept)
-    longer_I, shorter_I = lengths.longer_I, lengths.shorter_I
-    per_pool = _rows_per_pool(longer_I[shuffled], settings)
+    longer, shorter = lengths.longer, lengths.shorter
+    per_pool = _rows_per_pool(longer[shuffled], settings)
     ends: list[int] = []
     for start in range(0, len(shuffled), per_pool):
         pool = shuffled[start : start + per_pool]
-        pool = pool[np.lexsort((shorter_I[pool], longer_I[pool]))]
+        pool = pool[np.lexsort((shorter[pool], longer[pool]))]
         shuffled[start : start + per_pool] = pool
-        ends += (start + _batch_ends(longer_I[pool], unit=settings.unit, size=settings.size)).tolist()
+        ends += (start + _batch_ends(longer[pool], unit=settings.unit, size=settings.size)).tolist()
     stops = np.array(ends, dtype=np.int64)
     starts = np.concatenate([[0], stops[:-1]]).astype(np.int64)
     order = generator.permutation(len(stops))
@@ -94,35 +94,35 @@ class EndlessPlan:
         return self._current[number - self._first]
 
 
-def rows_within_length(source_I: np.ndarray, target_I: np.ndarray, *, max_length: int | None) -> np.ndarray:
+def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
     """Return the rows whose sides both have at most `max_length` subwords, `</s>` not counted; None means no limit."""
     if max_length is None:
-        return np.arange(len(source_I))
-    return np.flatnonzero((source_I <= max_length) & (target_I <= max_length))
+        return np.arange(len(source))
+    return np.flatnonzero((source <= max_length) & (target <= max_length))
 
 
 def micro_batches(
-    rows_B: np.ndarray, longer_I: np.ndarray, settings: BatchSettings, *, rank: int, world_size: int
+    rows_B: np.ndarray, longer: np.ndarray, settings: BatchSettings, *, rank: int, world_size: int
 ) -> list[np.ndarray]:
     """Pick the rows of a batch that go to device `rank`, and cut them into micro-batches.
 
     Row i of the batch goes to device i modulo `world_size`, so that all devices get sentences of similar lengths.
-    `longer_I` has the lengths of all pairs. If a batch has fewer rows than there are devices, some get an empty list.
+    `longer` has the lengths of all pairs. If a batch has fewer rows than there are devices, some get an empty list.
     """
     own_rows = rows_B[rank::world_size]
     if not len(own_rows):
         return []
     size = settings.device_size or settings.size
-    ends = _batch_ends(longer_I[own_rows], unit=settings.unit, size=size)
+    ends = _batch_ends(longer[own_rows], unit=settings.unit, size=size)
     return np.split(own_rows, ends[:-1])
 
 
 def validation_batches(lengths: Lengths, settings: BatchSettings) -> list[np.ndarray]:
     """Cut all rows, shortest first, into batches that fit one device."""
-    rows_I = np.lexsort((lengths.shorter_I, lengths.longer_I))
+    rows = np.lexsort((lengths.shorter, lengths.longer))
     size = settings.device_size or settings.size
-    ends = _batch_ends(lengths.longer_I[rows_I], unit=settings.unit, size=size)
-    return np.split(rows_I, ends[:-1])
+    ends = _batch_ends(lengths.longer[rows], unit=settings.unit, size=size)
+    return np.split(rows, ends[:-1])
 
 
 def _rows_per_pool(longer: np.ndarray, settings: BatchSettings) -> int:

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import atomic_path, read_json, write_json
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
@@ -100,7 +100,7 @@ class Checkpoints:
         """Read a checkpoint's state. Raises `UserError` if the state or the tensors are damaged."""
         path = self._tensor_path(update)
         content = read_json(self._state_path(update))
-        with explained(path):
+        with explain_os_errors(path):
             digest = _file_sha256(path)
         try:
             state = TrainingState.from_json(content["state"])

@@ -1,4 +1,4 @@
-"""The processes of a training under torchrun: their ranks and devices, and what they sum and share."""
+"""The processes of a training under torchrun: ranks, devices, and exchanges between processes."""
 
 import datetime
 import os

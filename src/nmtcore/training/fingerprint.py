@@ -9,7 +9,7 @@ from typing import Any
 from nmtcore.config.depends import training_settings
 from nmtcore.config.recorded import SAME_SETTINGS, differences
 from nmtcore.config.runs import RunSettings
-from nmtcore.errors import explained
+from nmtcore.errors import explain_os_errors
 from nmtcore.files import read_json, write_json
 
 VERSION = 1
@@ -20,7 +20,7 @@ def hash_files(paths: Sequence[Path]) -> dict[str, str]:
     """Return the sha256 of each file that training reads, by file name."""
     hashes = {}
     for path in paths:
-        with explained(path), open(path, "rb") as file:
+        with explain_os_errors(path), open(path, "rb") as file:
             hashes[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()
     return hashes
 

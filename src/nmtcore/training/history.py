@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from nmtcore.errors import explained
+from nmtcore.errors import explain_os_errors
 from nmtcore.files import read_lines, write_lines
 from nmtcore.layout import file_name
 
@@ -15,7 +15,9 @@ TRANSLATION_LOSS = "loss/translation"
 
 
 class History:
-    """The open log `folder/training.jsonl`; opening it deletes lines about updates after `update`, which were lost.
+    """The open log `folder/training.jsonl`; opening it deletes the lines about updates after `update`.
+
+    A killed process has lost those updates; the next attempt repeats them.
 
     A training line has these keys:
     - "update": the last update of the line; "updates": how many updates it covers; "epoch" (from 1)
@@ -36,7 +38,7 @@ class History:
         if self.path.exists():
             kept = [line for line in read_lines(self.path) if _is_up_to(line, update)]
             write_lines(self.path, kept)
-        with explained(self.path):
+        with explain_os_errors(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
         self._board = _open_tensorboard(folder / "tensorboard")
         records = [json.loads(line) for line in kept]
@@ -47,7 +49,7 @@ class History:
 
     def write(self, record: dict[str, Any]) -> None:
         """Add a line; replace numbers that are not finite by null."""
-        with explained(self.path):
+        with explain_os_errors(self.path):
             self._file.write(json.dumps(_finite_or_null(record)) + "\n")
             self._file.flush()
         self._add_points(_finite_or_null(record))
@@ -102,7 +104,7 @@ def _open_tensorboard(folder: Path) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    with explained(folder):
+    with explain_os_errors(folder):
         for path in folder.glob("events.out.tfevents.*"):
             path.write_bytes(b"")
     return SummaryWriter(str(folder), purge_step=0)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nmtcore.errors import UserError, explained
+from nmtcore.errors import UserError, explain_os_errors
 
 BEAT = 5.0
 """Seconds between heartbeats."""
@@ -26,7 +26,7 @@ PATIENCE = 3600.0
 
 
 class Lock:
-    """A lock that this process holds; `check_held()` before each write that only one trainer may do."""
+    """A lock that this process holds; call `check_held()` before each write that only one trainer may do."""
 
     def __init__(self, path: Path, token: str) -> None:
         self.path = path
@@ -35,7 +35,7 @@ class Lock:
         self._thread: threading.Thread | None = None
 
     def check_held(self) -> None:
-        """Raise `UserError` if another trainer took the lock while this one was suspended for more than `STALE`."""
+        """Raise `UserError` if another trainer took the lock while this one was suspended (over `STALE` s)."""
         if _read_holder(self.path).get("token") not in (self._token, None):
             raise UserError(
                 f"Another trainer took {self.path} while this one was suspended: this one ends and writes nothing."
@@ -108,11 +108,11 @@ def _acquire(lock: Lock, log: Callable[[str], None], stale: float, patience: flo
 def _write_holder(path: Path, token: str, count: int, flags: int) -> bool:
     """Write this process into the lock file, always with the same length.
 
-    Return False if the file exists but `flags` want a new one, or is missing but they want an existing one.
+    Return False if the file exists but `flags` require a new one, or is missing but `flags` require an existing one.
     """
     pid = os.getpid()
     holder = {"host": _host(), "pid": pid, "started": _started(pid), "token": token, "beat": f"{count:010d}"}
-    with explained(path):
+    with explain_os_errors(path):
         try:
             file = os.open(path, flags, 0o644)
         except (FileExistsError, FileNotFoundError):
@@ -135,7 +135,7 @@ def _read_holder(path: Path) -> dict:
 
 
 def _remove_lock(path: Path, holder: dict) -> None:
-    """Remove the lock of a dead holder, but put back another one's: another waiter may have taken it meanwhile."""
+    """Remove the lock of a dead holder; put it back if another waiter has taken it in the meantime."""
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         os.rename(path, aside)

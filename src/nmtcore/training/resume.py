@@ -14,7 +14,7 @@ from nmtcore.training.state import TrainingState
 
 @dataclass(frozen=True, kw_only=True)
 class ActiveRun:
-    """What changes while a model is trained, all of which a checkpoint restores."""
+    """The objects that training changes and that a checkpoint restores."""
 
     state: TrainingState
     model: nn.Module

@@ -47,7 +47,7 @@ class TrainingSet:
 
     def make_batches(self, rows_B: np.ndarray, components: Sequence[Component], world: World) -> list[Batch]:
         """Make this device's micro-batches of the batch with the rows `rows_B`."""
-        pieces = micro_batches(rows_B, self.lengths.longer_I, self.settings, rank=world.rank, world_size=world.size)
+        pieces = micro_batches(rows_B, self.lengths.longer, self.settings, rank=world.rank, world_size=world.size)
         return [make_batch(self.examples, piece, components, world.device, terms=self.terms) for piece in pieces]
 
 
@@ -91,10 +91,11 @@ def prepare_training_data(
     *,
     treebank: Examples | None = None,
 ) -> TrainingData:
-    """Measure the examples of a run and plan its batches; `log` gets the numbers of sentences over length or unparsed.
+    """Select and measure the examples of a run, and cut its dev set into batches.
 
-    `treebank` has the sentences of the run's treebanks. They alone train the components that parse; `train` is None if
-    the run has no sentence pairs. Raises `UserError` if there is nothing to train on, or if the dev set is empty.
+    `train` is None if the run has no sentence pairs. `treebank` has the sentences of the run's treebanks; only they
+    train the terms of parsing components. `log` gets the numbers of sentences that are too long or lack a feature.
+    Raises `UserError` if there is nothing to train on, or if the dev set is empty.
     """
     if not len(dev):
         raise UserError(f"The dev set of {run.dataset} is empty: there is nothing to validate on.")
@@ -130,8 +131,8 @@ def _pair_set(
 
 def _treebank_set(run: RunSettings, model: Transformer, treebank: Examples, log: Callable[[str], None]) -> TrainingSet:
     settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
-    source_lengths_I = treebank.source.ids.lengths
-    kept = rows_within_length(source_lengths_I, np.zeros_like(source_lengths_I), max_length=settings.max_length)
+    source_lengths = treebank.source.ids.lengths
+    kept = rows_within_length(source_lengths, np.zeros_like(source_lengths), max_length=settings.max_length)
     unparsed = unannotated(treebank.source, "trees")[kept]
     if unparsed.all():
         limit = settings.max_length
@@ -177,17 +178,17 @@ def count_unannotated(features: Mapping[str, Mapping[str, str]], train: Examples
 def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     """Mark (bool, one entry per sentence) the sentences with words none of which has a value of `feature`."""
     is_tree = feature == "trees"
-    annotated_I = np.zeros(len(side), dtype=bool)
+    annotated = np.zeros(len(side), dtype=bool)
     for column in ("governor",) if is_tree else FEATURES[feature].labels:
         values = side.features[column]
         rows, _ = values.rows_and_columns()
-        annotated_I[rows[values.values != (NO_GOVERNOR if is_tree else NO_LABEL)]] = True
-    return ~annotated_I & (side.ids.lengths > 0)
+        annotated[rows[values.values != (NO_GOVERNOR if is_tree else NO_LABEL)]] = True
+    return ~annotated & (side.ids.lengths > 0)
 
 
 def padded_lengths(model: Transformer, examples: Examples) -> Lengths:
     """Return the lengths to which `make_batch` pads: subwords, `</s>` and the components' prefixes (`<ROOT>`)."""
     prefix = sum(len(component.source_prefix) for component in model.components)
-    source_I = examples.source.ids.lengths + 1 + prefix
-    target_I = np.zeros_like(source_I) if examples.target is None else examples.target.ids.lengths + 1
-    return Lengths(source_I=source_I, target_I=target_I)
+    source = examples.source.ids.lengths + 1 + prefix
+    target = np.zeros_like(source) if examples.target is None else examples.target.ids.lengths + 1
+    return Lengths(source=source, target=target)

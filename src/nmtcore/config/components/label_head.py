@@ -10,7 +10,10 @@ from nmtcore.config.transformer import TransformerSettings
 
 @settings_class
 class LabelHeadSettings(ComponentSettings):
-    """An encoder head whose queries and keys are made from labels, and its values from the tokens."""
+    """An encoder head whose queries and keys are made from labels, and its values from the tokens.
+
+    Needs tags on the source side, or dependencies with `labels: deprel`.
+    """
 
     labels: Literal["pos", "upos", "xpos", "deprel"] = "pos"
     """Labels of the words; pos: XPOS (Czech: the whole positional tag) if the training data have any, else UPOS."""

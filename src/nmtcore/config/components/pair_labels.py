@@ -17,7 +17,10 @@ class PairLabelsSettings(ComponentSettings):
 
 @settings_class
 class RelativePositionsSettings(PairLabelsSettings):
-    """Relative positions in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2)."""
+    """Relative positions in place of sinusoids (Shaw et al. 2018; pham2018, section 5.2).
+
+    They replace the encoder's sinusoids, and the decoder's too if `decoder` is true.
+    """
 
     maximum: Count = 20
     """Longest distance with its own label, in tokens to either side."""
@@ -34,14 +37,17 @@ class TreeLabelsSettings(PairLabelsSettings):
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
     replaces_positions: bool = True
-    """Whether the encoder has no sinusoids."""
+    """Whether the labels replace the encoder's sinusoids."""
     maximum: Count
     """Largest number with its own label; larger ones share a label."""
 
 
 @settings_class
 class TreeDistanceSettings(TreeLabelsSettings):
-    """Labels are distances in the source's dependency tree: the number of edges between two words."""
+    """Labels for distances in the source's dependency tree: the number of edges between two words.
+
+    Needs dependencies on the source side.
+    """
 
     maximum: Count
     """Longest distance with its own label (5 and 20 in the thesis); longer ones share a label."""
@@ -49,7 +55,10 @@ class TreeDistanceSettings(TreeLabelsSettings):
 
 @settings_class
 class TreeTraversalSettings(TreeLabelsSettings):
-    """Labels are paths in the source's dependency tree: the steps from one word to the other."""
+    """Labels for paths through the source's dependency tree: the steps from one word to the other.
+
+    Needs dependencies on the source side.
+    """
 
     maximum: Count = 10
     """Most steps of a path with its own label; longer paths share a label."""

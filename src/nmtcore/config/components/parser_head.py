@@ -29,7 +29,10 @@ class ParserHeadSettings(ComponentSettings):
 
 @settings_class
 class DepParseSettings(ParserHeadSettings):
-    """A head that points from each word to its governor, with `<ROOT>` before the source (pham2018, section 4.1)."""
+    """A head that points from each word to its governor, with `<ROOT>` before the source (pham2018, section 4.1).
+
+    Needs dependencies on the source side. A system can have only one, since it puts `<ROOT>` before the source.
+    """
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 

@@ -10,7 +10,10 @@ from nmtcore.config.transformer import TransformerSettings
 
 @settings_class
 class PascalSettings(ComponentSettings):
-    """Encoder heads whose scores are multiplied by a Gaussian around each token's governor (Pascal)."""
+    """Encoder heads whose scores are multiplied by a Gaussian around each token's governor (Pascal).
+
+    Needs dependencies on the source side.
+    """
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 

@@ -10,7 +10,10 @@ from nmtcore.config.transformer import TransformerSettings
 
 @settings_class
 class SennrichHaddowSettings(ComponentSettings):
-    """Source embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020)."""
+    """Source embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
+
+    Needs dependencies on the source side.
+    """
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 

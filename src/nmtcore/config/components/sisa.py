@@ -9,7 +9,10 @@ from nmtcore.config.ranges import HeadIndex, Index, Range, settings_class
 
 @settings_class
 class SisaSettings(ParserHeadSettings):
-    """A head with its own biaffine operator, trained to point from each subword to its governor's first subword."""
+    """A head with its own biaffine operator, trained to point from each subword to its governor's first subword.
+
+    Needs dependencies on the source side.
+    """
 
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": ("trees",)}
 
