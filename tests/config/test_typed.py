@@ -69,7 +69,7 @@ def test_a_number_that_yaml_reads_as_text_is_a_number():
         ({"name": "x", "items": "no"}, ["f.yaml: items", "a list"]),
         ({"name": "x", "items": [{"sise": 3}]}, ["f.yaml: items[0]", "'sise'", "size"]),
         ({"name": "x", "table": {"k": {"size": "big"}}}, ["f.yaml: table.k: size", "a whole number"]),
-        ({"name": None}, ["f.yaml: name", "a text", "nothing"]),
+        ({"name": None}, ["f.yaml: name", "a string", "nothing"]),
         ({"name": "x", "rate": float("inf")}, ["f.yaml: rate", "a finite number", "inf"]),
         ({"name": "x", "rate": "nan"}, ["f.yaml: rate", "a finite number", "nan"]),
     ],

@@ -24,6 +24,7 @@ from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 
 ROWS_PER_CHUNK = 2_000
+"""Rows per task of a worker process."""
 REPORTED_FAULTS = 20
 """Bad lines that the report describes; all are counted."""
 
@@ -89,7 +90,7 @@ def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
 def _part_rows(
     reader: CorpusReader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows with their numbers in the corpus; check the user's own files against their pinned sums."""
+    """Yield a part's rows with their numbers in the corpus; check the user's own files against their pins."""
     for _, file in own_files(corpus):
         check_own_file(file)
     inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
