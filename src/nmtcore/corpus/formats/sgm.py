@@ -18,8 +18,10 @@ from nmtcore.corpus.formats.rows import (
     Piece,
     ReadingContext,
     Row,
+    collapse_spaces,
     decode,
     lines,
+    pair_pieces,
 )
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.errors import LineError
