@@ -23,7 +23,7 @@ NUMBER = {
     "pattern": r"^[-+]?[0-9]+(\.[0-9]+)?[eE][-+]?[0-9]+$",
     "patternErrorMessage": "expected a number",
 }
-"""A number, or 1e-9 (without a point), which is a text in YAML 1.1, but a number in YAML 1.2 and for most editors."""
+"""A number. 1e-9 (without a point) is a string in YAML 1.1, but a number in YAML 1.2, which most editors use."""
 
 NULL = {"type": "null"}
 

@@ -134,10 +134,11 @@ def _by_name(schema: Schema) -> Schema:
 
 def _words(schemas: Schemas, part: bool) -> Schema:
     """A kind or settings, for both sides or by side."""
-    one = {"anyOf": [schemas.of_hint(hints_of(WordsSettings)["kind"]), schemas.of_class(WordsSettings)]}
-    sides = {"type": "object", "properties": dict.fromkeys(SIDES, one), "additionalProperties": False}
+    forms = [schemas.of_hint(hints_of(WordsSettings)["kind"]), schemas.of_class(WordsSettings)]
+    sides = {"type": "object", "properties": {side: {"anyOf": forms} for side in SIDES}}
+    sides |= {"additionalProperties": False}
     sides |= {"minProperties": 1} if part else {"required": list(SIDES)}
-    return {"anyOf": [*one["anyOf"], sides]}
+    return {"anyOf": [*forms, sides]}
 
 
 def _splits(schemas: Schemas, part: bool) -> Schema:

@@ -138,7 +138,7 @@ def values_of(hint: Any) -> str:
         return number if settings_class_in(arguments[0]) else f"{number}: {values_of(arguments[0])}"
     if origin is dict or dataclasses.is_dataclass(hint):
         return "mapping"
-    return {int: "integer", float: "number", str: "text", bool: "`true`, `false`"}[hint]
+    return {int: "integer", float: "number", str: "string", bool: "`true`, `false`"}[hint]
 
 
 def _bounds(range_: Range) -> str:
