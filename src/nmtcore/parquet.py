@@ -73,7 +73,7 @@ def open_file(path: str | Path) -> pq.ParquetFile:
 
 
 def row_count(path: str | Path) -> int:
-    """Return the number of rows, which the file's footer has."""
+    """Read the number of rows from the file's footer."""
     with open_file(path) as file:
         return file.metadata.num_rows
 

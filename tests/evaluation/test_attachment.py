@@ -1,3 +1,5 @@
+"""Attachment scores against counting by hand, and the detection of punctuation."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +8,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 
 
-def test_counted_by_hand():
+def test_scores_match_counting_by_hand():
     predicted = [[2, 0, 2, 2], None, [0], [0, 1]]
     gold = [[2, 0, 1, 1], [0], None, [2, 0]]
     marks = [[False, False, False, True], [False], [False], [False, True]]
@@ -22,19 +24,19 @@ def test_counted_by_hand():
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), max_size=6), max_size=8))
-def test_counted_word_by_word(sentences):
+def test_scores_match_counting_word_by_word(sentences):
     columns = [[[word[k] for word in sentence] for sentence in sentences] for k in range(3)]
     scores = attachment(*columns)
     words = [word for sentence in sentences for word in sentence]
     plain = [word for word in words if not word[2]]
     assert scores["words"] == len(words)
     assert scores["words_without_punctuation"] == len(plain)
-    for key, chosen in (("uas", words), ("uas_without_punctuation", plain)):
-        expected = 100 * sum(p == g for p, g, _ in chosen) / len(chosen) if chosen else None
+    for key, counted in (("uas", words), ("uas_without_punctuation", plain)):
+        expected = 100 * sum(p == g for p, g, _ in counted) / len(counted) if counted else None
         assert scores[key] == (None if expected is None else pytest.approx(expected))
 
 
-def test_nothing_to_count():
+def test_without_words_scores_are_none():
     scores = attachment([None, []], [[0], []], [None, None])
     assert (scores["uas"], scores["uas_without_punctuation"], scores["uas_mean"]) == (None, None, None)
     assert (scores["sentences"], scores["nulls"]) == (1, 1)
@@ -57,12 +59,12 @@ def test_punctuation_without_tags():
     assert is_punctuation(words) == marks
 
 
-def test_both_ways_agree_on_a_treebank(shared):
+def test_punctuation_by_tag_and_by_character_agree_on_a_treebank(shared):
     text = (shared / "data" / "ud" / "cs_pud.conllu").read_text(encoding="utf-8")
     cells = [line.split("\t") for line in text.split("\n") if line[:1].isdigit()]
     words, tags = [c[1] for c in cells], [c[3] for c in cells]
     by_tag, by_characters = is_punctuation(words, tags), is_punctuation(words)
     different = sum(a != b for a, b in zip(by_tag, by_characters, strict=True))
     assert sum(by_tag) > 2000
-    # A dash between numbers, say, is a symbol by its tag.
+    # For example, a dash between numbers is tagged as a symbol.
     assert different < 0.02 * sum(by_tag)

@@ -1,3 +1,5 @@
+"""BLEU and chrF against sacreBLEU, and their signatures."""
+
 import pytest
 import sacrebleu
 
@@ -9,7 +11,7 @@ HYPOTHESES = ["Ein Hund läuft schnell über die Wiese.", "Zwei männer sitzen a
 
 
 @pytest.mark.parametrize(("tokenize", "lowercase"), [("13a", False), ("none", True), ("intl", False)])
-def test_scores_are_those_of_sacrebleu(tokenize, lowercase):
+def test_scores_match_sacrebleu(tokenize, lowercase):
     scores = score_text(HYPOTHESES, REFERENCES, tokenize=tokenize, lowercase=lowercase)
     expected = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize=tokenize, lowercase=lowercase)
     assert scores["bleu"] == expected.score
@@ -22,13 +24,13 @@ def test_scores_are_those_of_sacrebleu(tokenize, lowercase):
     assert scores["sentences"] == 3
 
 
-def test_a_perfect_translation():
+def test_a_perfect_translation_scores_100():
     scores = score_text(REFERENCES, REFERENCES, tokenize="13a", lowercase=False)
     assert scores["bleu"] == pytest.approx(100)
     assert scores["chrf"] == pytest.approx(100)
 
 
-def test_tokens_are_said_in_the_signatures():
+def test_signatures_name_tokenised_text():
     plain = score_text(HYPOTHESES, REFERENCES, tokenize="none", lowercase=False)
     tokens = score_text(HYPOTHESES, REFERENCES, tokenize="none", lowercase=False, text="tokens")
     assert tokens["bleu_signature"] == plain["bleu_signature"] + "|text:tokens"
@@ -46,6 +48,6 @@ def test_unequal_numbers_are_an_error(hypotheses, match):
         score_text(hypotheses, REFERENCES, tokenize="13a", lowercase=False)
 
 
-def test_nothing_to_score_is_an_error():
+def test_no_translations_are_an_error():
     with pytest.raises(UserError, match="no translations to score"):
         score_text([], [], tokenize="13a", lowercase=False)

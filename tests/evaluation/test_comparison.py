@@ -1,3 +1,5 @@
+"""Comparison of annotations against counting by hand and word by word."""
+
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,7 @@ def compare(folder, words, first, second, *, groups=(10_000, 10_000)):
     return result
 
 
-def test_counted_by_hand(tmp_path):
+def test_comparison_matches_counting_by_hand(tmp_path):
     words = [["He", "was", "seen", "."], ["Yes"], ["No"]]
     first = [
         Annotation(head=[3, 3, 0, 2], deprel=["nsubj", "aux:pass", "root", "punct"], upos=["A", "B", "C", "X"]),
@@ -77,7 +79,7 @@ TAGS = st.sampled_from(["PUNCT", "a", "a:x", "b"])
 
 @st.composite
 def corpora(draw):
-    """Words and two annotations of them, each with some columns missing."""
+    """Draw words and two annotations of them, each with missing columns."""
     words = draw(st.lists(st.lists(st.sampled_from(["w", "."]), min_size=1, max_size=4), max_size=7))
     columns = {"head": st.integers(0, 2), "deprel": TAGS, "upos": TAGS, "ccg": TAGS}
     return words, [
@@ -94,29 +96,29 @@ def corpora(draw):
     ]
 
 
-def right(measure, first, second, k):
-    """Whether word k matches; None where one of the annotations cannot say."""
-    needed = {"upos": ["upos"], "ccg": ["ccg"], "uas": ["head"]}.get(measure, ["head", "deprel"])
-    if any(getattr(annotation, name) is None for annotation in (first, second) for name in needed):
+def matches(measure, first, second, k):
+    """Whether word k matches; None if one of the annotations lacks a column."""
+    columns = {"upos": ["upos"], "ccg": ["ccg"], "uas": ["head"]}.get(measure, ["head", "deprel"])
+    if any(getattr(annotation, name) is None for annotation in (first, second) for name in columns):
         return None
-    same = all(getattr(first, name)[k] == getattr(second, name)[k] for name in needed)
+    same = all(getattr(first, name)[k] == getattr(second, name)[k] for name in columns)
     if measure == "las":
         same = first.head[k] == second.head[k] and first.deprel[k].split(":")[0] == second.deprel[k].split(":")[0]
     return same
 
 
 @given(corpora(), st.tuples(st.integers(1, 4), st.integers(1, 4)))
-def test_counted_word_by_word(tmp_path_factory, drawn, groups):
+def test_comparison_matches_counting_word_by_word(tmp_path_factory, drawn, groups):
     words, (first, second) = drawn
     result = compare(tmp_path_factory.mktemp("comparison"), words, first, second, groups=groups)
     for measure in MEASURES:
         verdicts, plain = [], []
-        for sentence, one, other in zip(words, first, second, strict=True):
+        for sentence, a, b in zip(words, first, second, strict=True):
             for k, word in enumerate(sentence):
-                verdict = right(measure, one, other, k)
+                verdict = matches(measure, a, b, k)
                 if verdict is not None:
                     verdicts.append(verdict)
-                    if not (word == "." if other.upos is None else other.upos[k] == "PUNCT"):
+                    if not (word == "." if b.upos is None else b.upos[k] == "PUNCT"):
                         plain.append(verdict)
         for key, counted in ((measure, verdicts), (f"{measure}_without_punctuation", plain)):
             assert result[key] == (pytest.approx(100 * sum(counted) / len(counted)) if counted else None)

@@ -1,4 +1,4 @@
-"""Scores on Japanese: KyTea's words where there is a program of this name (here one that cuts between letters)."""
+"""Scores on Japanese, with a fake program `kytea` that puts a space between all letters."""
 
 import sys
 
@@ -24,7 +24,7 @@ for line in sys.stdin.buffer.read().decode("utf-8").split("\\n")[:-1]:
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Install a program as kytea, the only one there is."""
+    """Install a program as kytea, and hide all other programs."""
 
     def install(text: str | None) -> None:
         if text is not None:
@@ -36,7 +36,7 @@ def install(tmp_path, monkeypatch):
     return install
 
 
-def test_kytea_cuts_where_it_is_installed(install):
+def test_kytea_is_used_if_installed(install):
     install(FAKE)
     scores = score_text(HYPOTHESES, REFERENCES, tokenize="ja")
     cut = [[" ".join("".join(line.split())) for line in side] for side in (HYPOTHESES, REFERENCES)]
@@ -47,7 +47,7 @@ def test_kytea_cuts_where_it_is_installed(install):
     assert scores["chrf"] == sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
 
 
-def test_mecab_cuts_elsewhere(install):
+def test_mecab_is_used_without_kytea(install):
     install(None)
     scores = score_text(HYPOTHESES, REFERENCES, tokenize="ja")
     assert scores["bleu"] == sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize="ja-mecab").score > 10
@@ -55,7 +55,7 @@ def test_mecab_cuts_elsewhere(install):
     assert "words:" not in scores["bleu_signature"]
 
 
-def test_every_line_stays_a_line(install):
+def test_lines_stay_lines(install):
     install(FAKE)
     assert kytea_lines(["", "日\u2028本", " あ  い\r", "終"]) == ["", "日 本", "あ い", "終"]
     assert kytea_lines([]) == []
@@ -69,19 +69,19 @@ def test_every_line_stays_a_line(install):
         ("#!/nowhere/python\n", "cannot be started"),
     ],
 )
-def test_a_broken_kytea_is_a_sentence(text, match, install):
+def test_a_failing_kytea_is_an_error(text, match, install):
     install(text)
     with pytest.raises(UserError, match=match):
         kytea_lines(["日本"])
 
 
-def test_a_kytea_without_version_is_a_sentence(install):
+def test_a_kytea_without_version_is_an_error(install):
     install("#!{python}\nprint('hello')")
     with pytest.raises(UserError, match="prints no version"):
         kytea_version()
 
 
-def test_neither_kytea_nor_mecab_is_a_sentence(install, monkeypatch):
+def test_neither_kytea_nor_mecab_is_an_error(install, monkeypatch):
     from sacrebleu.tokenizers import tokenizer_ja_mecab
 
     install(None)

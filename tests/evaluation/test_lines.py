@@ -1,3 +1,5 @@
+"""Lines of scores for the terminal."""
+
 from pathlib import Path
 
 from nmtcore.evaluation.lines import run_lines, summary_lines
@@ -10,14 +12,14 @@ def bleu(score):
 
 
 def uas(score):
-    return {method: {"uas": score, "sentences": 7} for method in ("argmax", "spanning_tree")}
+    return {tree: {"uas": score, "sentences": 7} for tree in ("argmax", "spanning_tree")}
 
 
 def spread(mean, stdev=None):
     return {"mean": mean, "stdev": stdev, "values": [mean]}
 
 
-def test_a_run_is_told_in_a_line_per_test_split():
+def test_a_run_has_one_line_per_test_split():
     scores = {"system": "depparse_l1", "bleu": {split: bleu(12.34) for split in ("test", "test_two", "dev")}}
     assert run_lines(scores, RUN) == [
         f"{RUN} test: BLEU 12.3, chrF 24.7 (1,500 sentences)",
@@ -30,11 +32,11 @@ def test_a_run_is_told_in_a_line_per_test_split():
     ]
 
 
-def test_treebanks_are_told_likewise():
+def test_gold_treebanks_have_lines_too():
     assert run_lines({"gold.uas": {"gold_pud": uas(70.0)}}, RUN) == [f"{RUN} gold_pud: UAS 70.0 (7 sentences)"]
 
 
-def test_means_over_seeds_are_told_with_their_spread():
+def test_means_over_seeds_have_their_spread():
     splits = {"test": {"bleu": spread(12.34), "chrf": spread(40.0)}, "dev": {"bleu": spread(1.0), "chrf": spread(1.0)}}
     path = Path("results/small/d/s.bleu")
     assert summary_lines({"seeds": [3], "splits": splits}, path) == [f"{path} test: BLEU 12.3, chrF 40.0 (seed 3)"]

@@ -1,4 +1,4 @@
-"""Scores are computed from files: translations beside references, parses beside trees."""
+"""Scores computed from files of translations, references, parses and trees."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ from nmtcore.parquet import write_rows
 TREE_SCHEMA = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
 
 
-def test_a_chain_is_the_right_tree_where_there_are_no_trees(tmp_path: Path):
+def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
     write_corpus(tmp_path / "c.parquet", [["a", "b", "."], ["a"], []])
     parses = [Parse(argmax=[1, 1, 1]), Parse(argmax=[1]), Parse(argmax=[])]
     write_parses(tmp_path / "p.parquet", range(3), parses)
@@ -35,7 +35,7 @@ def test_a_chain_is_the_right_tree_where_there_are_no_trees(tmp_path: Path):
 
 
 def write_trees(folder: Path) -> dict[str, Path]:
-    """Write three sentences with their trees and parses; give the files as `score_parses` takes them."""
+    """Write three sentences with trees and parses; return the file arguments of `score_parses`."""
     files = {name: folder / f"{name}.parquet" for name in ("parses", "corpus", "trees")}
     write_corpus(files["corpus"], [["a", "b"], ["a", "b"], ["c"]])
     trees = [{"head": [2, 0], "upos": ["X", "PUNCT"]}, {"head": None, "upos": None}, {"head": [0], "upos": None}]
@@ -45,7 +45,7 @@ def write_trees(folder: Path) -> dict[str, Path]:
     return files
 
 
-def test_trees_are_compared_row_by_row_and_nulls_counted(tmp_path: Path):
+def test_trees_are_compared_row_by_row_and_nulls_are_counted(tmp_path: Path):
     files = write_trees(tmp_path)
     scores = score_parses(**files)
     assert list(scores) == ["argmax", "spanning_tree", "one_root", "many_roots"]
@@ -58,21 +58,21 @@ def test_trees_are_compared_row_by_row_and_nulls_counted(tmp_path: Path):
     assert many["spanning_tree"] == many["many_roots"] != many["one_root"]
 
 
-def test_gold_parses_are_compared_with_the_treebanks_trees(tmp_path: Path):
+def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
     files = write_trees(tmp_path)
     files["parses"].rename(tmp_path / "gold_a.parquet")
     run = run_settings(gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
-    places = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
-    lines = score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **places, scores=tmp_path / "gold.json")
+    inputs = {"corpora": {"gold_a": files["corpus"]}, "trees": {"gold_a": files["trees"]}}
+    lines = score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, scores=tmp_path / "gold.json")
     assert lines == [f"{tmp_path} gold_a: UAS 66.7 (2 sentences)"]
-    found = read_json(tmp_path / "gold.json")
-    assert list(found) == ["dataset", "system", "scale", "seed", "gold.uas"]
+    gold_scores = read_json(tmp_path / "gold.json")
+    assert list(gold_scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
     expected = score_parses(tmp_path / "gold_a.parquet", files["corpus"], files["trees"], roots="many")
-    assert found["gold.uas"] == {"gold_a": expected}
+    assert gold_scores["gold.uas"] == {"gold_a": expected}
 
 
 def write_hypotheses(folder: Path, run: RunSettings) -> dict:
-    """Write what translating `run` might have left; give the places as `score_tests` takes them."""
+    """Write possible outputs of translating `run`; return the path arguments of `score_tests`."""
     for split in run.tests:
         write_lines(folder / f"hypotheses/{split}.txt", ["The cat sees a small dog.", ""])
         write_lines(folder / f"hypotheses/{split}.references.txt", ["The cat sees the small dog.", "A\u2028dog\r"])
@@ -82,34 +82,34 @@ def write_hypotheses(folder: Path, run: RunSettings) -> dict:
     return {"hypotheses": folder / "hypotheses", "corpora": corpora, "trees": {}, "scores": folder / "scores.json"}
 
 
-def test_tests_are_scored_in_their_order_and_as_their_settings_say(tmp_path: Path):
+def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     def scores(*components, **evaluation):
         run = run_settings(*components, tests=("test", "dev"), evaluation=EvaluationSettings(**evaluation))
         lines = score_tests(ScoringSettings.of_tests(run), **write_hypotheses(tmp_path, run))
-        found = read_json(tmp_path / "scores.json")
-        assert all(list(found[kind]) == ["test", "dev"] for kind in found.keys() & {"bleu", "uas"})
-        return found, lines
+        result = read_json(tmp_path / "scores.json")
+        assert all(list(result[key]) == ["test", "dev"] for key in result.keys() & {"bleu", "uas"})
+        return result, lines
 
-    found, lines = scores()
-    assert found.keys() == {"dataset", "system", "scale", "seed", "bleu"}
-    bleu = found["bleu"]["test"]
+    plain_scores, lines = scores()
+    assert plain_scores.keys() == {"dataset", "system", "scale", "seed", "bleu"}
+    bleu = plain_scores["bleu"]["test"]
     assert bleu["sentences"] == 2
     assert lines == [f"{tmp_path} test: BLEU {bleu['bleu']:.1f}, chrF {bleu['chrf']:.1f} (2 sentences)"]
-    uncut, _ = scores(tokenize="none", text="tokens")
-    assert "tok:none" in uncut["bleu"]["test"]["bleu_signature"]
-    assert uncut["bleu"]["test"]["reference_length"] < bleu["reference_length"]
+    untokenised, _ = scores(tokenize="none", text="tokens")
+    assert "tok:none" in untokenised["bleu"]["test"]["bleu_signature"]
+    assert untokenised["bleu"]["test"]["reference_length"] < bleu["reference_length"]
     parsed, lines = scores(DiagonalParseSettings(layer=0))
-    assert parsed["bleu"] == found["bleu"]
+    assert parsed["bleu"] == plain_scores["bleu"]
     assert parsed["uas"]["test"]["argmax"]["uas"] == 100
     assert "UAS 100.0" in lines[0]
 
 
-def test_a_file_of_a_translation_that_is_missing_is_named(tmp_path: Path):
+def test_a_missing_file_is_named(tmp_path: Path):
     run = run_settings()
-    places = write_hypotheses(tmp_path, run)
+    paths = write_hypotheses(tmp_path, run)
     (tmp_path / "hypotheses/test.references.txt").unlink()
     with pytest.raises(UserError, match=r"test\.references\.txt does not exist"):
-        score_tests(ScoringSettings.of_tests(run), **places)
+        score_tests(ScoringSettings.of_tests(run), **paths)
 
 
 SCORING = """
@@ -128,7 +128,7 @@ sys.exit("torch" in sys.modules)
 """
 
 
-def test_scoring_loads_no_torch(tmp_path: Path):
+def test_scoring_does_not_import_torch(tmp_path: Path):
     run = run_settings(DiagonalParseSettings(layer=0))
     write_hypotheses(tmp_path, run)
     write_json(tmp_path / "settings.json", plain(ScoringSettings.of_tests(run)))

@@ -1,3 +1,5 @@
+"""Statistics of scores over seeds."""
+
 import statistics
 
 import pytest
@@ -10,7 +12,7 @@ def score(bleu, signature="s"):
     return {"test": {"bleu": bleu, "signature": signature}, "dev": {"bleu": 1, "signature": signature}}
 
 
-def test_mean_and_sample_deviation():
+def test_summary_has_mean_and_sample_deviation():
     summary = summarise_seeds([score(20.0), score(21.0), score(25.0)])
     assert summary["test"]["signature"] == "s"
     assert summary["test"]["bleu"] == {
@@ -26,14 +28,14 @@ def test_one_seed_has_no_deviation():
     assert summarise_seeds([score(20.0)])["test"]["bleu"] == {"mean": 20.0, "stdev": None, "values": [20.0]}
 
 
-def test_a_seed_without_a_value_leaves_it_to_the_others():
+def test_seeds_without_a_value_are_ignored():
     assert summarise_seeds([{"uas": None}, {"uas": 50.0}]) == {
         "uas": {"mean": 50.0, "stdev": None, "values": [None, 50.0]}
     }
     assert summarise_seeds([{"uas": None}, {"uas": None}]) == {"uas": None}
 
 
-def test_what_does_not_belong_together_is_an_error():
+def test_scores_that_do_not_belong_together_are_an_error():
     with pytest.raises(UserError, match=r"scores\.test\.signature differ between seeds"):
         summarise_seeds([score(20.0), score(20.0, signature="t")])
     with pytest.raises(UserError, match="scores of the seeds have different keys"):

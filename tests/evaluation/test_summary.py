@@ -1,4 +1,4 @@
-"""Scores of seeds become a summary, and summaries the demo's table."""
+"""Summaries of the scores of several seeds, and the demo's table of them."""
 
 from pathlib import Path
 
@@ -34,12 +34,12 @@ def test_seeds_are_summarised_and_tabulated(tmp_path: Path):
     assert (tmp_path / "t.md").read_text() == table
 
 
-@pytest.mark.parametrize("asked", [0, 2])
-def test_scores_of_another_seed_or_without_the_metric(tmp_path: Path, asked: int):
+@pytest.mark.parametrize("seed", [0, 2])
+def test_scores_of_another_seed_or_without_the_metric_are_an_error(tmp_path: Path, seed: int):
     path = tmp_path / "1.json"
     write_json(path, seed_scores(1, 10.0))
-    with pytest.raises(UserError, match=f"scores of seed 1, not {asked}"):
-        write_summary([path], seeds=[asked], score="bleu", output=tmp_path / "out")
+    with pytest.raises(UserError, match=f"scores of seed 1, not {seed}"):
+        write_summary([path], seeds=[seed], score="bleu", output=tmp_path / "out")
     with pytest.raises(UserError, match="has no ribes"):
         write_summary([path], seeds=[1], score="ribes", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""Annotated sentences of any shape, and the files that hold them."""
+"""Annotated sentences of many shapes, and files that contain them."""
 
 from forests import forests
 from hypothesis import strategies as st
@@ -25,23 +25,23 @@ VOCABULARY = {column: list(LABEL_SPECIALS) for column in LABEL_COLUMNS} | {
 
 @st.composite
 def annotated(draw):
-    """The subwords of a sentence (how many each word has) and its annotation, sound or null or in parts null."""
+    """Draw a sentence, as the number of subwords per word, and its annotation, possibly null or with null columns."""
     pieces = draw(st.lists(st.integers(1, 3) | st.just(30), max_size=6))
     n = len(pieces)
     if not n or draw(st.integers(0, 4)) == 0:
         return pieces, failed("why")
     heads = draw(st.none() | forests(n))
     words = st.lists(st.sampled_from(TAGS), min_size=n, max_size=n)
-    return pieces, Annotation(head=heads, **{kind: draw(st.none() | words) for kind in LABELS})
+    return pieces, Annotation(head=heads, **{column: draw(st.none() | words) for column in LABELS})
 
 
 def words_of(pieces):
-    """The word of every subword."""
+    """Return the word of every subword."""
     return [word for word, count in enumerate(pieces) for _ in range(count)]
 
 
 def write_features(folder, sentences, *, ids=None, annotation_ids=None):
-    """Write the files that `extract_syntax` reads; `sentences` are (pieces, annotation)."""
+    """Write the input files of `extract_syntax`; `sentences` are (pieces, annotation)."""
     ids = list(range(len(sentences))) if ids is None else ids
     rows = (
         {"id": id, "ids": [5] * sum(pieces), "word_of_subword": words_of(pieces)}

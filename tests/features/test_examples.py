@@ -1,4 +1,4 @@
-"""Feature files, whole and broken, as they are loaded."""
+"""Loading examples from valid and invalid feature files."""
 
 import weakref
 
@@ -45,7 +45,7 @@ def lists_of(ragged):
     return [row.tolist() for row in ragged]
 
 
-def test_both_sides_and_the_syntax_are_loaded(folder):
+def test_both_sides_and_their_features_are_loaded(folder):
     examples = load_examples(folder, "dev", features=BOTH)
     assert examples.id.tolist() == [0, 4, 5]
     assert lists_of(examples.source.ids) == [[7, 8, 9], [], [6]]
@@ -56,25 +56,25 @@ def test_both_sides_and_the_syntax_are_loaded(folder):
     assert examples.target.features == {}
 
 
-def test_without_syntax_or_target(folder):
+def test_features_and_target_are_optional(folder):
     examples = load_examples(folder, "dev", target=False)
     assert examples.source.features == {}
     assert examples.target is None
     assert examples.first(2).target is examples.take(np.array([1])).target is None
 
 
-def test_each_feature_comes_from_its_annotator_and_no_other_is_read(folder):
+def test_each_feature_is_read_from_the_file_of_its_annotator(folder):
     annotators = {"trees": "spacy", "pos_tags": "gold", "ccg_tags": "spacy"}
-    syntax = load_examples(folder, "dev", features={"source": annotators}).source.features
-    labels = {name: syntax[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
+    columns = load_examples(folder, "dev", features={"source": annotators}).source.features
+    labels = {name: columns[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
     assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
-    assert set(syntax) == {*labels, "governor", "parent_position"}
+    assert set(columns) == {*labels, "governor", "parent_position"}
     only = load_examples(folder, "dev", features={"target": {}, "source": {"ccg_tags": "gold"}})
     assert set(only.source.features) == {"ccg"}
     assert only.target.features == {}
 
 
-def test_a_file_of_an_earlier_version_with_more_columns_is_read_as_well(folder):
+def test_files_with_additional_columns_are_read(folder):
     new = load_examples(folder, "dev", features=BOTH).source.features
     more = [pa.field(name, INTEGERS) for name in ("parent_first", "depth")]
     rows = [{**row, "parent_first": row["governor"], "depth": row["governor"]} for row in syntax_rows(3)]
@@ -83,7 +83,7 @@ def test_a_file_of_an_earlier_version_with_more_columns_is_read_as_well(folder):
     assert {name: lists_of(values) for name, values in old.items()} == {n: lists_of(v) for n, v in new.items()}
 
 
-def test_a_feature_that_the_file_lacks_is_named(folder):
+def test_a_missing_feature_is_named(folder):
     with pytest.raises(UserError, match=r"dev\.source\.gold\.parquet has no column dg_a"):
         load_examples(folder, "dev", features={"source": {"dg_a_tags": "gold"}})
 
@@ -98,7 +98,7 @@ def test_a_limit_takes_the_first_rows(folder, limit):
         assert lists_of(whole.first(limit).source.features["upos"]) == lists_of(examples.source.features["upos"])
 
 
-def test_rows_are_taken_with_all_that_belongs_to_them(folder):
+def test_take_copies_all_fields_of_rows(folder):
     taken = load_examples(folder, "dev", features=BOTH).take(np.array([2, 0]))
     assert taken.id.tolist() == [5, 0]
     assert lists_of(taken.source.ids) == [[6], [7, 8, 9]]
@@ -107,7 +107,7 @@ def test_rows_are_taken_with_all_that_belongs_to_them(folder):
 
 
 @pytest.mark.parametrize("target", [True, False])
-def test_examples_are_put_after_one_another(folder, target):
+def test_examples_are_concatenated(folder, target):
     whole = load_examples(folder, "dev", features=BOTH, target=target)
     joined = concatenate([whole.take(np.array([1, 0])), whole.take(np.array([1]))])
     expected = whole.take(np.array([1, 0, 1]))
@@ -121,14 +121,14 @@ def test_examples_are_put_after_one_another(folder, target):
     assert (joined.target is None) == (not target)
 
 
-def test_what_has_been_put_together_is_dropped(folder):
-    whole, made = load_examples(folder, "dev", features=BOTH), []
+def test_concatenated_blocks_are_released(folder):
+    whole, blocks = load_examples(folder, "dev", features=BOTH), []
 
     def parts():
         for _ in range(4):
-            assert all(part() is None for part in made[:-1])
+            assert all(part() is None for part in blocks[:-1])
             part = whole.take(np.array([0, 2]))
-            made.append(weakref.ref(part))
+            blocks.append(weakref.ref(part))
             yield part
             del part
 
@@ -136,15 +136,15 @@ def test_what_has_been_put_together_is_dropped(folder):
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 2), (1, 3), (2, 9), (1, None), (1, 1), (3, 5)])
-def test_some_rows_are_loaded(folder, start, stop):
-    found, rows = load_examples(folder, "dev", features=BOTH, start=start, stop=stop), SOURCE[start:stop]
-    assert found.id.tolist() == [row["id"] for row in rows]
-    assert lists_of(found.source.ids) == [row["ids"] for row in rows]
-    assert lists_of(found.source.features["governor"]) == GOVERNORS[start:stop]
-    assert lists_of(found.target.word_of_subword) == [row["word_of_subword"] for row in rows]
+def test_a_range_of_rows_is_loaded(folder, start, stop):
+    examples, rows = load_examples(folder, "dev", features=BOTH, start=start, stop=stop), SOURCE[start:stop]
+    assert examples.id.tolist() == [row["id"] for row in rows]
+    assert lists_of(examples.source.ids) == [row["ids"] for row in rows]
+    assert lists_of(examples.source.features["governor"]) == GOVERNORS[start:stop]
+    assert lists_of(examples.target.word_of_subword) == [row["word_of_subword"] for row in rows]
 
 
-def test_many_rows_come_in_several_batches(tmp_path, monkeypatch):
+def test_rows_in_several_row_groups_are_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", 10)
     rows = [{"id": i, "ids": [i % 50] * (i % 4), "word_of_subword": list(range(i % 4))} for i in range(95)]
     write_rows(tmp_path / "dev.source.parquet", SIDE, rows)
@@ -178,13 +178,13 @@ def test_rows_are_counted_from_the_first_of_the_file(folder):
         load_examples(folder, "dev", start=1)
 
 
-def test_syntax_of_other_rows_is_refused(folder):
+def test_features_of_different_rows_are_refused(folder):
     rows = syntax_rows()
     rows[2]["id"] = 6
     assert "Row 2 is pair 5 in" in broken(folder, "dev.source.spacy.parquet", rows, SYNTAX)
 
 
-def test_syntax_of_other_words_is_refused(folder):
+def test_features_of_different_words_are_refused(folder):
     rows = syntax_rows()
     rows[2]["upos"] = [1, 1]
     message = broken(folder, "dev.source.spacy.parquet", rows, SYNTAX)

@@ -1,4 +1,4 @@
-"""Feature files from files of words and annotations: aligned, selected, and told apart where they are not."""
+"""Extraction of feature files: alignment of rows, selections, and errors for files that do not match."""
 
 import pytest
 from features.sentences import VOCABULARY, words_of, write_features
@@ -21,10 +21,10 @@ from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
 
-KINDS = ("dependencies", "tags", "ccg")
+ANNOTATION_NAMES = ("dependencies", "tags", "ccg")
 
 
-def extract(folder, annotation_names=KINDS, selection=None):
+def extract(folder, annotation_names=ANNOTATION_NAMES, selection=None):
     extract_syntax(
         annotation=folder / "trees",
         labels=folder / "labels",
@@ -43,7 +43,7 @@ def write_selection(path, kept, ids):
     return path
 
 
-def test_files_in_and_out_and_loaded(tmp_path):
+def test_features_are_extracted_and_loaded(tmp_path):
     sentences = [
         ([1, 2, 1], Annotation(head=[2, 0, 2], deprel=["obj", "root", "x"], ccg=["new", "obj", "root"])),
         ([], failed("empty")),
@@ -55,7 +55,7 @@ def test_files_in_and_out_and_loaded(tmp_path):
     rows = extract(tmp_path)
     tokens = token_batch([([9] * sum(p), words_of(p)) for p, _ in sentences])
     trees = annotation_batch(a for _, a in sentences)
-    batch = syntax_batch(trees, tokens, VOCABULARY, features=features_of(KINDS), side="source", where="")
+    batch = syntax_batch(trees, tokens, VOCABULARY, features=features_of(ANNOTATION_NAMES), side="source", where="")
     expected = [{k: v for k, v in row.items() if k not in ("id", "random")} for row in batch.to_pylist()]
     assert [row.pop("id") for row in rows] == ids
     assert len({tuple(row.pop("random")) for row in rows[::3]}) > 5
@@ -68,14 +68,14 @@ def test_files_in_and_out_and_loaded(tmp_path):
     assert set(examples.source.features) == {"governor", "deprel", "parent_position"}
 
 
-def test_an_annotator_of_one_kind_gives_that_alone(tmp_path):
+def test_an_annotator_of_ccg_has_only_ccg_features(tmp_path):
     write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
     (row,) = extract(tmp_path, annotation_names=("ccg", "constituency"))
     assert set(row) == {"id", "ccg", "random"}
     assert row["ccg"] == [3, 1]
 
 
-def test_kinds_without_features_are_a_sentence(tmp_path):
+def test_annotations_without_features_are_an_error(tmp_path):
     write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
     with pytest.raises(UserError, match="no features are computed from constituency"):
         extract(tmp_path, annotation_names=("constituency",))
@@ -83,7 +83,7 @@ def test_kinds_without_features_are_a_sentence(tmp_path):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(kept=st.lists(st.booleans(), min_size=1, max_size=40).filter(any), group=st.integers(1, 9))
-def test_selected_rows_are_those_of_the_whole_files(tmp_path, kept, group):
+def test_selected_rows_match_the_rows_of_the_whole_files(tmp_path, kept, group):
     import nmtcore.parquet
 
     ids = list(range(5, 5 + 3 * len(kept), 3))
@@ -99,7 +99,7 @@ def test_selected_rows_are_those_of_the_whole_files(tmp_path, kept, group):
         assert extract(tmp_path, selection=selection) == [r for r, k in zip(whole, kept, strict=True) if k]
 
 
-def test_tokens_of_other_rows_than_the_selected_are_an_error(tmp_path):
+def test_tokens_of_unselected_rows_are_an_error(tmp_path):
     write_features(tmp_path, [([1], failed("why"))] * 3)
     selection = write_selection(tmp_path / "selection", [True, False, True], [0, 1, 2])
     with pytest.raises(UserError, match=r"trees, row 1, has pair 2, but .*source\.parquet, row 1, has pair 1"):
@@ -108,12 +108,12 @@ def test_tokens_of_other_rows_than_the_selected_are_an_error(tmp_path):
     write_rows(tmp_path / "train.source.parquet", TOKENS_SCHEMA, [rows[0], rows[2]])
     with pytest.raises(UserError, match=r"trees, row 1, has pair 1"):
         extract(tmp_path)
-    other = write_selection(tmp_path / "other", [True] * 3, [0, 1, 3])
-    with pytest.raises(UserError, match=r"other, row 2, has pair 3"):
-        extract(tmp_path, selection=other)
+    mismatched = write_selection(tmp_path / "mismatched", [True] * 3, [0, 1, 3])
+    with pytest.raises(UserError, match=r"mismatched, row 2, has pair 3"):
+        extract(tmp_path, selection=mismatched)
 
 
-def test_a_row_of_another_pair_is_an_error_that_names_it(tmp_path):
+def test_a_row_of_a_different_pair_is_named(tmp_path):
     sentences = [([1], failed("why"))] * 3
     write_features(tmp_path, sentences, annotation_ids=[0, 2, 1])
     with pytest.raises(UserError, match=r"trees, row 1, has pair 2, but .*, row 1, has pair 1"):
@@ -131,7 +131,7 @@ def test_a_file_that_ends_early_is_an_error(tmp_path, short):
 
 
 @pytest.mark.parametrize("name", ["bpe_joint_12", "bpe_12", "words_4"])
-def test_tokens_are_those_of_the_segmenter(tmp_path, name):
+def test_tokens_match_the_segmenter(tmp_path, name):
     sentences = [["lower", "low"], [], ["lowest", "new", "wide"], ["newer"]] * 20
     corpus = write_corpus(tmp_path / "corpus.parquet", sentences, ids=range(0, 160, 2))
     settings = SegmentationSettings.parse(name)
@@ -153,29 +153,34 @@ def test_tokens_are_those_of_the_segmenter(tmp_path, name):
             assert row["ids"].count(UNK) == sum(word not in vocabulary.entries for word in words)
 
 
-def test_only_selected_rows_are_cut_and_learned_from(tmp_path):
+def test_only_selected_rows_are_segmented_and_learned_from(tmp_path):
     sentences = [["low", "low"], ["wide", "wide", "wide"], [], ["low", "new"]]
     ids, kept = [0, 3, 4, 9], [True, False, True, True]
     corpus = write_corpus(tmp_path / "corpus", sentences, ids=ids)
     chosen = write_corpus(tmp_path / "chosen", [s for s, k in zip(sentences, kept, strict=True) if k], ids=[0, 4, 9])
     selection = write_selection(tmp_path / "selection", kept, ids)
-    how = SegmentationSettings.parse("bpe_joint_4")
-    learn_segmentation(corpus, how, tmp_path / "cut", selection=selection)
-    learn_segmentation(chosen, how, tmp_path / "cut_of_chosen")
+    segmentation = SegmentationSettings.parse("bpe_joint_4")
+    learn_segmentation(corpus, segmentation, tmp_path / "cut", selection=selection)
+    learn_segmentation(chosen, segmentation, tmp_path / "cut_of_chosen")
     for name in ("codes", "source.vocab", "target.vocab", "report.json"):
         assert (tmp_path / "cut" / name).read_text() == (tmp_path / "cut_of_chosen" / name).read_text()
-    found = []
+    tokens = []
     for path, only in ((corpus, selection), (chosen, None)):
         output = tmp_path / f"{path.name}.tokens"
         extract_tokens(
-            corpus=path, segmentation=tmp_path / "cut", settings=how, side="target", output=output, selection=only
+            corpus=path,
+            segmentation=tmp_path / "cut",
+            settings=segmentation,
+            side="target",
+            output=output,
+            selection=only,
         )
-        found.append(list(read_rows(output)))
-    assert found[0] == found[1]
-    assert [row["id"] for row in found[0]] == [0, 4, 9]
+        tokens.append(list(read_rows(output)))
+    assert tokens[0] == tokens[1]
+    assert [row["id"] for row in tokens[0]] == [0, 4, 9]
 
 
-def test_labels_of_a_real_annotation_fit(tmp_path):
+def test_labels_collected_from_the_annotation_are_used(tmp_path):
     tree = Annotation(head=[0, 1], deprel=["root", "obj"], upos=["NOUN", "VERB"])
     write_features(tmp_path, [([1, 1], tree)])
     label_vocabularies(tmp_path / "trees", tmp_path / "labels")

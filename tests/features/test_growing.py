@@ -1,4 +1,4 @@
-"""Arrays that grow, against adding lists."""
+"""Growing arrays, against concatenating lists."""
 
 import numpy as np
 from hypothesis import given
@@ -11,7 +11,7 @@ ROWS = st.lists(st.lists(st.integers(-9, 9), max_size=5), max_size=6)
 
 
 @given(st.lists(ROWS, max_size=4))
-def test_sequences_are_put_after_one_another(parts):
+def test_sequences_are_appended(parts):
     growing, ragged = GrowingRagged(np.int32), [Ragged.from_lists(rows, np.int32) for rows in parts]
     for part in ragged:
         growing.append(part)
@@ -21,7 +21,7 @@ def test_sequences_are_put_after_one_another(parts):
     assert whole.values.dtype == np.int32
 
 
-def test_an_array_that_was_given_away_stays_as_it_is():
+def test_a_finished_array_does_not_change():
     growing = GrowingArray(np.int64)
     growing.append(np.arange(3))
     first = growing.finish()

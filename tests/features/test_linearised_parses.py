@@ -1,4 +1,4 @@
-"""Linearised parses as features, against cutting each by itself."""
+"""Linearised parses as subwords, against segmenting each by itself."""
 
 import pytest
 
@@ -24,7 +24,9 @@ def segmentation(tmp_path):
 @pytest.mark.parametrize("kept", [None, [True, False, True, True, False], [True] * 5])
 @pytest.mark.parametrize("limit", [None, 0, 2, 9])
 @pytest.mark.parametrize("per_group", [10_000, 2])
-def test_parses_are_cut_and_what_has_none_is_known(tmp_path, segmentation, monkeypatch, kept, limit, per_group):
+def test_parses_are_segmented_and_missing_parses_are_marked(
+    tmp_path, segmentation, monkeypatch, kept, limit, per_group
+):
     monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", per_group)
     write_rows(
         tmp_path / "brackets", LINEARISED_PARSES_SCHEMA, [{"id": 3 * i, "brackets": p} for i, p in enumerate(PARSES)]
@@ -41,12 +43,12 @@ def test_parses_are_cut_and_what_has_none_is_known(tmp_path, segmentation, monke
         output=output,
         selection=selection,
     )
-    ids, found = load_linearised_parses(output, stop=limit)
+    ids, parses = load_linearised_parses(output, stop=limit)
     expected = [(3 * i, p) for i, p in enumerate(PARSES) if kept is None or kept[i]][:limit]
     assert ids.tolist() == [i for i, _ in expected]
-    assert found.available.tolist() == [parse is not None for _, parse in expected]
+    assert parses.available.tolist() == [parse is not None for _, parse in expected]
     segmenter = Segmenter.load(segmentation, settings, "target")
     vocabulary = Vocabulary.load(segmentation / "target.vocab")
     cut = [segmenter.segment(parse or []) for _, parse in expected]
-    assert [row.tolist() for row in found.target.ids] == [vocabulary.ids(pieces) for pieces, _ in cut]
-    assert [row.tolist() for row in found.target.word_of_subword] == [owners for _, owners in cut]
+    assert [row.tolist() for row in parses.target.ids] == [vocabulary.ids(pieces) for pieces, _ in cut]
+    assert [row.tolist() for row in parses.target.word_of_subword] == [owners for _, owners in cut]

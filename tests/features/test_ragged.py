@@ -15,7 +15,7 @@ def lists_of(ragged):
 
 
 @given(LISTS)
-def test_it_holds_the_lists(lists):
+def test_values_and_lengths_match_the_lists(lists):
     ragged = Ragged.from_lists(lists, np.int32)
     assert ragged.values.dtype == np.int32
     assert lists_of(ragged) == lists
@@ -34,7 +34,7 @@ def test_rows_are_taken_in_any_order(lists, data):
 
 
 @given(LISTS, st.integers(0, 8))
-def test_the_head_is_the_first_rows(lists, n):
+def test_first_returns_the_first_rows(lists, n):
     assert lists_of(Ragged.from_lists(lists, np.int64).first(n)) == lists[:n]
 
 
@@ -48,7 +48,7 @@ def test_padding_surrounds_the_rows(lists, offset, more):
     assert array.tolist() == expected
 
 
-def test_the_width_is_just_enough_unless_given():
+def test_the_default_width_is_the_smallest_that_fits():
     ragged = Ragged.from_lists([[1, 2], [3]], np.float32)
     assert ragged.padded(fill=0.5, offset=1).tolist() == [[0.5, 1, 2], [0.5, 3, 0.5]]
     assert ragged.take(np.array([1])).padded(fill=0).shape == (1, 1)
@@ -70,28 +70,28 @@ def test_offsets_that_do_not_fit_the_values_are_refused(offsets):
 
 
 @given(LISTS, st.integers(-9, 9))
-def test_sequences_are_put_between_others(lists, after):
+def test_sequences_are_enclosed(lists, after):
     ragged = Ragged.from_lists(lists, np.int32)
-    between = ragged.enclosed(np.arange(len(lists)), after)
-    assert lists_of(between) == [[i, *row, after] for i, row in enumerate(lists)]
-    assert between.values.dtype == np.int32
+    enclosed = ragged.enclosed(np.arange(len(lists)), after)
+    assert lists_of(enclosed) == [[i, *row, after] for i, row in enumerate(lists)]
+    assert enclosed.values.dtype == np.int32
     assert lists_of(ragged) == lists
 
 
 @given(LISTS, LISTS, st.randoms())
-def test_sequences_of_two_take_turns(first, second, random):
+def test_sequences_are_interleaved(first, second, random):
     turns = [False] * len(first) + [True] * len(second)
     random.shuffle(turns)
-    left, right = iter(first), iter(second)
+    firsts, seconds = iter(first), iter(second)
     a, b = (Ragged.from_lists(lists, np.int32) for lists in (first, second))
-    found = Ragged.interleaved(a, b, np.array(turns, dtype=bool))
-    assert lists_of(found) == [next(right if turn else left) for turn in turns]
-    assert found.values.dtype == np.int32
+    merged = Ragged.interleaved(a, b, np.array(turns, dtype=bool))
+    assert lists_of(merged) == [next(seconds if turn else firsts) for turn in turns]
+    assert merged.values.dtype == np.int32
     assert (lists_of(a), lists_of(b)) == (first, second)
 
 
 @given(LISTS, st.data())
-def test_some_sequences_are_selected(lists, data):
+def test_sequences_are_selected_by_mask(lists, data):
     mask = data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists)))
-    found = Ragged.from_lists(lists, np.int32).select(np.array(mask, dtype=bool))
-    assert lists_of(found) == [row for row, kept in zip(lists, mask, strict=True) if kept]
+    selected = Ragged.from_lists(lists, np.int32).select(np.array(mask, dtype=bool))
+    assert lists_of(selected) == [row for row, kept in zip(lists, mask, strict=True) if kept]

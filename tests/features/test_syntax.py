@@ -1,4 +1,4 @@
-"""Every column of the syntax features, against plain Python over the words of one sentence."""
+"""Every column of the syntactic features, against loops over the words of one sentence."""
 
 import numpy as np
 import pytest
@@ -21,60 +21,60 @@ def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, s
     return syntax_batch(trees, tokens, labels, features=names, side=side, where="file")
 
 
-def plainly(pieces, annotation):
-    """Compute the features of one sentence, word by word; `random` apart."""
+def features_by_loops(pieces, annotation):
+    """Compute the features of one sentence, except `random`, word by word."""
     n, head, deprel = len(pieces), annotation.head, annotation.deprel
-    places = [[i for i, w in enumerate(words_of(pieces)) if w == word] for word in range(n)]
-    found = {name: [] for name in syntax_schema(FEATURES).names if name not in ("id", "random")}
+    positions = [[i for i, w in enumerate(words_of(pieces)) if w == word] for word in range(n)]
+    columns = {name: [] for name in syntax_schema(FEATURES).names if name not in ("id", "random")}
     for word in range(n):
         governor = -2 if head is None else head[word] - 1
         parent = governor if governor >= 0 else word
-        found["governor"].append(governor)
-        found["parent_position"].append(float(np.float32(sum(places[parent]) / len(places[parent]))))
-        tags = {kind: values[word] for kind in LABELS if (values := getattr(annotation, kind)) is not None}
+        columns["governor"].append(governor)
+        columns["parent_position"].append(float(np.float32(sum(positions[parent]) / len(positions[parent]))))
+        tags = {name: values[word] for name in LABELS if (values := getattr(annotation, name)) is not None}
         if head is not None and deprel is not None:
             tags["dg_a"] = f"{deprel[word]}|{deprel[governor] if governor >= 0 else 'root'}"
             tags["dg_b"] = position_tag(word, head, deprel)
-        for kind in (*LABELS, "dg_a", "dg_b"):
-            known = VOCABULARY[kind]
-            found[kind].append(0 if kind not in tags else known.index(tags[kind]) if tags[kind] in known else 1)
-    return found
+        for name in (*LABELS, "dg_a", "dg_b"):
+            labels = VOCABULARY[name]
+            columns[name].append(0 if name not in tags else labels.index(tags[name]) if tags[name] in labels else 1)
+    return columns
 
 
 def position_tag(word, head, deprel):
-    """The label, the side of the head, the sides of the dependents (aycock2021, DG-B)."""
+    """Return the tag of the label, the side of the head and the sides of the dependents (aycock2021, DG-B)."""
     parts = [deprel[word]]
     if head[word]:
         parts.append("L" if head[word] - 1 < word else "R")
     dependents = [k for k in range(len(head)) if head[k] - 1 == word]
     sides = {"L": any(k < word for k in dependents), "R": any(k > word for k in dependents)}
-    there = [side for side, found in sides.items() if found]
-    return "|".join([*parts, *(["+".join(there)] if there else [])])
+    occupied = [side for side, has_dependents in sides.items() if has_dependents]
+    return "|".join([*parts, *(["+".join(occupied)] if occupied else [])])
 
 
 @given(st.lists(annotated(), max_size=8))
-def test_every_column_word_by_word(sentences):
+def test_every_column_matches_loops_over_words(sentences):
     rows = features(sentences).to_pylist()
     for k, (row, sentence) in enumerate(zip(rows, sentences, strict=True)):
         random = row.pop("random")
-        assert row == {"id": k, **plainly(*sentence)}
+        assert row == {"id": k, **features_by_loops(*sentence)}
         words, tagged = len(sentence[0]), sentence[1].ccg is not None
         assert len(random) == words
         assert all(2 <= tag < 5 for tag in random) if tagged else not any(random)
 
 
 @given(st.lists(annotated(), min_size=3, max_size=8), st.data())
-def test_a_part_of_a_batch_is_read_as_well(sentences, data):
+def test_slices_of_batches_are_read(sentences, data):
     start = data.draw(st.integers(0, len(sentences) - 1))
     tokens = token_batch([([9] * sum(pieces), words_of(pieces)) for pieces, _ in sentences])
     trees = annotation_batch(a for _, a in sentences)
-    how = {"features": tuple(FEATURES), "side": "target", "where": "file"}
-    whole = syntax_batch(trees, tokens, VOCABULARY, **how).slice(start, 2)
-    part = syntax_batch(trees.slice(start, 2), tokens.slice(start, 2), VOCABULARY, **how)
+    options = {"features": tuple(FEATURES), "side": "target", "where": "file"}
+    whole = syntax_batch(trees, tokens, VOCABULARY, **options).slice(start, 2)
+    part = syntax_batch(trees.slice(start, 2), tokens.slice(start, 2), VOCABULARY, **options)
     assert part.to_pylist() == whole.to_pylist()
 
 
-def test_crossing_arcs_several_roots_and_a_long_word():
+def test_crossing_arcs_several_roots_and_a_long_word_are_read():
     # 1 -> 3, 2 -> 4: the arcs cross; 4 and 5 are roots. Word 3 has thirty pieces.
     annotation = Annotation(head=[3, 4, 4, 0, 0], deprel=["obj", "obj", "nsubj:pass", "root", "root"])
     (row,) = features([([2, 1, 30, 1, 2], annotation)]).to_pylist()
@@ -84,7 +84,7 @@ def test_crossing_arcs_several_roots_and_a_long_word():
     assert [VOCABULARY["dg_b"][tag] for tag in row["dg_b"]] == ["<unk>"] * 4 + ["root"]
 
 
-def test_nulls_unknown_labels_and_a_sentence_without_words():
+def test_nulls_unknown_labels_and_empty_sentences_are_read():
     sentences = [([1, 2], failed("why")), ([], failed("empty")), ([1], Annotation(upos=["new"], ccg=["new"]))]
     first, empty, tagged = features(sentences).to_pylist()
     assert first["governor"] == [-2, -2]
@@ -96,32 +96,32 @@ def test_nulls_unknown_labels_and_a_sentence_without_words():
     assert tagged["random"][0] >= 2
 
 
-def test_random_tags_depend_on_the_pair_and_the_side_alone():
+def test_random_tags_depend_only_on_the_pair_and_the_side():
     import pyarrow as pa
 
     sentence = ([1] * 60, Annotation(ccg=["obj"] * 60))
-    both = features([sentence, sentence], ("random_tags",), ids=pa.array([7, 8], pa.int64())).to_pylist()
+    pair = features([sentence, sentence], ("random_tags",), ids=pa.array([7, 8], pa.int64())).to_pylist()
     alone = features([sentence], ("random_tags",), ids=pa.array([8], pa.int64())).to_pylist()
-    other = features([sentence], ("random_tags",), ids=pa.array([8], pa.int64()), side="target").to_pylist()
-    assert both[1] == alone[0]
-    assert both[0]["random"] != both[1]["random"] != other[0]["random"]
-    assert set(both[0]["random"]) == {2, 3, 4}
+    target = features([sentence], ("random_tags",), ids=pa.array([8], pa.int64()), side="target").to_pylist()
+    assert pair[1] == alone[0]
+    assert pair[0]["random"] != pair[1]["random"] != target[0]["random"]
+    assert set(pair[0]["random"]) == {2, 3, 4}
 
 
-def test_no_types_of_tags_are_no_random_tags():
+def test_without_tag_types_there_are_no_random_tags():
     labels = VOCABULARY | {"random": VOCABULARY["random"][:2]}
     (row,) = features([([1], Annotation(ccg=["new"]))], ("random_tags",), labels=labels).to_pylist()
     assert row["random"] == [0]
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_feature_has_its_columns_alone(name):
+def test_a_feature_has_only_its_columns(name):
     batch = features([([1], Annotation(head=[0], deprel=["root"]))], (name,))
     assert batch.schema == syntax_schema((name,))
     assert batch.schema.names == ["id", *FEATURES[name].columns]
 
 
-def test_features_of_annotations_come_in_one_order():
+def test_features_are_in_the_order_of_the_registry():
     assert features_of(["ccg", "dependencies"]) == ("trees", "dg_a_tags", "dg_b_tags", "ccg_tags", "random_tags")
     assert features_of(["constituency"]) == ()
     assert syntax_schema(("ccg_tags", "pos_tags")).names == ["id", "upos", "xpos", "ccg"]
@@ -138,7 +138,7 @@ def test_features_of_annotations_come_in_one_order():
         (Annotation(head=[0, 3, 2]), "pair 1: the heads form a cycle at word 2"),
     ],
 )
-def test_what_does_not_fit_is_an_error_that_names_the_pair(annotation, message):
+def test_mismatched_annotations_are_an_error_that_names_the_pair(annotation, message):
     for names in (("trees", "pos_tags"), tuple(FEATURES)):
         with pytest.raises(UserError, match=f"file, {message}"):
             features([([1], Annotation(head=[0], deprel=["obj"])), ([1, 1, 2], annotation)], names)

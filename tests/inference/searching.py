@@ -1,4 +1,4 @@
-"""A model that is a table, and searches so simple that they are seen to be right."""
+"""A model given by a table of logits, and reference searches that are simple enough to be obviously right."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -10,8 +10,8 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.beam import NEVER_GENERATED
 from nmtcore.segmentation.vocabulary import BOS, EOS
 
-Next = Callable[[Sequence[int]], Tensor]
-"""Gives the log probabilities (V) of what follows a prefix (without `<s>`)."""
+NextToken = Callable[[Sequence[int]], Tensor]
+"""Maps a prefix (without `<s>`) to the log probabilities (V) of the next token."""
 
 
 class TableState:
@@ -19,15 +19,15 @@ class TableState:
         self.sentences = sentences
         self.prefixes = torch.zeros(len(sentences), 1, 0, dtype=torch.int64)
 
-    def reorder(self, parents_NK: Tensor) -> None:
-        self.prefixes = torch.stack([rows[parents] for rows, parents in zip(self.prefixes, parents_NK, strict=True)])
+    def reorder(self, beams_BM: Tensor) -> None:
+        self.prefixes = torch.stack([rows[beams_M] for rows, beams_M in zip(self.prefixes, beams_BM, strict=True)])
 
-    def keep(self, sentences_N: Tensor) -> None:
-        self.sentences, self.prefixes = self.sentences[sentences_N], self.prefixes[sentences_N]
+    def keep(self, sentences: Tensor) -> None:
+        self.sentences, self.prefixes = self.sentences[sentences], self.prefixes[sentences]
 
 
 class TableModel:
-    """Random logits for every sentence and (by a remainder) every prefix."""
+    """Random logits for every sentence and every prefix; prefixes share logits by a hash."""
 
     def __init__(self, *, sentences: int, vocabulary: int, seed: int, histories: int = 97, sharpness: float = 2.0):
         generator = torch.Generator().manual_seed(seed)
@@ -40,13 +40,13 @@ class TableModel:
 
     def step(self, tokens_R: Tensor, state: TableState) -> Tensor:
         self.steps += 1
-        n = len(state.sentences)
-        state.prefixes = torch.cat([state.prefixes, tokens_R.view(n, -1, 1)], dim=2)
+        sentences = len(state.sentences)
+        state.prefixes = torch.cat([state.prefixes, tokens_R.view(sentences, -1, 1)], dim=2)
         weights = 3 ** torch.arange(state.prefixes.shape[2]) % 1009
         histories = (state.prefixes * weights).sum(dim=2) % self.table.shape[1]
         return self.table[state.sentences[:, None], histories].flatten(0, 1)
 
-    def next(self, sentence: int) -> Next:
+    def next_token(self, sentence: int) -> NextToken:
         def log_probabilities(prefix: Sequence[int]) -> Tensor:
             state = self.start([sentence])
             for token in (BOS, *prefix):
@@ -57,7 +57,7 @@ class TableModel:
 
 
 def penalty(settings: DecodingSettings, n: int) -> float:
-    """The length penalty of n tokens, `</s>` counted."""
+    """The length penalty of n tokens, `</s>` included."""
     if settings.length_penalty == "gnmt":
         return ((5 + n) / 6) ** settings.alpha
     return n**settings.alpha if settings.length_penalty == "fairseq" else 1.0
@@ -67,28 +67,28 @@ def words_of(vocabulary: int) -> list[int]:
     return [token for token in range(vocabulary) if token not in NEVER_GENERATED and token != EOS]
 
 
-Found = list[tuple[float, tuple[int, ...]]]
-"""Score and tokens, best first."""
+Ranking = list[tuple[float, tuple[int, ...]]]
+"""Scores and tokens, best first."""
 
 
-def enumerate_all(following: Next, settings: DecodingSettings, *, limit: int, vocabulary: int) -> Found:
+def enumerate_all(next_token: NextToken, settings: DecodingSettings, *, limit: int, vocabulary: int) -> Ranking:
     """Score every sequence of at most `limit` tokens."""
-    found = []
+    scored = []
     for length in range(limit + 1):
         for tokens in product(words_of(vocabulary), repeat=length):
-            total = sum(float(following(tokens[:i])[token]) for i, token in enumerate((*tokens, EOS)))
-            found.append((total / penalty(settings, length + 1), tokens))
-    return sorted(found, reverse=True)
+            total = sum(float(next_token(tokens[:i])[token]) for i, token in enumerate((*tokens, EOS)))
+            scored.append((total / penalty(settings, length + 1), tokens))
+    return sorted(scored, reverse=True)
 
 
-def simple_beam(following: Next, settings: DecodingSettings, *, limit: int, vocabulary: int) -> Found:
-    """Search one sentence up to its limit, never ending early."""
+def simple_beam(next_token: NextToken, settings: DecodingSettings, *, limit: int, vocabulary: int) -> Ranking:
+    """Search one sentence up to its limit, without ending early."""
     live, finished = [(0.0, ())], []
     for length in range(limit + 1):
         allowed = [EOS] if length == limit else [*words_of(vocabulary), EOS]
         extended = []
         for total, tokens in live:
-            after = following(tokens)
+            after = next_token(tokens)
             extended += [(total + float(after[token]), tokens, token) for token in allowed]
         best = sorted(extended, reverse=True)[: 2 * settings.beam]
         finished += [(total / penalty(settings, length + 1), tokens) for total, tokens, token in best if token == EOS]
@@ -96,11 +96,11 @@ def simple_beam(following: Next, settings: DecodingSettings, *, limit: int, voca
     return sorted(finished, reverse=True)[: settings.beam]
 
 
-def simple_greedy(following: Next, *, limit: int, vocabulary: int) -> tuple[int, ...]:
+def simple_greedy(next_token: NextToken, *, limit: int, vocabulary: int) -> tuple[int, ...]:
     """Take the likeliest token until it is `</s>` or the limit is reached."""
     tokens: tuple[int, ...] = ()
     while len(tokens) < limit:
-        after = following(tokens)
+        after = next_token(tokens)
         best = max([*words_of(vocabulary), EOS], key=lambda token: float(after[token]))
         if best == EOS:
             break

@@ -1,4 +1,4 @@
-"""Maps of attention from raw text, beside the model's arithmetic in loops."""
+"""Attention maps of raw text, against the oracle's arithmetic in loops."""
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -17,31 +17,31 @@ from nmtcore.segmentation.vocabulary import BOS
 LINES = ["the cat", "", "the dog the do", "cat", "  "]
 
 
-class Watching(TransformerOracle):
-    """The oracle, which keeps the weights of every head that looks at the source."""
+class ObservedOracle(TransformerOracle):
+    """The oracle, recording the weights of every head that attends to the source."""
 
-    def look(self, attention, layer, queries, keys):
+    def record(self, attention, layer, queries, keys):
         size = self.settings.width // self.settings.heads
         for head in range(self.settings.heads):
-            own = slice(head * size, (head + 1) * size)
-            scores = queries[:, own] @ keys[:, own].T / np.sqrt(size)
-            self.seen[attention, layer, head] = np.array([softmax(row) for row in scores])
+            of_head = slice(head * size, (head + 1) * size)
+            scores = queries[:, of_head] @ keys[:, of_head].T / np.sqrt(size)
+            self.recorded[attention, layer, head] = np.array([softmax(row) for row in scores])
 
     def self_attention(self, name, x, *, causal):
         if not causal:
             queries, keys, _ = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
-            self.look("encoder", int(name.split(".")[1]), queries, keys)
+            self.record("encoder", int(name.split(".")[1]), queries, keys)
         return super().self_attention(name, x, causal=causal)
 
     def cross_attention(self, name, x, memory):
         keys, _ = np.split(self.linear(f"{name}.keys_values", memory), 2, axis=1)
-        self.look("cross", int(name.split(".")[1]), self.linear(f"{name}.queries", x), keys)
+        self.record("cross", int(name.split(".")[1]), self.linear(f"{name}.queries", x), keys)
         return super().cross_attention(name, x, memory)
 
     def maps(self, source, target_input):
-        self.seen = {}
+        self.recorded = {}
         self.logits(source, target_input)
-        return self.seen
+        return self.recorded
 
 
 @pytest.fixture(scope="module", params=[[], [DepParseSettings(layer=1)]], ids=["plain", "prefix"])
@@ -61,7 +61,7 @@ def ids_of(vocabulary, tokens):
 
 
 @pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
-def test_every_map_is_the_models(folder, tmp_path, monkeypatch, cells):
+def test_every_map_matches_the_oracle(folder, tmp_path, monkeypatch, cells):
     monkeypatch.setattr(attention, "MAX_CELLS", cells)
     rows = written(tmp_path / "maps.parquet", folder, cross=True)
     bundle = load_bundle(folder)
@@ -74,13 +74,13 @@ def test_every_map_is_the_models(folder, tmp_path, monkeypatch, cells):
         assert source[-1] == target[-1] == "</s>"
         assert bundle.text(ids_of(bundle.target_vocabulary, target[:-1])) == translations[line]
         inputs = [BOS, *ids_of(bundle.target_vocabulary, target[:-1])]
-        wanted = Watching(bundle.model).maps(ids_of(bundle.source_vocabulary, source), inputs)
-        for place, row in own.items():
-            np.testing.assert_allclose(np.array(row["weights"]), wanted[place], atol=1e-5)
+        expected = ObservedOracle(bundle.model).maps(ids_of(bundle.source_vocabulary, source), inputs)
+        for head, row in own.items():
+            np.testing.assert_allclose(np.array(row["weights"]), expected[head], atol=1e-5)
             assert row["queries"] == (source if row["attention"] == "encoder" else target)
 
 
-def test_without_translating_there_is_the_encoder_alone(folder, tmp_path):
+def test_without_cross_only_the_encoder_is_written(folder, tmp_path):
     rows = written(tmp_path / "maps.parquet", folder)
     assert {row["attention"] for row in rows} == {"encoder"}
     bundle = load_bundle(folder)
@@ -91,30 +91,30 @@ def test_without_translating_there_is_the_encoder_alone(folder, tmp_path):
     assert words[-1] == -1
 
 
-def test_watching_changes_no_translation(folder):
+def test_observing_changes_no_translation(folder):
     assert list(load_observed_bundle(folder).translate(LINES)) == list(load_bundle(folder).translate(LINES))
 
 
-def test_parts_of_a_very_long_line_are_counted(folder, tmp_path, monkeypatch):
+def test_parts_of_a_very_long_line_are_numbered(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("nmtcore.inference.raw.MAX_SUBWORDS", 3)
     rows = written(tmp_path / "maps.parquet", folder, ["cat", "the " * 7, "dog"])
     assert [(row["id"], row["part"]) for row in rows[::4]] == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0)]
 
 
-def test_lines_are_numbered_through(folder, tmp_path, monkeypatch):
+def test_lines_are_numbered_across_chunks(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(attention, "LINES_PER_CHUNK", 2)
     rows = written(tmp_path / "maps.parquet", folder)
     assert [row["id"] for row in rows[::4]] == [0, 2, 3]
 
 
-def test_no_lines_give_an_empty_file_and_bad_ones_none(folder, tmp_path):
+def test_empty_input_gives_an_empty_file_and_bad_input_none(folder, tmp_path):
     assert written(tmp_path / "maps.parquet", folder, [""]) == []
     with pytest.raises(LineError, match=r"standard input, line 2: byte 1 is not UTF-8"):
         written(tmp_path / "bad.parquet", folder, [b"the", b"\xff"])
     assert not (tmp_path / "bad.parquet").exists()
 
 
-def test_batches_hold_neighbours_within_bounds(monkeypatch):
+def test_batches_are_consecutive_and_bounded(monkeypatch):
     monkeypatch.setattr(attention, "MAX_SENTENCES", 4)
     monkeypatch.setattr(attention, "MAX_CELLS", 50)
     lengths = np.array([1, 2, 3, 1, 1, 9, 5, 5, 1, 4])

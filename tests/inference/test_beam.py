@@ -1,3 +1,5 @@
+"""Beam search against enumeration and simple searches, on models given by tables."""
+
 import pytest
 import torch
 from hypothesis import given
@@ -18,24 +20,20 @@ def search(model, limits, settings, **options):
     return beam_search(model, sentences, settings, limits_B=torch.tensor(limits), **options)
 
 
-def found(hypotheses):
-    return [(h.score, h.tokens) for h in hypotheses]
-
-
-def same(hypotheses, expected):
+def assert_same(hypotheses, expected):
     assert [h.tokens for h in hypotheses] == [tokens for _, tokens in expected]
     assert [h.score for h in hypotheses] == pytest.approx([score for score, _ in expected], rel=1e-9)
 
 
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 4), min_size=1, max_size=3), PENALTIES, ALPHAS)
-def test_a_beam_wide_enough_finds_the_best_of_all_sequences(seed, limits, kind, alpha):
+def test_a_beam_wide_enough_finds_the_best_of_all_sequences(seed, limits, penalty, alpha):
     vocabulary = 7
     model = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed)
-    settings = DecodingSettings(beam=3 ** max(limits) + 1, length_penalty=kind, alpha=alpha)
+    settings = DecodingSettings(beam=3 ** max(limits) + 1, length_penalty=penalty, alpha=alpha)
     n_best = min(5, settings.beam)
     for n, hypotheses in enumerate(search(model, limits, settings, n_best=n_best)):
-        everything = enumerate_all(model.next(n), settings, limit=limits[n], vocabulary=vocabulary)
-        same(hypotheses, everything[:n_best])
+        everything = enumerate_all(model.next_token(n), settings, limit=limits[n], vocabulary=vocabulary)
+        assert_same(hypotheses, everything[:n_best])
 
 
 @given(
@@ -47,24 +45,24 @@ def test_a_beam_wide_enough_finds_the_best_of_all_sequences(seed, limits, kind, 
     ALPHAS,
     st.data(),
 )
-def test_it_agrees_with_a_simple_search_of_each_sentence(seed, limits, beam, vocabulary, kind, alpha, data):
+def test_batched_search_agrees_with_a_simple_search_per_sentence(seed, limits, beam, vocabulary, penalty, alpha, data):
     model = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed)
-    settings = DecodingSettings(beam=beam, length_penalty=kind, alpha=alpha)
+    settings = DecodingSettings(beam=beam, length_penalty=penalty, alpha=alpha)
     n_best = data.draw(st.integers(1, beam))
     for n, hypotheses in enumerate(search(model, limits, settings, n_best=n_best)):
-        expected = simple_beam(model.next(n), settings, limit=limits[n], vocabulary=vocabulary)
-        same(hypotheses, expected[:n_best])
+        expected = simple_beam(model.next_token(n), settings, limit=limits[n], vocabulary=vocabulary)
+        assert_same(hypotheses, expected[:n_best])
 
 
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 12), min_size=1, max_size=5), st.integers(6, 14))
-def test_beam_1_is_greedy(seed, limits, vocabulary):
+def test_beam_1_is_greedy_search(seed, limits, vocabulary):
     model = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed)
     for n, (hypothesis,) in enumerate(search(model, limits, DecodingSettings(beam=1))):
-        assert hypothesis.tokens == simple_greedy(model.next(n), limit=limits[n], vocabulary=vocabulary)
+        assert hypothesis.tokens == simple_greedy(model.next_token(n), limit=limits[n], vocabulary=vocabulary)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5), st.permutations(range(6)))
-def test_a_sentence_does_not_depend_on_its_neighbours(seed, beam, order):
+def test_results_do_not_depend_on_the_other_sentences(seed, beam, order):
     model = TableModel(sentences=6, vocabulary=12, seed=seed)
     limits, settings = [3, 9, 5, 0, 7, 9], DecodingSettings(beam=beam)
     together = search(model, limits, settings)
@@ -74,55 +72,55 @@ def test_a_sentence_does_not_depend_on_its_neighbours(seed, beam, order):
     assert [shuffled[order.index(n)] for n in range(6)] == alone
 
 
-def test_scores_are_log_probabilities_over_the_penalty_with_the_end_counted():
+def test_scores_are_log_probabilities_over_the_penalty_including_eos():
     model = TableModel(sentences=1, vocabulary=9, seed=3)
     settings = DecodingSettings(beam=4, length_penalty="fairseq", alpha=1.5)
     for h in search(model, [6], settings, n_best=4)[0]:
-        following = model.next(0)
-        total = sum(float(following(h.tokens[:i])[token]) for i, token in enumerate((*h.tokens, EOS)))
+        next_token = model.next_token(0)
+        total = sum(float(next_token(h.tokens[:i])[token]) for i, token in enumerate((*h.tokens, EOS)))
         assert h.log_probability == pytest.approx(total)
         assert h.score == pytest.approx(total / (len(h.tokens) + 1) ** 1.5)
 
 
-def test_it_ends_early_when_nothing_can_become_better():
+def test_search_ends_early_when_no_beam_can_improve():
     model = TableModel(sentences=3, vocabulary=12, seed=1, sharpness=0.1)
     model.table[:, :, EOS] = 6.0
     search(model, [500] * 3, DecodingSettings(beam=4))
     assert model.steps < 60
 
 
-def test_unknown_may_be_generated():
+def test_the_unknown_token_can_be_generated():
     model = TableModel(sentences=1, vocabulary=9, seed=3)
     model.table[:, :, UNK] = 20.0
     assert search(model, [4], DecodingSettings(beam=2))[0][0].tokens == (UNK,) * 4
 
 
-def test_nothing_to_search_gives_nothing():
+def test_an_empty_batch_has_no_results():
     assert search(TableModel(sentences=1, vocabulary=9, seed=0), [], DecodingSettings()) == []
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_model_without_numbers_is_said(beam):
+def test_nan_probabilities_are_an_error(beam):
     model = TableModel(sentences=2, vocabulary=9, seed=3)
     model.table[:] = torch.nan
     with pytest.raises(UserError, match="diverged"):
         search(model, [4, 5], DecodingSettings(beam=beam))
 
 
-def test_more_hypotheses_than_beams_are_refused():
+def test_more_hypotheses_than_beams_are_an_error():
     with pytest.raises(UserError, match="5 hypotheses per sentence were requested, but the beam has 4"):
         search(TableModel(sentences=1, vocabulary=9, seed=3), [4], DecodingSettings(beam=4), n_best=5)
 
 
-def test_length_penalties_are_those_of_the_papers():
+def test_length_penalties_match_the_papers():
     assert length_penalty(DecodingSettings(length_penalty="gnmt", alpha=0.6), 7.0) == pytest.approx(2**0.6)
     assert length_penalty(DecodingSettings(length_penalty="fairseq", alpha=0.5), 9.0) == 3.0
     assert length_penalty(DecodingSettings(length_penalty="none", alpha=0.5), 9.0) == 1.0
 
 
-def test_the_least_of_the_limits_holds():
-    both = DecodingSettings(max_length_ratio=1.5, max_length_extra=2, max_length=10)
-    assert length_limits(both, [0, 3, 50]) == [2, 6, 10]
+def test_the_smallest_length_limit_applies():
+    two_limits = DecodingSettings(max_length_ratio=1.5, max_length_extra=2, max_length=10)
+    assert length_limits(two_limits, [0, 3, 50]) == [2, 6, 10]
     assert length_limits(DecodingSettings(max_length_ratio=None, max_length=7), [0, 3]) == [7, 7]
     with pytest.raises(ValueError, match="max_length"):
         DecodingSettings(max_length_ratio=None)

@@ -1,3 +1,5 @@
+"""Bundles: saving, loading, damaged files, and translation of raw text."""
+
 import json
 import shutil
 from dataclasses import replace
@@ -43,7 +45,7 @@ def copy(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "model")
 
 
-def test_a_model_without_the_labels_that_it_reads_is_not_whole(tmp_path):
+def test_missing_labels_are_an_error(tmp_path):
     run = run_settings(features={"source": {"trees": "parser"}}, annotators={"parser": {"tool": "existing"}})
     folder = write_bundle(tmp_path / "model", run)
     bundle = load_bundle(folder)
@@ -52,21 +54,21 @@ def test_a_model_without_the_labels_that_it_reads_is_not_whole(tmp_path):
         load_bundle(folder)
 
 
-def test_what_is_saved_is_loaded(tmp_path):
+def test_saved_models_are_loaded_unchanged(tmp_path):
     run = run_settings(DepParseSettings(layer=1))
     bundle = load_bundle(write_bundle(tmp_path / "model", run))
     assert bundle.run == run
     assert not bundle.model.training
     save_bundle(tmp_path / "again", run=run, model=bundle.model, segmentation=tmp_path / "model")
     again = load_bundle(tmp_path / "again")
-    own, other = bundle.model.state_dict(), again.model.state_dict()
-    assert own.keys() == other.keys()
-    assert all(torch.equal(own[name], other[name]) for name in own)
+    state, state_again = bundle.model.state_dict(), again.model.state_dict()
+    assert state.keys() == state_again.keys()
+    assert all(torch.equal(state[name], state_again[name]) for name in state)
     assert again.model.source_embedding is again.model.target_embedding
     assert list(again.translate(LINES)) == list(bundle.translate(LINES))
 
 
-def test_loading_leaves_the_random_generator_alone(folder):
+def test_loading_does_not_change_the_random_state(folder):
     torch.manual_seed(4)
     expected = torch.rand(3)
     torch.manual_seed(4)
@@ -74,8 +76,8 @@ def test_loading_leaves_the_random_generator_alone(folder):
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_labels_travel_along(tmp_path):
-    labels = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "ccg")}}
+def test_labels_are_saved_and_loaded(tmp_path):
+    labels = {"source": {column: ["<none>", "<unk>", "x"] for column in ("deprel", "ccg")}}
     run = run_settings(features={"source": {"trees": "parser", "ccg_tags": "tagger"}})
     bundle = load_bundle(write_bundle(tmp_path / "one", run))
     save_bundle(
@@ -88,7 +90,7 @@ def test_labels_travel_along(tmp_path):
         load_bundle(tmp_path / "three")
 
 
-def test_a_failed_save_leaves_the_old_model_and_nothing_beside_it(folder, bundle, tmp_path):
+def test_a_failed_save_keeps_the_old_model_and_removes_partial_files(folder, bundle, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "here" / "model")
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -98,7 +100,7 @@ def test_a_failed_save_leaves_the_old_model_and_nothing_beside_it(folder, bundle
     assert [path.name for path in copy.parent.iterdir()] == ["model"]
 
 
-def test_a_model_is_replaced_whole(copy, bundle):
+def test_an_existing_folder_is_replaced_completely(copy, bundle):
     (copy / "stray").write_text("from before")
     save_bundle(copy, run=bundle.run, model=bundle.model, segmentation=write_segmentation(copy.parent / "cuts"))
     assert not (copy / "stray").exists()
@@ -106,14 +108,14 @@ def test_a_model_is_replaced_whole(copy, bundle):
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json", "source.vocab", "codes", "bundle.json"])
-def test_a_missing_file_is_named(copy, name):
+def test_missing_files_are_named(copy, name):
     (copy / name).unlink()
     with pytest.raises(UserError, match=f"{name} is missing"):
         load_bundle(copy)
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "run.json", "target.vocab", "codes"])
-def test_a_damaged_file_is_named(copy, name):
+def test_damaged_files_are_named(copy, name):
     content = bytearray((copy / name).read_bytes())
     content[len(content) // 2] ^= 1
     (copy / name).write_bytes(content)
@@ -121,32 +123,32 @@ def test_a_damaged_file_is_named(copy, name):
         load_bundle(copy)
 
 
-def listed_again(folder):
-    """Write bundle.json for files as they are now: a folder put together by hand."""
+def write_manifest(folder):
+    """Write bundle.json for the current files, as for a folder assembled by hand."""
     from nmtcore.inference.bundle import FORMAT, _sha256
 
     files = {path.name: _sha256(path) for path in folder.iterdir() if path.name != "bundle.json"}
     (folder / "bundle.json").write_text(json.dumps({"format": FORMAT, "files": files}))
 
 
-def test_files_of_different_models_are_not_mixed(copy):
+def test_files_of_different_models_are_an_error(copy):
     with open(copy / "source.vocab", "a") as file:
         file.write("another\n")
     shutil.copyfile(copy / "source.vocab", copy / "target.vocab")
-    listed_again(copy)
+    write_manifest(copy)
     with pytest.raises(UserError, match=r"weights\.safetensors does not match .*: target_embedding\.weight differs"):
         load_bundle(copy)
 
 
-def test_truncated_weights_are_said(copy):
+def test_truncated_weights_are_an_error(copy):
     content = (copy / "weights.safetensors").read_bytes()
     (copy / "weights.safetensors").write_bytes(content[: len(content) // 2])
-    listed_again(copy)
+    write_manifest(copy)
     with pytest.raises(UserError, match=r"weights\.safetensors cannot be read"):
         load_bundle(copy)
 
 
-def test_other_formats_and_no_folder_are_said(copy, tmp_path):
+def test_unknown_formats_and_missing_folders_are_errors(copy, tmp_path):
     (copy / "bundle.json").write_text('{"format": 99, "files": {}}')
     with pytest.raises(UserError, match=f"not of format {FORMAT}"):
         load_bundle(copy)
@@ -154,12 +156,12 @@ def test_other_formats_and_no_folder_are_said(copy, tmp_path):
         load_bundle(tmp_path / "nowhere")
 
 
-def test_a_device_that_is_not_there_is_said(folder):
+def test_unknown_devices_are_an_error(folder):
     with pytest.raises(UserError, match="'nonsense' cannot be used"):
         load_bundle(folder, "nonsense")
 
 
-def test_every_line_gives_one_line(bundle):
+def test_every_line_has_one_translation(bundle):
     translations = list(bundle.translate(LINES))
     assert len(translations) == len(LINES)
     assert [i for i, text in enumerate(translations) if not text][:2] == [1, 2]
@@ -167,21 +169,22 @@ def test_every_line_gives_one_line(bundle):
     assert list(bundle.translate(line.encode() + b"\n" for line in LINES)) == translations
 
 
-def test_chunks_and_neighbours_change_nothing(bundle):
+def test_translations_do_not_depend_on_chunks_or_other_lines(bundle):
     together = list(bundle.translate(LINES))
-    in_chunks = [found[0][0] for found in bundle.translate_n_best(LINES, chunk=2)]
+    in_chunks = [translations[0].text for translations in bundle.translate_n_best(LINES, chunk=2)]
     assert in_chunks == together
     assert [next(bundle.translate([line])) for line in LINES] == together
 
 
-def test_n_best_are_different_and_ordered(bundle):
-    (found,) = bundle.translate_n_best(["the cat"], n_best=3)
-    assert len(found) == 3
-    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
-    assert found[0][0] == next(bundle.translate(["the cat"]))
+def test_n_best_translations_are_ordered_by_score(bundle):
+    (translations,) = bundle.translate_n_best(["the cat"], n_best=3)
+    scores = [translation.score for translation in translations]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert translations[0].text == next(bundle.translate(["the cat"]))
 
 
-def test_a_very_long_line_is_translated_in_parts_and_said(bundle, monkeypatch, capsys):
+def test_very_long_lines_are_translated_in_parts_with_a_message(bundle, monkeypatch, capsys):
     monkeypatch.setattr(raw, "MAX_SUBWORDS", 12)
     text = "the dog . " * 10
     (whole,) = bundle.translate([text])
@@ -191,7 +194,7 @@ def test_a_very_long_line_is_translated_in_parts_and_said(bundle, monkeypatch, c
     assert capsys.readouterr().err == ""
 
 
-def test_reading_is_a_stream(bundle):
+def test_lines_are_read_chunk_by_chunk(bundle):
     read = []
 
     def lines():
@@ -205,12 +208,12 @@ def test_reading_is_a_stream(bundle):
 
 
 @pytest.mark.parametrize(("line", "fault"), [(b"gr\xfc\xdfe\n", "byte 3 is not UTF-8"), (b"a\0b\n", "NUL")])
-def test_what_is_no_text_is_said_with_its_line(bundle, line, fault):
+def test_invalid_text_is_an_error_with_the_line_number(bundle, line, fault):
     with pytest.raises(LineError, match=f"standard input, line 2: .*{fault}"):
         list(bundle.translate([b"the\n", line]))
 
 
-def test_settings_may_be_changed(bundle):
+def test_decoding_settings_can_be_changed(bundle):
     changed = bundle.decoding_settings(beam=1, alpha=None)
     assert (changed.beam, changed.alpha) == (1, bundle.run.decoding.alpha)
     with pytest.raises(UserError, match="beam must be between 1 and 1000"):
@@ -220,14 +223,14 @@ def test_settings_may_be_changed(bundle):
     assert all(len(text.split()) <= 1 for text in bundle.translate(LINES, short))
 
 
-def test_text_is_detokenised_as_the_words_were_made(tmp_path):
+def test_text_is_detokenised_by_the_settings_of_words(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(words="moses")))
     tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])
     assert bundle.words(tokens) == ["the", "cat", "."]
     assert bundle.text(tokens) == "the cat."
 
 
-def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
+def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path):
     run = run_settings(DepParseSettings(layer=1))
     folder = write_bundle(tmp_path / "model", run, seed=1)
     size = len(Vocabulary.of(PIECES))
@@ -237,10 +240,10 @@ def test_a_model_starts_from_a_bundle_with_the_same_vocabularies(tmp_path):
     expected = load_bundle(folder).model.state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in model.state_dict().items())
 
-    other = write_segmentation(tmp_path / "other")
-    Vocabulary.of([*PIECES[1:], PIECES[0]]).save(other / "source.vocab")
+    reordered = write_segmentation(tmp_path / "reordered")
+    Vocabulary.of([*PIECES[1:], PIECES[0]]).save(reordered / "source.vocab")
     with pytest.raises(UserError, match="trained with a source vocabulary different from"):
-        load_initial_weights(model, folder, run=run, segmentation=other)
+        load_initial_weights(model, folder, run=run, segmentation=reordered)
     wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
     with pytest.raises(UserError, match="does not match"):
         load_initial_weights(wider, folder, run=run, segmentation=tmp_path / "segmentation")

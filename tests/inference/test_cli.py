@@ -1,4 +1,4 @@
-"""`nmtcore` as a user runs it: a process with bytes in and bytes out."""
+"""The command line of `nmtcore`, run as a process or by `main`."""
 
 import io
 import os
@@ -16,10 +16,11 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 def nmtcore(*arguments, text=b"", code=0):
+    """Run a command with `text` as input; check its exit code and return its output and errors."""
     command = [sys.executable, "-m", "nmtcore.cli", *map(str, arguments)]
-    done = subprocess.run(command, input=text, capture_output=True, env=ENVIRONMENT, check=False)
-    assert done.returncode == code, done.stderr.decode()
-    return done.stdout.decode(), done.stderr.decode()
+    process = subprocess.run(command, input=text, capture_output=True, env=ENVIRONMENT, check=False)
+    assert process.returncode == code, process.stderr.decode()
+    return process.stdout.decode(), process.stderr.decode()
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def model(tmp_path_factory):
     return write_bundle(tmp_path_factory.mktemp("cli") / "model")
 
 
-def test_as_many_lines_come_out_as_went_in(model):
+def test_translations_have_one_line_per_input_line(model):
     lines = ["the cat", "", " \t ", "dog\u2028dog", "漢字 \u0085 x", "a" * 5000, "the"]
     text = "\n".join(lines).encode()
     output, errors = nmtcore("translate", model, "--beam", 2, "--max-length", 9, text=text)
@@ -58,7 +59,7 @@ def test_n_best_lines_are_numbered_and_scored(model):
         (["--alpha", "inf"], b"the\n", "alpha must be between -10 and 10, not inf."),
     ],
 )
-def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, arguments, text, sentence):
+def test_user_errors_are_one_sentence_with_status_2(model, monkeypatch, capsys, arguments, text, sentence):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     with pytest.raises(SystemExit) as exit:
         main(["translate", str(model), *arguments])
@@ -70,19 +71,19 @@ def test_mistakes_are_one_sentence_and_status_2(model, monkeypatch, capsys, argu
 
 
 @pytest.mark.parametrize(
-    ("place", "sentence"),
+    ("head", "sentence"),
     [
         ("2.0", "The encoder has no head 2.0: its layers are 0 to 1, the heads of each 0 to 1 (both count from 0)."),
         ("one", "one is not of the form LAYER.HEAD, for example 0.3 (both count from 0)"),
     ],
 )
-def test_layers_and_heads_count_from_0(model, capsys, place, sentence):
+def test_invalid_heads_are_an_error(model, capsys, head, sentence):
     with pytest.raises(SystemExit):
-        main(["parse", str(model), "--attention", place])
+        main(["parse", str(model), "--attention", head])
     assert sentence in capsys.readouterr().err
 
 
-def test_no_model_is_said_in_one_line(tmp_path):
+def test_missing_models_are_one_line(tmp_path):
     output, errors = nmtcore("translate", tmp_path / "no", code=2)
     assert output == ""
     assert errors == f"nmtcore translate: {tmp_path / 'no'} is not a model: there is no such folder.\n"
@@ -100,25 +101,25 @@ def test_no_model_is_said_in_one_line(tmp_path):
         )
 
 
-def test_what_stands_where_a_file_is_wanted_stays(model, tmp_path):
+def test_an_output_that_is_no_ordinary_file_is_kept(model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     _, errors = nmtcore("attention", model, "-o", tmp_path / "pipe", code=2)
     assert errors == f"nmtcore attention: {tmp_path / 'pipe'} is not a regular file: choose another output file.\n"
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_nobody_reading_on_leaves_no_trace(model):
+def test_a_closed_pipe_prints_no_error(model):
     command = f"yes 'the cat' | head -3000 | '{sys.executable}' -m nmtcore.cli translate '{model}' --beam 1 | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, env=ENVIRONMENT, check=True)
-    assert done.stderr == b""
-    assert done.stdout.count(b"\n") == 1
+    process = subprocess.run(["bash", "-c", command], capture_output=True, env=ENVIRONMENT, check=True)
+    assert process.stderr == b""
+    assert process.stdout.count(b"\n") == 1
 
 
-def test_an_interrupt_leaves_no_trace(model):
+def test_an_interrupt_prints_no_error(model):
     command = [sys.executable, "-m", "nmtcore.cli", "translate", str(model)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=ENVIRONMENT) as process:
-        # More than a chunk: by the first translation, the command surely waits for more input or for its reader.
+        # More than a chunk: at the first translation, the command is waiting for input or for its reader.
         process.stdin.write(b"the\n" * 4000)
         process.stdin.flush()
         process.stdout.read(1)
@@ -128,7 +129,7 @@ def test_an_interrupt_leaves_no_trace(model):
         assert process.stderr.read() == b""
 
 
-def test_attention_is_written_for_every_line_with_words(model, tmp_path):
+def test_attention_is_written_for_all_lines_with_words(model, tmp_path):
     output, errors = nmtcore("attention", model, "-o", tmp_path / "maps.parquet", text=b"the cat\n\ndog\n")
     assert (output, errors) == ("", "")
     rows = pyarrow.parquet.read_table(tmp_path / "maps.parquet").to_pylist()
@@ -136,20 +137,20 @@ def test_attention_is_written_for_every_line_with_words(model, tmp_path):
         (line, layer, head) for line in (0, 2) for layer in (0, 1) for head in (0, 1)
     ]
     nmtcore("attention", model, "--cross", "--output", tmp_path / "both.parquet", text=b"the cat\n")
-    both = pyarrow.parquet.read_table(tmp_path / "both.parquet")
-    assert both.column("attention").to_pylist() == ["encoder"] * 4 + ["cross"] * 4
+    with_cross = pyarrow.parquet.read_table(tmp_path / "both.parquet")
+    assert with_cross.column("attention").to_pylist() == ["encoder"] * 4 + ["cross"] * 4
 
 
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["translate", "--help"], ["parse", "--help"], ["attention", "--help"]]
 )
-def test_help_loads_nothing_heavy(arguments):
+def test_help_imports_no_heavy_packages(arguments):
     script = (
         "import sys\nfrom nmtcore.cli import main\n"
         f"try: main({arguments})\nexcept SystemExit: pass\n"
         "heavy = {'torch', 'numpy', 'pyarrow', 'spacy', 'sacremoses'} & set(sys.modules)\n"
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    assert b"usage: nmtcore" in done.stdout
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert process.returncode == 0, process.stderr.decode()
+    assert b"usage: nmtcore" in process.stdout

@@ -1,9 +1,11 @@
-"""A model that others sent, and the folder where the user happens to be, run no code: parsers are the user's own."""
+"""Untrusted bundles and the working directory run no code: models of parsers come only from the user's folders."""
 
 import io
 import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from conftest import skip_unless_ci
@@ -25,8 +27,8 @@ COMMANDS = {"translate": [], "parse": ["--attention", "0.0"], "attention": ["-o"
 
 @pytest.fixture
 def mark(tmp_path, monkeypatch):
-    """The file that code would leave; the user stands in an empty folder, and has no models."""
-    # spaCy remembers the plug-ins that it sees when it is loaded, and other tests share this process.
+    """The file that planted code would create; the working directory is empty, and no models are configured."""
+    # spaCy caches its plug-ins when it is imported, and other tests share this process.
     import catalogue  # noqa: F401
 
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
@@ -42,8 +44,8 @@ def bundle(folder, tool, model):
     return write_bundle(folder, run_settings(PascalSettings(heads=1), features=syntax, annotators={"parser": parser}))
 
 
-def refused(monkeypatch, capsys, command, *arguments):
-    """Run a command, which must end with one sentence; give it."""
+def error_of(monkeypatch, capsys, command, *arguments):
+    """Run a command that must fail with one sentence; return the sentence."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\n")))
     with pytest.raises(SystemExit) as exit:
         main([command, *map(str, arguments), *COMMANDS[command]])
@@ -54,10 +56,18 @@ def refused(monkeypatch, capsys, command, *arguments):
     return errors
 
 
-def name_of(way, tmp_path):
-    """Name a model so that a path would lead to it; give its name, where it lies, and where the user stands."""
+class Placement(NamedTuple):
+    name: str
+    """The name of the model in the bundle."""
+    folder: Path
+    """The folder to which the name would lead if it were a path."""
+    working_directory: Path
+
+
+def placement_of(location, tmp_path):
+    """Name a model so that the name would lead to it if names were paths."""
     here, model = tmp_path / "here", tmp_path / "bundle" / "model"
-    return {
+    placements = {
         "absolute": (str(tmp_path / "sent" / "parser"), tmp_path / "sent" / "parser", here),
         "relative": ("sent/parser", here / "sent" / "parser", here),
         "above": ("../parser", tmp_path / "parser", here),
@@ -65,43 +75,44 @@ def name_of(way, tmp_path):
         "in the bundle, absolute": (str(model / "parser"), model / "parser", here),
         "in the bundle, relative": ("../bundle/model/parser", model / "parser", here),
         "in the bundle, by name": ("parser", model / "parser", here),
-        "in the bundle, where the user stands": ("parser", model / "parser", model),
+        "in the bundle as working directory": ("parser", model / "parser", model),
         "the bundle itself": (".", model, model),
-    }[way]
+    }
+    return Placement(*placements[location])
 
 
-WAYS = (
+LOCATIONS = (
     *("absolute", "relative", "above", "in the working directory", "in the bundle, absolute"),
-    *("in the bundle, relative", "in the bundle, by name", "in the bundle, where the user stands", "the bundle itself"),
+    *("in the bundle, relative", "in the bundle, by name", "in the bundle as working directory", "the bundle itself"),
 )
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("location", LOCATIONS)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_no_name_in_a_bundle_leads_to_a_model(tmp_path, mark, monkeypatch, capsys, tool, way):
-    name, place, here = name_of(way, tmp_path)
+def test_names_in_a_bundle_are_not_paths(tmp_path, mark, monkeypatch, capsys, tool, location):
+    name, planted, here = placement_of(location, tmp_path)
     model = bundle(tmp_path / "bundle" / "model", tool, name)
-    plant_model(place, tool)
+    plant_model(planted, tool)
     monkeypatch.chdir(here)
     monkeypatch.syspath_prepend(str(here))  # as `python -m` does
     for command in COMMANDS:
-        sentence = refused(monkeypatch, capsys, command, model)
+        sentence = error_of(monkeypatch, capsys, command, model)
         assert not mark.exists()
         assert "--models" in sentence
         assert "There is no " in sentence if name == "parser" else "run.json: annotators.parser: " in sentence
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_link_in_a_bundle_is_no_way_either(tmp_path, mark, monkeypatch, capsys, tool):
+def test_links_in_a_bundle_are_not_followed(tmp_path, mark, monkeypatch, capsys, tool):
     model = bundle(tmp_path / "model", tool, "parser")
     (model / "parser").symlink_to(plant_model(tmp_path / "elsewhere" / "parser", tool))
     monkeypatch.chdir(model)
-    assert "There is no " in refused(monkeypatch, capsys, "translate", ".")
+    assert "There is no " in error_of(monkeypatch, capsys, "translate", ".")
     assert not mark.exists()
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_bundles_own_configuration_is_not_read(tmp_path, mark, monkeypatch, capsys, tool):
+def test_the_configuration_in_a_bundle_is_not_read(tmp_path, mark, monkeypatch, capsys, tool):
     model = bundle(tmp_path / "model", tool, "parser")
     plant_model(model / "parser", tool)
     plant_model(model / "downloads" / "models" / "parser", tool)
@@ -109,16 +120,16 @@ def test_a_bundles_own_configuration_is_not_read(tmp_path, mark, monkeypatch, ca
     (model / "config" / "config.yaml").write_text("models: [.]")
     for here in (model, tmp_path):
         monkeypatch.chdir(here)
-        assert "there is no folder to search" in refused(monkeypatch, capsys, "translate", model)
+        assert "there is no folder to search" in error_of(monkeypatch, capsys, "translate", model)
     # Below the bundle, and linked from the working directory.
     (tmp_path / "here" / "config").symlink_to(model / "config")
     monkeypatch.chdir(tmp_path / "here")
-    assert "there is no folder to search" in refused(monkeypatch, capsys, "translate", model)
+    assert "there is no folder to search" in error_of(monkeypatch, capsys, "translate", model)
     assert not mark.exists()
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_job_takes_no_model_from_the_working_directory(tmp_path, mark, tool):
+def test_annotation_jobs_take_no_model_from_the_working_directory(tmp_path, mark, tool):
     plant_model(tmp_path / "here" / "parser", tool)
     corpus = write_corpus(tmp_path / "corpus.parquet", [["the", "cat"]])
     with pytest.raises(UserError, match="There is no "):
@@ -135,11 +146,11 @@ def test_a_job_takes_no_model_from_the_working_directory(tmp_path, mark, tool):
     assert not mark.exists()
 
 
-def test_an_installed_package_that_is_no_pipeline_is_not_imported(tmp_path, mark, monkeypatch, capsys):
+def test_installed_packages_other_than_pipelines_are_not_imported(tmp_path, mark, monkeypatch, capsys):
     plant_package(tmp_path / "site" / "has_load", meta=None)
     monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path / "site")])
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    assert "There is no spaCy pipeline 'has_load'" in refused(
+    assert "There is no spaCy pipeline 'has_load'" in error_of(
         monkeypatch, capsys, "translate", bundle(tmp_path / "model", "spacy", "has_load")
     )
     assert not mark.exists()
@@ -147,15 +158,15 @@ def test_an_installed_package_that_is_no_pipeline_is_not_imported(tmp_path, mark
 
 @pytest.mark.parametrize("module", ["nmtcore", "nmtcore.cli"])
 def test_nothing_is_imported_from_the_working_directory(tmp_path, mark, module):
-    """Neither a plug-in of spaCy that lies there, nor a module that is called like one that we import."""
+    """Neither a plug-in of spaCy nor a module with the name of one that the package imports."""
     plant_package(tmp_path / "here" / "parser")
     plant_package(tmp_path / "here" / "torch")
     plant_package(tmp_path / "here" / "spacy")
     model = bundle(tmp_path / "model", "spacy", "parser")
     command = [sys.executable, "-m", module, "translate", str(model)]
-    done = subprocess.run(command, input=b"the\n", capture_output=True, cwd=tmp_path / "here", check=False)
-    assert done.returncode == 2, done.stderr.decode()
-    assert done.stderr.startswith(b"nmtcore translate: There is no spaCy pipeline 'parser'")
+    process = subprocess.run(command, input=b"the\n", capture_output=True, cwd=tmp_path / "here", check=False)
+    assert process.returncode == 2, process.stderr.decode()
+    assert process.stderr.startswith(b"nmtcore translate: There is no spaCy pipeline 'parser'")
     assert not mark.exists()
 
 
@@ -168,39 +179,41 @@ def java():
 
 
 @pytest.mark.parametrize("tool", ["corenlp", "easyccg"])
-@pytest.mark.parametrize("said", ["--models", "models", "downloads", "CORENLP_HOME"])
-def test_what_the_user_names_does_run(tmp_path, mark, java, monkeypatch, capsys, tool, said):
-    """So the marks above can appear at all."""
-    if said == "CORENLP_HOME" and tool != "corenlp":
+@pytest.mark.parametrize("origin", ["--models", "models", "downloads", "CORENLP_HOME"])
+def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, capsys, tool, origin):
+    """Shows that the planted code works."""
+    if origin == "CORENLP_HOME" and tool != "corenlp":
         return
     model = bundle(tmp_path / "model", tool, tool)
-    place = plant_model(tmp_path / ("project/downloads/models" if said == "downloads" else "project/mine") / tool, tool)
+    folder = plant_model(
+        tmp_path / ("project/downloads/models" if origin == "downloads" else "project/mine") / tool, tool
+    )
     monkeypatch.chdir(tmp_path / "project")
-    options = ["--models", "mine"] if said == "--models" else []
-    if said == "CORENLP_HOME":
-        monkeypatch.setenv("CORENLP_HOME", os.fspath(place))
+    options = ["--models", "mine"] if origin == "--models" else []
+    if origin == "CORENLP_HOME":
+        monkeypatch.setenv("CORENLP_HOME", os.fspath(folder))
     elif not options:
         (tmp_path / "project" / "config").mkdir()
         (tmp_path / "project" / "config" / "config.yaml").write_text("models: [nothing, mine]\nscale: paper\n")
-    sentence = refused(monkeypatch, capsys, "translate", model, *options)
+    sentence = error_of(monkeypatch, capsys, "translate", model, *options)
     assert "fails even on 'Yes .'" in sentence
     assert mark.exists()
 
 
-def test_a_model_that_needs_no_parser_reads_no_configuration(tmp_path, mark, monkeypatch, capsys):
+def test_models_without_parsers_read_no_configuration(tmp_path, mark, monkeypatch, capsys):
     (tmp_path / "here" / "config").mkdir()
     (tmp_path / "here" / "config" / "config.yaml").write_text("models: [\n")
-    broken = refused(monkeypatch, capsys, "translate", bundle(tmp_path / "model", "udpipe", "x"))
+    broken = error_of(monkeypatch, capsys, "translate", bundle(tmp_path / "model", "udpipe", "x"))
     assert broken.startswith("nmtcore translate: config/config.yaml, line 2: not valid YAML")
     (tmp_path / "here" / "config" / "config.yaml").write_text("models: ['']\n")
-    broken = refused(monkeypatch, capsys, "translate", tmp_path / "model")
-    assert broken.startswith("nmtcore translate: config/config.yaml: models: an empty text is no folder")
+    broken = error_of(monkeypatch, capsys, "translate", tmp_path / "model")
+    assert broken.startswith("nmtcore translate: config/config.yaml: models: an empty string is not a folder")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
     main(["translate", str(write_bundle(tmp_path / "plain"))])
     assert capsys.readouterr() == ("\n", "")
 
 
-def test_an_empty_folder_is_no_folder(tmp_path, mark, monkeypatch, capsys):
+def test_an_empty_name_of_a_folder_is_an_error(tmp_path, mark, monkeypatch, capsys):
     model = bundle(tmp_path / "model", "udpipe", "x")
     with pytest.raises(SystemExit):
         main(["translate", str(model), "--models", ""])

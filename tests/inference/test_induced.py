@@ -1,4 +1,4 @@
-"""Trees read off scores, against all trees that there are."""
+"""Trees induced from scores, against enumeration of all trees."""
 
 import itertools
 
@@ -19,8 +19,8 @@ from nmtcore.inference.parse_to_conllu import parse_text
 from nmtcore.syntax.annotation import tree_fault
 
 
-def best_by_hand(scores):
-    """Score every tree with one root; the root's score stands on the diagonal."""
+def best_tree(scores):
+    """Find the best of all trees with one root; a word's score as the root is on the diagonal."""
     n, best = len(scores), (-np.inf, ())
     for tree in itertools.product(range(n + 1), repeat=n):
         if tree_fault(tree) is None and tree.count(0) == 1:
@@ -35,11 +35,11 @@ def best_by_hand(scores):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
-def test_is_the_best_tree_with_one_root(n):
+def test_the_induced_tree_is_the_best_with_one_root(n):
     random = np.random.default_rng(n)
     for _ in range(20):
         scores = random.normal(size=(n, n))
-        assert tuple(parse_of(_with_root(scores), to_root=True).one_root) == best_by_hand(scores)
+        assert tuple(parse_of(_with_root(scores), to_root=True).one_root) == best_tree(scores)
 
 
 LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]
@@ -48,8 +48,8 @@ LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]
 @pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
 @pytest.mark.parametrize("components", [[], [DepParseSettings(layer=1)]], ids=["plain", "prefix"])
 @pytest.mark.parametrize("transforms", [{}, {"parsing_task": ParsingTaskSettings()}], ids=["plain", "wrapped"])
-def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch, components, transforms, cells):
-    """Summed word by word in loops; tags around the text, `<ROOT>` and `</s>` take no part."""
+def test_trees_of_a_head_match_its_exported_weights(tmp_path, monkeypatch, components, transforms, cells):
+    """Weights are summed word by word in loops; tags around the text, `<ROOT>` and `</s>` are ignored."""
     monkeypatch.setattr(attention, "MAX_CELLS", cells)
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(*components, transforms=transforms)))
     write_attention(tmp_path / "maps.parquet", bundle, LINES)
@@ -72,10 +72,10 @@ def test_trees_of_a_head_are_those_of_its_exported_weights(tmp_path, monkeypatch
             if method == "argmax":
                 assert heads == [0 if b == a else b + 1 for a, b in enumerate(scores.argmax(axis=1).tolist())]
             else:
-                assert tuple(heads) == best_by_hand(scores)
+                assert tuple(heads) == best_tree(scores)
 
 
-def test_a_head_that_is_not_there_is_a_sentence(tmp_path):
+def test_a_missing_head_is_an_error(tmp_path):
     bundle = load_observed_bundle(write_bundle(tmp_path / "model"))
     for layer, head in [(2, 0), (0, 2)]:
         with pytest.raises(

@@ -1,4 +1,4 @@
-"""A GPU's memory that is full, wherever a trained model works: made up, since there is no GPU here."""
+"""Errors for a full GPU memory in all commands (simulated, without a GPU)."""
 
 import io
 import sys
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def full(monkeypatch):
-    """Let a model find no memory for more than two sentences at once."""
+    """Simulate a memory with room for two sentences per batch."""
     encode = Transformer.encode
 
     def encoded(self, batch, **options):
@@ -40,14 +40,14 @@ def full(monkeypatch):
     monkeypatch.setattr(Transformer, "encode", encoded)
 
 
-def parses_too(*arguments):
+def translate_with_parses(*arguments):
     translations, parses = translate_and_parse(*arguments)
     assert len(parses) == len(translations)
     return translations
 
 
-@pytest.mark.parametrize("work", [translate_examples, parses_too])
-def test_translations_say_what_to_lower_and_then_fit(full, work):
+@pytest.mark.parametrize("work", [translate_examples, translate_with_parses])
+def test_translation_fits_after_following_the_advice(full, work):
     model, examples = random_model(DepParseSettings(layer=0)), random_examples(6)
     with pytest.raises(UserError) as caught:
         work(model, examples, DecodingSettings(beam=2))
@@ -55,7 +55,7 @@ def test_translations_say_what_to_lower_and_then_fit(full, work):
     assert len(work(model, examples, DecodingSettings(beam=2, batch_sentences=2))) == 6
 
 
-def test_parses_say_what_to_lower_and_then_fit(full):
+def test_parsing_fits_after_following_the_advice(full):
     model, examples = random_model(DepParseSettings(layer=0)), random_examples(6)
     with pytest.raises(UserError) as caught:
         parse_examples(model, examples)
@@ -73,24 +73,24 @@ def test_parses_say_what_to_lower_and_then_fit(full):
     ],
     ids=" ".join,
 )
-def test_the_command_line_says_it_in_a_sentence(full, folder, tmp_path, monkeypatch, capsys, arguments, advice):
+def test_commands_print_the_advice(full, folder, tmp_path, monkeypatch, capsys, arguments, advice):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
-    command, *others = arguments
+    command, *options = arguments
     with pytest.raises(SystemExit) as exit:
-        main([command, str(folder), *others])
+        main([command, str(folder), *options])
     assert exit.value.code == 2
     assert capsys.readouterr() == ("", f"nmtcore {command}: {FULL}{advice}\n")
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command_line_translates_fewer_at_once(full, folder, monkeypatch, capsysbinary):
+def test_the_option_batch_limits_sentences_per_batch(full, folder, monkeypatch, capsysbinary):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
     main(["translate", str(folder), "--batch", "2"])
     assert capsysbinary.readouterr().out.count(b"\n") == 3
 
 
-def test_a_bundle_parses_as_many_at_once_as_its_settings_say(full, tmp_path, monkeypatch, capsysbinary):
+def test_parsing_uses_the_batch_size_of_the_bundle(full, tmp_path, monkeypatch, capsysbinary):
     run = run_settings(DepParseSettings(layer=1), decoding=DecodingSettings(batch_sentences=2))
     folder = write_bundle(tmp_path / "model", run)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\nthe dog\nthe\n")))
@@ -98,9 +98,9 @@ def test_a_bundle_parses_as_many_at_once_as_its_settings_say(full, tmp_path, mon
     assert capsysbinary.readouterr().out.count(b"\n\n") == 3
 
 
-def test_a_model_goes_where_the_device_is_made_ready(folder, monkeypatch):
-    asked = []
-    monkeypatch.setattr("nmtcore.inference.bundle.prepare_device", lambda name: asked.append(name) or "meta")
+def test_models_are_moved_to_the_prepared_device(folder, monkeypatch):
+    prepared = []
+    monkeypatch.setattr("nmtcore.inference.bundle.prepare_device", lambda name: prepared.append(name) or "meta")
     assert next(to_device(random_model(), "cuda:1").parameters()).device.type == "meta"
     load_bundle(folder, "cuda")
-    assert asked == ["cuda:1", "cuda"]
+    assert prepared == ["cuda:1", "cuda"]

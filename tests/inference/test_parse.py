@@ -1,3 +1,5 @@
+"""Parses from scores, their files, and batches of sentences for inference."""
+
 import numpy as np
 import pytest
 from inference.tiny import random_examples, random_model
@@ -18,14 +20,14 @@ def test_heads_are_one_based_with_0_for_the_root():
     assert parse.one_root.tolist() == parse.many_roots.tolist() == [2, 0]
 
 
-def test_one_root_or_many():
+def test_trees_with_one_root_or_many():
     scores = np.log(np.array([[0.9, 0.0, 0.1], [0.8, 0.2, 0.0]]) + 1e-9)
     parse = parse_of(scores, to_root=True)
     assert parse.many_roots.tolist() == [0, 0]
     assert parse.one_root.tolist() == [0, 1]
 
 
-def test_without_a_root_only_the_argmax_is_given():
+def test_without_an_artificial_root_only_the_argmax_is_computed():
     parse = parse_of(np.log(np.array([[0.9, 0.1], [0.8, 0.2]])), to_root=False)
     assert parse.argmax.tolist() == [1, 1]
     assert parse.one_root is None
@@ -33,20 +35,20 @@ def test_without_a_root_only_the_argmax_is_given():
 
 
 @pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])
-def test_every_sentence_is_parsed_in_order_whatever_its_batch(component):
+def test_parses_are_in_order_and_independent_of_the_batch_size(component):
     model, examples = random_model(component), random_examples(20)
     together, alone = parse_examples(model, examples), parse_examples(model, examples, batch_sentences=1)
-    for row, (one, other) in enumerate(zip(together, alone, strict=True)):
+    for row, (parse, parse_alone) in enumerate(zip(together, alone, strict=True)):
         words = set(examples.source.word_of_subword[row].tolist())
-        assert one.argmax.tolist() == other.argmax.tolist()
-        assert len(one.argmax) == len(words)
+        assert parse.argmax.tolist() == parse_alone.argmax.tolist()
+        assert len(parse.argmax) == len(words)
         if isinstance(component, DepParseSettings) and words:
-            assert tree_fault(one.many_roots.tolist()) is None
-            assert tree_fault(one.one_root.tolist()) is None
-            assert one.one_root.tolist().count(0) == 1
+            assert tree_fault(parse.many_roots.tolist()) is None
+            assert tree_fault(parse.one_root.tolist()) is None
+            assert parse.one_root.tolist().count(0) == 1
 
 
-def test_parses_are_written_a_row_a_sentence(tmp_path):
+def test_parses_are_written_one_row_per_sentence(tmp_path):
     model, examples = random_model(DepParseSettings(layer=0)), random_examples(5)
     parses = parse_examples(model, examples)
     write_parses(tmp_path / "parses.parquet", examples.id, parses)
@@ -55,12 +57,12 @@ def test_parses_are_written_a_row_a_sentence(tmp_path):
     assert [row["one_root"] for row in rows] == [parse.one_root.tolist() for parse in parses]
 
 
-def test_a_model_that_does_not_parse_says_so():
+def test_parsing_with_a_model_that_does_not_parse_is_an_error():
     with pytest.raises(ValueError, match="no component that parses"):
         parse_examples(random_model(), random_examples(2))
 
 
-def test_batches_hold_every_row_once_longest_first_and_few_where_long():
+def test_batches_hold_every_row_once_longest_first_and_within_the_token_limit():
     lengths = np.array([3, MAX_TOKENS * 2, 0, 9000, 9, 4000, 4000, 4000, 4000, 4000])
     batches = batches_by_length(lengths, sentences=3)
     assert sorted(np.concatenate(batches).tolist()) == list(range(10))

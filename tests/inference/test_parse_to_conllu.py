@@ -1,4 +1,4 @@
-"""Trees of text and of treebanks as CoNLL-U, by functions and as a user calls them."""
+"""Parsing of text and treebanks to CoNLL-U, by functions and from the command line."""
 
 import subprocess
 import sys
@@ -45,7 +45,7 @@ def bundle(folder):
 
 
 def read(block):
-    """The comments, words and heads of a block."""
+    """Return the comments, words and heads of a block."""
     assert block.endswith("\n\n") or not block.split("\n")[-1]
     lines = block.rstrip("\n").split("\n")
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
@@ -55,13 +55,14 @@ def read(block):
 
 
 @pytest.mark.parametrize("method", ["argmax", "one_root", "many_roots"])
-def test_every_line_has_its_block(bundle, method):
+def test_every_line_has_a_block(bundle, method):
     blocks = list(parse_text(bundle, LINES, method=method, chunk=4))
     assert len(blocks) == len(LINES)
     with bundle.reader() as reader:
-        examples, line_of = reader.examples(LINES)
+        examples, line_of_example = reader.examples(LINES)
     expected = {
-        line: getattr(p, method) for line, p in zip(line_of, parse_examples(bundle.model, examples), strict=True)
+        line: getattr(p, method)
+        for line, p in zip(line_of_example, parse_examples(bundle.model, examples), strict=True)
     }
     for number, (line, block) in enumerate(zip(LINES, blocks, strict=True)):
         comments, words, heads = read(block)
@@ -75,12 +76,12 @@ def test_every_line_has_its_block(bundle, method):
             assert heads.count(0) == 1
 
 
-def test_a_byte_order_mark_is_no_word(bundle):
-    with_it = list(parse_text(bundle, ["\ufeffthe cat".encode(), b"the dog"], method="one_root"))
-    assert with_it == list(parse_text(bundle, ["the cat", "the dog"], method="one_root"))
+def test_a_byte_order_mark_is_ignored(bundle):
+    with_mark = list(parse_text(bundle, ["\ufeffthe cat".encode(), b"the dog"], method="one_root"))
+    assert with_mark == list(parse_text(bundle, ["the cat", "the dog"], method="one_root"))
 
 
-def test_a_user_reads_trees_off_any_head(tmp_path):
+def test_trees_can_be_induced_from_any_head(tmp_path):
     folder = write_bundle(tmp_path / "model")
     command = [sys.executable, "-m", "nmtcore", "parse", str(folder)]
     text = b"the cat dog\n\nthe\n"
@@ -88,9 +89,9 @@ def test_a_user_reads_trees_off_any_head(tmp_path):
     def run(*arguments):
         return subprocess.run([*command, *arguments], input=text, capture_output=True, env=ENVIRONMENT, check=False)
 
-    done = run("--attention", "1.0")
-    assert (done.returncode, done.stderr) == (0, b"")
-    blocks = [read(block + "\n\n") for block in done.stdout.decode().split("\n\n")[:-1]]
+    process = run("--attention", "1.0")
+    assert (process.returncode, process.stderr) == (0, b"")
+    blocks = [read(block + "\n\n") for block in process.stdout.decode().split("\n\n")[:-1]]
     assert [words for _, words, _ in blocks] == [["the", "cat", "dog"], [], ["the"]]
     assert tree_fault(blocks[0][2]) is None
     for arguments, sentence in [
@@ -99,13 +100,13 @@ def test_a_user_reads_trees_off_any_head(tmp_path):
         (["--attention", "1"], b"1 is not of the form LAYER.HEAD"),
         (["--attention", "0.0", "--argmax", "--roots", "one"], b"not allowed with argument"),
     ]:
-        done = run(*arguments)
-        assert done.returncode == 2
-        assert sentence in done.stderr
-        assert b"Traceback" not in done.stderr
+        process = run(*arguments)
+        assert process.returncode == 2
+        assert sentence in process.stderr
+        assert b"Traceback" not in process.stderr
 
 
-def test_parts_of_a_long_line_make_one_forest(bundle, monkeypatch, capsys):
+def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
     monkeypatch.setattr(raw, "MAX_SUBWORDS", 3)
     line = "the cab the cab abcdegh the dog"
     (block,) = parse_text(bundle, [line], method="one_root")
@@ -125,20 +126,20 @@ def test_parts_of_a_long_line_make_one_forest(bundle, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_treebank_keeps_all_but_its_heads(bundle, tmp_path, end):
+def test_only_the_heads_of_a_treebank_are_replaced(bundle, tmp_path, end):
     path = tmp_path / "gold.conllu"
     path.write_bytes(("\ufeff" + GOLD.replace("\n", end)).encode())
-    found = list(parse_treebank(bundle, path, method="one_root"))
-    assert [(list(s.words), list(s.gold)) for s in found] == [
+    parses = list(parse_treebank(bundle, path, method="one_root"))
+    assert [(list(s.words), list(s.gold)) for s in parses] == [
         (["the", "cat", "dog"], [3, 3, 0]),
         (["dog", "."], [0, 1]),
     ]
     with bundle.reader() as reader:
-        parses = parse_examples(bundle.model, reader.examples_of(reader.parts([s.words for s in found])))
-    assert [s.heads for s in found] == [parse.one_root.tolist() for parse in parses]
-    written = "".join(s.block for s in found)
+        expected = parse_examples(bundle.model, reader.examples_of(reader.parts([s.words for s in parses])))
+    assert [s.heads for s in parses] == [parse.one_root.tolist() for parse in expected]
+    written = "".join(s.block for s in parses)
     assert len(written.split("\n")) == len((GOLD + "\n").split("\n"))
-    heads = iter(np.concatenate([parse.one_root for parse in parses]).tolist())
+    heads = iter(np.concatenate([parse.one_root for parse in expected]).tolist())
     for line, before in zip(written.split("\n"), (GOLD + "\n").split("\n"), strict=True):
         old, new = before.split("\t"), line.split("\t")
         if old[0].isdecimal():
@@ -154,7 +155,7 @@ def test_a_treebank_keeps_all_but_its_heads(bundle, tmp_path, end):
         ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", 1, "the head '_' is not a number"),
     ],
 )
-def test_broken_treebanks_are_said_with_their_line(bundle, tmp_path, text, line, words):
+def test_invalid_treebanks_are_errors_with_line_numbers(bundle, tmp_path, text, line, words):
     path = tmp_path / "gold.conllu"
     path.write_text(text)
     with pytest.raises(LineError, match=words) as error:
@@ -162,7 +163,7 @@ def test_broken_treebanks_are_said_with_their_line(bundle, tmp_path, text, line,
     assert (error.value.path, error.value.line) == (str(path), line)
 
 
-def test_a_model_without_trees_says_so(tmp_path):
+def test_parsing_with_a_model_without_trees_is_an_error(tmp_path):
     plain = load_bundle(write_bundle(tmp_path / "plain"))
     with pytest.raises(UserError, match="The system tiny does not parse"):
         list(parse_text(plain, ["the"], method="one_root"))
@@ -175,7 +176,7 @@ def test_a_model_without_trees_says_so(tmp_path):
     assert all(head in (1, 2) for head in read(block)[2])
 
 
-def test_roots_point_to_themselves_in_sisa_and_have_head_0_here(tmp_path):
+def test_roots_have_head_0_although_they_point_to_themselves_in_sisa(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "sisa", run_settings(SisaSettings())))
     for method in ("one_root", "many_roots"):
         (block,) = parse_text(bundle, ["the cat dog"], method=method)
@@ -187,19 +188,19 @@ def nmtcore(*arguments, text=""):
     return subprocess.run(command, input=text.encode(), capture_output=True, env=ENVIRONMENT, check=False)
 
 
-def test_the_command_writes_what_the_functions_give(folder, bundle, tmp_path):
+def test_the_command_writes_the_output_of_the_functions(folder, bundle, tmp_path):
     assert bundle.run.evaluation == EvaluationSettings(roots="one")
     text = "".join(f"{line}\n" for line in LINES)
-    done = nmtcore("parse", folder, text=text)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode() == "".join(parse_text(bundle, LINES, method="one_root"))
+    process = nmtcore("parse", folder, text=text)
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert process.stdout.decode() == "".join(parse_text(bundle, LINES, method="one_root"))
     path = tmp_path / "gold.conllu"
     path.write_text(GOLD)
-    done = nmtcore("parse", folder, "--conllu", path, "--roots", "many")
-    found = list(parse_treebank(bundle, path, method="many_roots"))
-    assert done.stdout.decode() == "".join(s.block for s in found)
-    scores = attachment([s.heads for s in found], [s.gold for s in found], [[False] * 3, [False, True]])
-    assert done.stderr.decode() == (
+    process = nmtcore("parse", folder, "--conllu", path, "--roots", "many")
+    parses = list(parse_treebank(bundle, path, method="many_roots"))
+    assert process.stdout.decode() == "".join(s.block for s in parses)
+    scores = attachment([s.heads for s in parses], [s.gold for s in parses], [[False] * 3, [False, True]])
+    assert process.stderr.decode() == (
         f"{path}: UAS {scores['uas']:.2f} ({scores['uas_without_punctuation']:.2f} without punctuation), "
         "2 sentences, 5 words.\n"
     )
@@ -209,9 +210,9 @@ def test_the_command_writes_what_the_functions_give(folder, bundle, tmp_path):
     ("arguments", "sentence"),
     [(["--conllu", "absent"], "absent does not exist"), (["--conllu", "empty"], "empty contains no sentences")],
 )
-def test_mistakes_are_one_sentence(folder, tmp_path, monkeypatch, arguments, sentence):
+def test_errors_are_one_sentence(folder, tmp_path, monkeypatch, arguments, sentence):
     (tmp_path / "empty").write_text("\n\n")
     monkeypatch.chdir(tmp_path)
-    done = nmtcore("parse", folder, *arguments)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode() == f"nmtcore parse: {sentence}.\n"
+    process = nmtcore("parse", folder, *arguments)
+    assert (process.returncode, process.stdout) == (2, b"")
+    assert process.stderr.decode() == f"nmtcore parse: {sentence}.\n"

@@ -1,3 +1,5 @@
+"""Examples from raw text: decoding, parts of long lines, and features for translation."""
+
 import io
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -35,17 +37,17 @@ class ReadsTags(ComponentSettings):
 
 
 class Chain(Annotator):
-    """Every word hangs from the one before it; a sentence with "dog" cannot be parsed."""
+    """The head of every word is the previous word; a sentence with "dog" cannot be parsed."""
 
     def annotate(self, sentences):
         for sentence in sentences:
             n = len(sentence.words)
-            tags = {kind: ["x"] * n for kind in ("deprel", "upos", "xpos")}
+            tags = {column: ["x"] * n for column in ("deprel", "upos", "xpos")}
             yield failed("dog") if "dog" in sentence.words else Annotation(head=list(range(n)), **tags)
 
 
 class Tags(Annotator):
-    """Every word is a y."""
+    """Every word has the tag y."""
 
     def annotate(self, sentences):
         for sentence in sentences:
@@ -53,16 +55,16 @@ class Tags(Annotator):
 
 
 def run_of(*components, **values):
-    """A run with components of this file's own, which are in no registry."""
+    """Make a run with components of this file, which are in no registry."""
     named = {f"component_{k}": component for k, component in enumerate(components)}
     return replace(run_settings(**values), components=named)
 
 
-def needed(run):
+def inference_features(run):
     return run.inference_features["source"]
 
 
-LABELS = {"source": {kind: ["<none>", "<unk>", "x"] for kind in ("deprel", "upos", "xpos")}}
+LABELS = {"source": {column: ["<none>", "<unk>", "x"] for column in ("deprel", "upos", "xpos")}}
 LABELS["source"]["dg_a"] = ["<none>", "<unk>", "x|root", "x|x"]
 LABELS["source"]["upos"] = ["<none>", "<unk>", "x", "y"]
 SYNTAX = {
@@ -82,20 +84,20 @@ def reader(tmp_path, *components, **values):
     return TextReader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
 
 
-def test_only_components_that_translate_with_trees_are_annotated_for():
-    assert needed(run_settings(DepParseSettings(layer=0), **SYNTAX)) == {}
-    wanted = needed(run_of(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
-    assert wanted == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
+def test_only_features_needed_for_translation_are_annotated():
+    assert inference_features(run_settings(DepParseSettings(layer=0), **SYNTAX)) == {}
+    features = inference_features(run_of(ReadsTrees(), DepParseSettings(layer=0), ReadsTags(), ReadsTrees(), **SYNTAX))
+    assert features == {"trees": "parser", "pos_tags": "tagger", "dg_a_tags": "parser"}
 
 
 @pytest.mark.parametrize(("labels", "feature"), [("deprel", "trees"), ("upos", "pos_tags"), ("pos", "pos_tags")])
-def test_settings_decide_what_is_annotated_for(labels, feature):
-    assert needed(run_settings(LabelHeadSettings(labels=labels), **SYNTAX)) == {
+def test_the_labels_setting_chooses_the_annotated_feature(labels, feature):
+    assert inference_features(run_settings(LabelHeadSettings(labels=labels), **SYNTAX)) == {
         feature: SYNTAX["features"]["source"][feature]
     }
 
 
-def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
+def test_lines_become_examples_and_empty_lines_none(tmp_path):
     with reader(tmp_path) as read:
         examples, lines = read.examples(["the cab", "", "x the"])
         vocabulary = read._vocabulary
@@ -108,8 +110,8 @@ def test_lines_become_subwords_and_empty_ones_nothing(tmp_path):
     assert examples.target is None
 
 
-def test_text_stands_between_the_tags_of_its_task(tmp_path, monkeypatch):
-    """What a line itself says of tags is text; every part of a very long one is wrapped."""
+def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
+    """A tag in a line is text; every part of a very long line is enclosed."""
     monkeypatch.setattr(raw, "MAX_SUBWORDS", 4)
     with reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()}) as read:
         vocabulary = read._vocabulary
@@ -126,7 +128,7 @@ def test_text_stands_between_the_tags_of_its_task(tmp_path, monkeypatch):
     assert words[3:] == [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 3]]
 
 
-def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
+def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: opened.append(task) or Chain())
     with reader(tmp_path, ReadsTrees(), **SYNTAX) as read:
@@ -139,7 +141,7 @@ def test_trees_are_made_where_translating_reads_them(tmp_path, monkeypatch):
     assert [(task.side, task.language, task.raw) for task in opened] == [("source", "en", None)]
 
 
-def test_each_feature_is_made_by_its_annotator(tmp_path, monkeypatch):
+def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
     annotators = {6: Chain, 7: Tags}
     monkeypatch.setattr(raw, "open_annotator", lambda settings, task: annotators[settings.max_words]())
     with reader(tmp_path, ReadsTags(), **SYNTAX) as read:
@@ -151,13 +153,13 @@ def test_each_feature_is_made_by_its_annotator(tmp_path, monkeypatch):
     }
 
 
-def test_trees_that_only_a_corpus_has_are_said_to_be_missing(tmp_path):
+def test_an_annotator_that_only_reads_a_corpus_is_an_error(tmp_path):
     with pytest.raises(UserError, match="Name a parser"), reader(tmp_path, ReadsTrees(), **SYNTAX):
         pass
 
 
 @given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 7))
-def test_cuts_cover_everything_and_split_only_words_that_are_too_long(sizes, longest):
+def test_parts_cover_all_subwords_and_split_only_words_that_are_too_long(sizes, longest):
     word_of = [word for word, size in enumerate(sizes) for _ in range(size)]
     ranges = list(part_ranges(word_of, longest=longest))
     assert [i for start, stop in ranges for i in range(start, stop)] == list(range(len(word_of)))
@@ -168,7 +170,7 @@ def test_cuts_cover_everything_and_split_only_words_that_are_too_long(sizes, lon
             assert stop - start == longest
 
 
-def test_parts_of_a_long_line_count_their_own_words(tmp_path, monkeypatch):
+def test_parts_of_a_long_line_number_their_words_from_0(tmp_path, monkeypatch):
     monkeypatch.setattr(raw, "MAX_SUBWORDS", 3)
     with reader(tmp_path) as read:
         examples, lines = read.examples(["the cab the cab abcde"])
@@ -188,7 +190,7 @@ def test_the_annotator_settings_of_a_bundle_are_checked():
     ("codec", "name"),
     [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE"), ("utf-32", "UTF-32")],
 )
-def test_a_text_in_another_unicode_encoding_is_told_with_its_name(text, codec, name):
+def test_other_unicode_encodings_are_named(text, codec, name):
     lines = io.BytesIO(text.encode(codec))
     sentence = rf"^standard input is {name}, not UTF-8: convert it \(iconv -f {name} -t UTF-8 OLD > NEW\)\.$"
     with pytest.raises(UserError, match=sentence):
@@ -196,12 +198,12 @@ def test_a_text_in_another_unicode_encoding_is_told_with_its_name(text, codec, n
 
 
 @pytest.mark.parametrize("lines", [[b"a\0b\n", b"c\n"], [b"a\n"] * 5000 + [b"\0a\0b\0c\0d\0e\n"], ["a", "\0a\0b\0c"]])
-def test_a_nul_in_a_text_of_one_encoding_is_told_with_its_line(lines):
+def test_nul_characters_are_an_error(lines):
     with pytest.raises(LineError, match="contains a NUL character"):
         list(clean_lines(lines, where="here"))
 
 
-def test_no_line_is_waited_for_to_refuse_one_that_is_not_utf8():
+def test_invalid_utf8_is_an_error_before_the_next_line_is_read():
     lines = iter([b"gr\xfc\xdfe\n", b"next\n"])
     with pytest.raises(LineError, match="here, line 1: byte 3 is not UTF-8"):
         next(clean_lines(lines, where="here"))

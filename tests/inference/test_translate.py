@@ -1,4 +1,4 @@
-"""The search on the real model, in float64, against the model without caches."""
+"""Translation with the real model, in float64, against decoding without caches."""
 
 import numpy as np
 import pytest
@@ -17,21 +17,21 @@ from nmtcore.segmentation.vocabulary import BOS
 
 
 def uncached(model, examples, row):
-    """Log probabilities of what follows a prefix, by a whole pass of the decoder over one sentence alone."""
+    """Return a function of a prefix to log probabilities of the next token, by a full pass of the decoder."""
     with torch.no_grad():
         encoded = model.encode(make_batch(examples, np.array([row]), tuple(model.components)))
 
     @torch.no_grad()
-    def following(prefix):
+    def next_token(prefix):
         states = model.decode(torch.tensor([[BOS, *prefix]]), encoded)
         return model.logits(states[0, -1]).log_softmax(dim=0)
 
-    return following
+    return next_token
 
 
 @pytest.mark.parametrize("beam", [2, 4])
 @pytest.mark.parametrize("components", [(), (DepParseSettings(layer=0),)], ids=["plain", "depparse"])
-def test_caches_and_batches_change_nothing(beam, components):
+def test_caches_and_batches_do_not_change_results(beam, components):
     model, examples = random_model(*components), random_examples(5)
     settings = DecodingSettings(beam=beam, max_length_ratio=1.0, max_length_extra=2)
     limits = length_limits(settings, examples.source.ids.lengths.tolist())
@@ -41,7 +41,7 @@ def test_caches_and_batches_change_nothing(beam, components):
         assert [h.score for h in hypotheses] == pytest.approx([score for score, _ in expected], rel=1e-9)
 
 
-def test_greedy_is_the_argmax_of_the_uncached_model():
+def test_greedy_search_is_the_argmax_of_the_uncached_model():
     model, examples = random_model(seed=3), random_examples(6, seed=2)
     settings = DecodingSettings(beam=1, max_length_ratio=1.5, max_length_extra=2)
     limits = length_limits(settings, examples.source.ids.lengths.tolist())
@@ -49,34 +49,34 @@ def test_greedy_is_the_argmax_of_the_uncached_model():
         assert hypothesis.tokens == simple_greedy(uncached(model, examples, row), limit=limits[row], vocabulary=17)
 
 
-def test_a_wide_beam_is_exact():
+def test_a_wide_beam_finds_the_best_hypotheses():
     model, examples = random_model(vocabulary=8), random_examples(3, vocabulary=8)
     settings = DecodingSettings(beam=130, max_length=3)
     for row, hypotheses in enumerate(translate_examples(model, examples, settings, n_best=6)):
         limit = min(3, 2 * int(examples.source.ids.lengths[row]) + 10)
-        everything = enumerate_all(uncached(model, examples, row), settings, limit=limit, vocabulary=8)
-        assert [h.tokens for h in hypotheses] == [tokens for _, tokens in everything[:6]]
+        ranking = enumerate_all(uncached(model, examples, row), settings, limit=limit, vocabulary=8)
+        assert [h.tokens for h in hypotheses] == [tokens for _, tokens in ranking[:6]]
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_batch_sizes_and_order_change_nothing(beam):
+def test_batch_size_and_order_do_not_change_results(beam):
     model, examples = random_model(seed=5), random_examples(70, longest=15)
     order = np.random.default_rng(0).permutation(70)
 
     def translated(rows: np.ndarray, size: int):
         settings = DecodingSettings(beam=beam, batch_sentences=size)
-        found = translate_examples(model, examples.take(rows), settings)
-        return {int(row): each for row, each in zip(rows, found, strict=True)}
+        translations = translate_examples(model, examples.take(rows), settings)
+        return {int(row): hypotheses for row, hypotheses in zip(rows, translations, strict=True)}
 
     alone = translated(np.arange(70), 1)
-    for other in (translated(np.arange(70), 3), translated(np.arange(70), 64), translated(order, 64)):
-        for row, (hypothesis,) in other.items():
+    for batched in (translated(np.arange(70), 3), translated(np.arange(70), 64), translated(order, 64)):
+        for row, (hypothesis,) in batched.items():
             assert hypothesis.tokens == alone[row][0].tokens
             assert hypothesis.score == pytest.approx(alone[row][0].score, rel=1e-12)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_threads_change_nothing_and_are_given_back(beam):
+def test_threads_do_not_change_results_and_are_restored(beam):
     model, examples = random_model(DepParseSettings(layer=0)).float(), random_examples(60, longest=12)
     settings, before = DecodingSettings(beam=beam, batch_sentences=4), torch.get_num_threads()
     try:
@@ -92,7 +92,7 @@ def test_threads_change_nothing_and_are_given_back(beam):
         torch.set_num_threads(before)
 
 
-def test_parses_and_translations_of_one_pass_are_those_of_two():
+def test_translating_and_parsing_in_one_pass_matches_two_passes():
     model, examples = random_model(DepParseSettings(layer=1)), random_examples(9)
     settings = DecodingSettings(beam=2, batch_sentences=4)
     translations, parses = translate_and_parse(model, examples, settings)
@@ -101,15 +101,15 @@ def test_parses_and_translations_of_one_pass_are_those_of_two():
     assert translate_and_parse(random_model(), examples, settings)[1] is None
 
 
-def test_targets_are_not_read():
+def test_targets_are_ignored():
     model, examples = random_model(DiagonalParseSettings(layer=0)), random_examples(9)
     settings = DecodingSettings(beam=2, batch_sentences=4)
-    found = translate_examples(model, examples, settings)
+    expected = translate_examples(model, examples, settings)
     with_target = Examples(id=examples.id, source=examples.source, target=random_examples(9, seed=8).source)
-    assert translate_examples(model, with_target, settings) == found
+    assert translate_examples(model, with_target, settings) == expected
 
 
-def test_a_model_trains_on_after_translating():
+def test_a_model_can_be_trained_after_translating():
     model, examples = random_model(), random_examples(4)
     model.train()
     translate_examples(model, examples, DecodingSettings(beam=2))
@@ -119,5 +119,5 @@ def test_a_model_trains_on_after_translating():
     assert torch.isfinite(model.target_embedding.weight.grad).all()
 
 
-def test_no_examples_give_no_translations():
+def test_no_examples_have_no_translations():
     assert translate_examples(random_model(), random_examples(0), DecodingSettings()) == []

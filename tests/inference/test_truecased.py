@@ -1,4 +1,4 @@
-"""A model that learned from truecased words truecases its input, and its output reads like text again."""
+"""Models trained on truecased words: their input is truecased, and sentence starts of the output are capitalised."""
 
 from pathlib import Path
 
@@ -26,8 +26,8 @@ SIDES = ("source", "target")
 MODELS = {"source": "the (9/9)\nDOG (2/2)\n", "target": "cat (3/3)\n"}
 
 
-def truecased_run(kind: str = "spaces", **values):
-    return run_settings(**values, words=dict.fromkeys(SIDES, WordsSettings(kind=kind, truecase=True)))
+def truecased_run(tokeniser: str = "spaces", **values):
+    return run_settings(**values, words=dict.fromkeys(SIDES, WordsSettings(kind=tokeniser, truecase=True)))
 
 
 def write_models(folder: Path) -> dict[str, Path]:
@@ -38,7 +38,7 @@ def write_models(folder: Path) -> dict[str, Path]:
     return paths
 
 
-def test_models_go_from_the_corpus_to_the_bundle(tmp_path):
+def test_truecasing_models_are_copied_from_the_corpus_to_the_bundle(tmp_path):
     corpus = write_corpus(tmp_path / "train.parquet", [["the", "cat", "."], ["the", "dog"]])
     run = truecased_run()
     models = write_models(tmp_path / "corpus")
@@ -51,12 +51,12 @@ def test_models_go_from_the_corpus_to_the_bundle(tmp_path):
     save_bundle(tmp_path / "model", run=run, model=model, segmentation=segmentation)
     bundle = load_bundle(tmp_path / "model")
     assert all((tmp_path / "model" / file_name("truecaser", side=side)).read_text() == MODELS[side] for side in SIDES)
-    same = list(bundle.translate(["the cat", "the DOG"]))
-    assert list(bundle.translate(["The cat", "THE dog"])) == same
-    assert all(text == text[:1].upper() + text[1:] for text in same)
+    expected = list(bundle.translate(["the cat", "the DOG"]))
+    assert list(bundle.translate(["The cat", "THE dog"])) == expected
+    assert all(text == text[:1].upper() + text[1:] for text in expected)
 
 
-def test_a_segmentation_without_the_models_is_a_sentence(tmp_path):
+def test_a_segmentation_without_truecasing_models_is_an_error(tmp_path):
     run, size = truecased_run(), len(PIECES) + 5
     model = build_model(run, source_size=size, target_size=size)
     with pytest.raises(UserError, match=r"truecase\.source\.txt does not exist"):
@@ -72,15 +72,15 @@ def rows(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "hypothesis", "reference"),
+    ("tokeniser", "text", "hypothesis", "reference"),
     [
         ("moses", "detokenised", "The cat.", "The Cat sees CAT."),
         ("moses", "tokens", "The cat .", "The Cat sees CAT ."),
         ("given", "tokens", "The cat .", "The cat sees cat ."),
     ],
 )
-def test_scores_compare_texts_with_their_capitals(kind, text, hypothesis, reference, tmp_path):
-    run = truecased_run(kind, evaluation=EvaluationSettings(text=text))
+def test_scored_texts_have_their_capitals(tokeniser, text, hypothesis, reference, tmp_path):
+    run = truecased_run(tokeniser, evaluation=EvaluationSettings(text=text))
     segmentation = write_segmentation(tmp_path / "segmentation")
     vocabulary = Vocabulary.load(segmentation / "target.vocab")
     output = TextOutput(run, vocabulary, Segmenter.load(segmentation, run.segmentation, "target"), Transforms())

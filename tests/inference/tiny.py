@@ -1,4 +1,4 @@
-"""Tiny models with random weights, as bundles and by themselves."""
+"""Tiny models with random weights, as bundles or in memory."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1)
 def random_model(
     *components: ComponentSettings, seed: int = 1, vocabulary: int = 17, joint: bool = True
 ) -> Transformer:
-    """A model in float64 and evaluation mode whose predictions are far from flat."""
+    """Make a model in float64 and evaluation mode whose predictions are far from uniform."""
     segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
     model = build_tiny_model(run_settings(*components, segmentation=segmentation), vocabulary=vocabulary, seed=seed)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Byte pair encoding is subword-nmt's, byte for byte, in what it learns and in how it cuts."""
+"""Byte pair encoding matches subword-nmt byte for byte, in learning and in segmenting."""
 
 import io
 from collections import Counter
@@ -17,7 +17,7 @@ LETTERS = st.sampled_from("abcä@") | st.sampled_from("漢\u00a0\u2028\u200b<>/w
 WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=12), min_size=1, max_size=30)
 
 
-def theirs(lines: list[str], merges: int) -> str:
+def subword_nmt_codes(lines: list[str], merges: int) -> str:
     codes = io.StringIO()
     learn_bpe(lines, codes, merges)
     return codes.getvalue()
@@ -30,18 +30,18 @@ def load(codes: str, tmp_path) -> Codes:
 
 @given(WORDS, st.integers(1, 40))
 @settings(deadline=None, max_examples=60)
-def test_learning_is_subword_nmts(words, merges):
+def test_learning_matches_subword_nmt(words, merges):
     if all(len(word) == 1 for word in words):
         assert learn_codes(Counter(words), merges) == "#version: 0.2\n"
     else:
-        assert learn_codes(Counter(words), merges) == theirs([" ".join(words)], merges)
+        assert learn_codes(Counter(words), merges) == subword_nmt_codes([" ".join(words)], merges)
 
 
 @given(st.text(st.sampled_from("abc"), min_size=2), WORDS, st.integers(1, 40))
 @settings(deadline=None, max_examples=100)
-def test_cutting_is_subword_nmts(text, words, merges):
+def test_cutting_matches_subword_nmt(text, words, merges):
     codes = learn_codes(Counter([text[i : i + 5] for i in range(len(text))]), merges)
-    assume("\n" in codes.strip())  # subword-nmt takes no codes without a merge
+    assume("\n" in codes.strip())  # subword-nmt rejects codes without a merge
     ours = Codes([tuple(line.split(" ")) for line in codes.split("\n")[1:-1]])
     bpe = BPE(io.StringIO(codes))
     words = [*words, text, text * 3]
@@ -58,12 +58,12 @@ def test_joining_undoes_cutting(learned, words, merges):
 
 
 @pytest.mark.parametrize(("source", "target", "merges"), [("cs", "en", 800), ("de", "en", 300)])
-def test_multi30k_is_learned_and_cut_as_by_subword_nmt(source, target, merges, shared, tmp_path):
+def test_multi30k_matches_subword_nmt(source, target, merges, shared, tmp_path):
     folder = shared / "data" / "multi30k"
     lines = [line for side in (source, target) for line in (folder / f"val.{side}").read_text("utf-8").split("\n")]
     words = Counter(word for line in lines for word in line.split(" ") if word)
     codes = learn_codes(words, merges)
-    assert codes == theirs(lines, merges)
+    assert codes == subword_nmt_codes(lines, merges)
     ours, bpe = load(codes, tmp_path), BPE(io.StringIO(codes))
     test = (folder / f"test_2016_flickr.{target}").read_text("utf-8").split("\n")
     for line in lines + test:
@@ -71,12 +71,12 @@ def test_multi30k_is_learned_and_cut_as_by_subword_nmt(source, target, merges, s
         assert " ".join(cut) == bpe.segment(line)
 
 
-def test_a_broken_off_translation_still_joins():
+def test_a_truncated_translation_is_joined():
     assert join_pieces(["a@@", "b", "c@@"]) == ["ab", "c"]
     assert join_pieces([]) == []
 
 
-def test_codes_of_another_kind_are_a_sentence(tmp_path):
+def test_invalid_codes_are_an_error(tmp_path):
     with pytest.raises(LineError, match=r"codes, line 1: expected '#version: 0\.2'"):
         load("a b\n", tmp_path)
     with pytest.raises(LineError, match=r"codes, line 3: 'a b c' is not a merge"):

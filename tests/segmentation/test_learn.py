@@ -1,4 +1,4 @@
-"""Segmentations learned from a corpus file, against counting by hand."""
+"""Segmentations learned from a corpus file, against plain counting."""
 
 from collections import Counter
 
@@ -25,20 +25,20 @@ PAIRS = [("a a b c der Hund", "dog a the"), ("der Hund bellt", "the dog barks <s
 def corpus(tmp_path, pairs: list[tuple[str, str]]):
     path = tmp_path / "train.parquet"
     rows = (
-        {"id": i, "source": left, "target": right, "source_words": left.split(), "target_words": right.split(),
+        {"id": i, "source": source, "target": target, "source_words": source.split(), "target_words": target.split(),
          "origin": f"c:{i + 1}"}
-        for i, (left, right) in enumerate(pairs)
+        for i, (source, target) in enumerate(pairs)
     )  # fmt: skip
     write_rows(path, PAIR_SCHEMA, rows)
     return path
 
 
-def by_hand(counts: Counter) -> list[str]:
+def sorted_entries(counts: Counter) -> list[str]:
     return [entry for _, entry in sorted((-count, entry) for entry, count in counts.items() if entry not in SPECIALS)]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_vocabularies_against_counting_by_hand(name, tmp_path):
+def test_vocabularies_match_counting(name, tmp_path):
     chosen = SegmentationSettings.parse(name)
     path = corpus(tmp_path, PAIRS)
     learn_segmentation(path, chosen, tmp_path / name)
@@ -50,22 +50,22 @@ def test_vocabularies_against_counting_by_hand(name, tmp_path):
     if chosen.joint:
         cut = dict.fromkeys(SIDES, cut["source"] + cut["target"])
     for side in SIDES:
-        entries = by_hand(cut[side])[: chosen.size if chosen.kind == "words" else None]
+        entries = sorted_entries(cut[side])[: chosen.size if chosen.kind == "words" else None]
         assert read_lines(tmp_path / name / f"{side}.vocab") == [*SPECIALS, *entries]
     if chosen.joint:
         vocabularies = [(tmp_path / name / f"{side}.vocab").read_bytes() for side in SIDES]
         assert vocabularies[0] == vocabularies[1]
 
 
-def test_codes_lie_where_their_names_say(tmp_path):
+def test_learning_writes_the_expected_files(tmp_path):
     path = corpus(tmp_path, PAIRS)
     for name, files in (("bpe_20", {"source.codes", "target.codes"}), ("bpe_joint_20", {"codes"}), ("words_7", set())):
         learn_segmentation(path, SegmentationSettings.parse(name), tmp_path / name)
-        found = {file.name for file in (tmp_path / name).iterdir()}
-        assert found == files | {"source.vocab", "target.vocab", "report.json"}
+        written = {file.name for file in (tmp_path / name).iterdir()}
+        assert written == files | {"source.vocab", "target.vocab", "report.json"}
 
 
-def test_joint_codes_come_from_both_sides(tmp_path):
+def test_joint_codes_are_learned_from_both_sides(tmp_path):
     path = corpus(tmp_path, PAIRS)
     learn_segmentation(path, SegmentationSettings.parse("bpe_joint_20"), tmp_path / "joint")
     text = " ".join(side for pair in zip(*PAIRS, strict=True) for side in pair)
@@ -82,7 +82,7 @@ def test_words_are_counted(tmp_path, sentences):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_subword_knows_its_word(name, tmp_path, shared):
+def test_every_subword_is_assigned_to_its_word(name, tmp_path, shared):
     files = [
         (shared / "data" / "multi30k" / f"val.{side}").read_text("utf-8").split("\n")[:300] for side in ("cs", "en")
     ]
@@ -96,14 +96,14 @@ def test_every_subword_knows_its_word(name, tmp_path, shared):
             assert tool.join(pieces) == words
             assert len(owners) == len(pieces)
             for number, word in enumerate(words):
-                mine = [piece for piece, owner in zip(pieces, owners, strict=True) if owner == number]
-                assert tool.join(mine) == [word]
+                own_pieces = [piece for piece, owner in zip(pieces, owners, strict=True) if owner == number]
+                assert tool.join(own_pieces) == [word]
             assert owners == sorted(owners)
             if chosen.kind == "bpe":  # every piece of the training data is an entry
                 assert vocabulary.tokens(vocabulary.ids(pieces)) == pieces
 
 
-def test_the_cache_is_bounded_and_changes_nothing(tmp_path, monkeypatch):
+def test_the_cache_is_bounded_and_does_not_change_results(tmp_path, monkeypatch):
     monkeypatch.setattr(segmenter, "CACHED_WORDS", 3)
     chosen = SegmentationSettings.parse("bpe_20")
     learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "bpe")
@@ -114,24 +114,24 @@ def test_the_cache_is_bounded_and_changes_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("word", ["", "a b", "a\tb", "x@@ y", "\n"])
-def test_what_is_no_word_is_refused(word):
+def test_invalid_words_are_refused(word):
     with pytest.raises(ValueError, match="is not a word"):
         Segmenter().segment(["fine", word])
 
 
-def test_whole_words_keep_their_signs():
+def test_whole_words_keep_separators():
     assert Segmenter().join(["a@@", "b"]) == ["a@@", "b"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_side_without_words_is_a_sentence(name, tmp_path):
+def test_a_side_without_words_is_an_error(name, tmp_path):
     chosen = SegmentationSettings.parse(name)
     empty = corpus(tmp_path, [("", "")])
     with pytest.raises(UserError, match="no words on the source side"):
         learn_segmentation(empty, chosen, tmp_path / "x")
 
 
-def test_a_missing_codes_file_is_a_sentence(tmp_path):
+def test_a_missing_codes_file_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"source\.codes does not exist"):
         Segmenter.load(tmp_path, SegmentationSettings.parse("bpe_20"), "source")
 
@@ -146,8 +146,8 @@ def linearised_parses(tmp_path, parses):
 
 
 @pytest.mark.parametrize("name", ["words_40", "words_joint_60", "bpe_25", "bpe_joint_25"])
-def test_constituents_count_as_further_targets_of_their_sources(name, tmp_path):
-    """The same merges and entries as of a corpus in which they are written out."""
+def test_linearised_parses_count_as_further_targets_of_their_sources(name, tmp_path):
+    """Merges and entries match those of a corpus with additional pairs of sources and parses."""
     chosen = SegmentationSettings.parse(f"{name}_constituency")
     assert chosen.name == f"{name}_constituency"
     files = {"linearised_parses": linearised_parses(tmp_path, PARSES)}
@@ -164,7 +164,7 @@ def test_constituents_count_as_further_targets_of_their_sources(name, tmp_path):
         assert read_lines(tmp_path / "two" / file) == read_lines(tmp_path / "one" / file)
 
 
-def test_sources_without_any_parse_are_an_error(tmp_path):
+def test_a_corpus_without_parses_is_an_error(tmp_path):
     chosen, none = SegmentationSettings.parse("words_9_constituency"), linearised_parses(tmp_path, [None] * 3)
     with pytest.raises(UserError, match="has no parse of any selected source"):
         learn_segmentation(corpus(tmp_path, PAIRS), chosen, tmp_path / "x", linearised_parses=none)

@@ -1,4 +1,4 @@
-"""Batches of sentences cut at once, and entries that are never cut."""
+"""Segmentation of batches of sentences, and vocabularies with tags."""
 
 import io
 from collections import Counter
@@ -27,18 +27,18 @@ def codes_of(words, merges=30):
 
 
 def as_sentences(cut):
-    """Each sentence's pieces and words, as `Segmenter.segment` gives them."""
-    found, start = [], 0
+    """Convert a segmented batch to the results of `Segmenter.segment`."""
+    sentences, start = [], 0
     for length in cut.subwords_B:
         part = slice(start, start := start + length)
-        found.append(
-            ([cut.pieces[place] for place in cut.piece_of_subword_J[part]], cut.word_of_subword_J[part].tolist())
+        sentences.append(
+            ([cut.pieces[piece] for piece in cut.piece_of_subword_J[part]], cut.word_of_subword_J[part].tolist())
         )
-    return found
+    return sentences
 
 
 @given(SENTENCES, st.data())
-def test_a_batch_is_its_sentences(sentences, data):
+def test_batches_match_single_sentences(sentences, data):
     _, codes = codes_of(["abcd", "bcda", "abab", "cdcd", "ab"])
     for tool in (Segmenter(codes), Segmenter()):
         lists = pa.array(sentences, pa.list_(pa.string()))
@@ -47,7 +47,7 @@ def test_a_batch_is_its_sentences(sentences, data):
         assert as_sentences(tool.segment_batch(lists.slice(start, 3))) == tool.segment_all(sentences[start : start + 3])
 
 
-def test_a_small_cache_changes_nothing(monkeypatch):
+def test_a_small_cache_does_not_change_results(monkeypatch):
     _, codes = codes_of(["abcd", "bcda"])
     sentences = [[f"ab{i % 7}", f"cd{i % 5}"] for i in range(40)]
     whole = Segmenter(codes).segment_all(sentences)
@@ -57,21 +57,21 @@ def test_a_small_cache_changes_nothing(monkeypatch):
     assert len(tool._pieces_of) <= 3
 
 
-def test_batches_of_multi30k_are_subword_nmts_byte_for_byte(shared):
+def test_batches_of_multi30k_match_subword_nmt(shared):
     lines = (shared / "data" / "multi30k" / "val.cs").read_text("utf-8").split("\n")
     text, codes = codes_of([word for line in lines[:400] for word in line.split(" ") if word], merges=300)
-    theirs = "\n".join(map(BPE(io.StringIO(text)).process_line, lines))
+    expected = "\n".join(map(BPE(io.StringIO(text)).process_line, lines))
     cut = Segmenter(codes).segment_batch(pa.array([[word for word in line.split(" ") if word] for line in lines]))
-    assert "\n".join(" ".join(pieces) for pieces, _ in as_sentences(cut)).encode() == theirs.encode()
+    assert "\n".join(" ".join(pieces) for pieces, _ in as_sentences(cut)).encode() == expected.encode()
 
 
 @pytest.mark.parametrize("word", ["", "a b", "x\t", TAG_PREFIX + "N/N"])
-def test_what_is_no_word_is_refused_in_batches_too(word):
+def test_invalid_words_are_refused_in_batches(word):
     with pytest.raises(ValueError, match="is not a word"):
         Segmenter().segment_batch(pa.array([["fine"], [word]]))
 
 
-def test_a_vocabulary_is_extended_and_survives_a_file(tmp_path):
+def test_an_extended_vocabulary_is_saved_and_loaded(tmp_path):
     old = Vocabulary.of(["N/N", "dog", "<TR>"])
     new = old.extended(TAGS)
     assert new.entries[: len(old)] == old.entries
@@ -84,7 +84,7 @@ def test_a_vocabulary_is_extended_and_survives_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("tags", [["a", "a"], [""], ["a", "b", ""]])
-def test_broken_tags_are_refused(tags):
+def test_invalid_tags_are_refused(tags):
     with pytest.raises(ValueError, match=r"is both entry|a tag is empty"):
         Vocabulary.of(["dog"]).extended(tags)
     with pytest.raises(ValueError, match="is both entry"):

@@ -1,4 +1,4 @@
-"""Vocabularies, whole and broken."""
+"""Vocabularies and their files, valid and invalid."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK, Vocabulary
 
 
-def test_the_specials_come_first():
+def test_special_entries_come_first():
     vocabulary = Vocabulary.of(["dog", "cat"])
     assert [vocabulary.entries[i] for i in (PAD, UNK, BOS, EOS, ROOT_ID)] == ["<pad>", "<unk>", "<s>", "</s>", "<ROOT>"]
     assert len(vocabulary) == 7
 
 
-def test_ids_and_back():
+def test_tokens_are_converted_to_ids_and_back():
     vocabulary = Vocabulary.of(["dog", "cat"])
     assert vocabulary.ids(["cat", "dog", "bird"]) == [6, 5, UNK]
     assert vocabulary.tokens([5, UNK, EOS]) == ["dog", "<unk>", "</s>"]
@@ -24,7 +24,7 @@ def test_text_that_looks_like_a_special_is_unknown():
     assert vocabulary.ids(SPECIALS) == [UNK] * 5
 
 
-def test_it_survives_a_file(tmp_path):
+def test_a_vocabulary_is_saved_and_loaded(tmp_path):
     vocabulary = Vocabulary.of(["dog", "na\u2028me", " ", "\u0085"])
     vocabulary.save(tmp_path / "vocab")
     assert Vocabulary.load(tmp_path / "vocab") == vocabulary
@@ -37,20 +37,20 @@ def test_it_survives_a_file(tmp_path):
         ([*SPECIALS, "dog", "", "cat"], "entry 6 is empty"),
     ],
 )
-def test_broken_entries_are_named(tmp_path, lines, message):
+def test_invalid_entries_are_named(tmp_path, lines, message):
     (tmp_path / "vocab").write_text("\n".join(lines) + "\n")
     with pytest.raises(UserError, match=message):
         Vocabulary.load(tmp_path / "vocab")
 
 
 @pytest.mark.parametrize("lines", [["<pad>", "<unk>", "dog"], ["<pad>", "<unk>"], []])
-def test_missing_specials_are_named_with_their_line(tmp_path, lines):
+def test_missing_special_entries_are_named_with_their_line(tmp_path, lines):
     (tmp_path / "vocab").write_text("".join(line + "\n" for line in lines))
     with pytest.raises(LineError, match=r"expected <(s|pad)>") as error:
         Vocabulary.load(tmp_path / "vocab")
     assert error.value.line == min(len(lines), 2) + 1
 
 
-def test_a_vocabulary_made_without_specials_is_refused():
+def test_a_vocabulary_without_special_entries_is_refused():
     with pytest.raises(ValueError, match="starts with <pad>"):
         Vocabulary(["dog"])

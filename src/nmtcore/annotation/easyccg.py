@@ -1,7 +1,7 @@
 r"""EasyCCG (Lewis and Steedman 2014) through its jar: the supertags of the best derivation of each sentence.
 
 The published model can only be downloaded with a browser, so this module was written without it, after the README and
-the source at https://github.com/mikelewis0/easyccg. The tests use a stand-in written after the same; a run of EasyCCG
+the source at https://github.com/mikelewis0/easyccg. The tests use a stand-in written after both; a run of EasyCCG
 itself, with a small model trained for the purpose, agreed with them. EasyCCG's behaviour, and what this module does:
 
 - It reads one sentence per line, words separated by spaces, in the system's encoding (hence `file.encoding`).
@@ -27,6 +27,7 @@ from nmtcore.syntax.annotation import Annotation, failed
 
 JAR = EasyCcgSettings.model_holds
 FAILURE = "(<L NP NN NN fail N>)"
+"""The derivation that EasyCCG prints for a sentence without a parse."""
 
 _SPLITS = re.compile("[\x00-\x20\ud800-\udfff]")
 _LEAF = re.compile(r"\(<L ([^ ]+) [^ ]+ [^ ]+ ([^ ]+) [^ ]+>\)")

@@ -11,7 +11,7 @@ from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
-from nmtcore.corpus.download import check_own_file, member_of
+from nmtcore.corpus.download import check_own_file, member_to_read
 from nmtcore.corpus.formats.rows import Input, Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
@@ -24,6 +24,7 @@ from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 
 ROWS_PER_CHUNK = 2_000
+"""Rows per task of a worker process."""
 REPORTED_FAULTS = 20
 """Bad lines that the report describes; all are counted."""
 
@@ -89,7 +90,7 @@ def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
 def _part_rows(
     reader: CorpusReader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows with their numbers in the corpus; check the user's own files against their pinned sums."""
+    """Yield a part's rows with their numbers in the corpus; check the user's own files against their pins."""
     for _, file in own_files(corpus):
         check_own_file(file)
     inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
@@ -142,7 +143,7 @@ def _sampled_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, w
 def _input(file: FileSettings, downloads: Path) -> Input:
     if file.path is not None:
         return Input(Path(file.path), file.member)
-    return Input(downloads / file.name, member_of(file, downloads))
+    return Input(downloads / file.name, member_to_read(file, downloads))
 
 
 class _Tally:

@@ -19,7 +19,7 @@ from nmtcore.corpus.partial import CHUNK, Origin, PartialDownload, SourceFailed
 TIMEOUT = 60
 """Seconds to wait for an answer, and seconds within which at least `MIN_PROGRESS` bytes must arrive."""
 LENGTH_TIMEOUT = 10
-"""Seconds to wait for an answer to a question for a file's length during planning."""
+"""Seconds to wait for the answer to a request for a file's length."""
 MIN_PROGRESS = 60_000
 """Bytes; a server that sends fewer within `TIMEOUT` has stalled."""
 ATTEMPTS = 5
@@ -77,6 +77,7 @@ def remote_length(url: str, http_hosts: Collection[str]) -> int | None:
 
 
 def _attempt(address: Address, partial: PartialDownload) -> None:
+    """Request the missing bytes once and append them."""
     origin = partial.origin
     if origin and (origin.url, origin.length) == (address.url, partial.length):
         return  # complete: an earlier run ended after the last byte and before the move
@@ -103,6 +104,7 @@ def _range_headers(address: Address, partial: PartialDownload) -> dict[str, str]
 
 
 def _origin(response: http.client.HTTPResponse, address: Address) -> Origin:
+    """Return the origin of a whole file. Raises `SourceFailed` if its length is wrong, or unknown without any pin."""
     length = response.headers.get("Content-Length", "")
     length = int(length) if length.isdecimal() else None
     if length is None and not response.chunked and not address.has_checksum and address.length is None:
@@ -117,6 +119,7 @@ def _origin(response: http.client.HTTPResponse, address: Address) -> Origin:
 
 
 def _check_range(response: http.client.HTTPResponse, partial: PartialDownload) -> None:
+    """Discard the partial file and raise `_TemporaryFailure` if a response has other bytes than requested."""
     content_range = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", content_range)
     total = partial.origin.length
@@ -162,6 +165,7 @@ def _open(request: urllib.request.Request, http_hosts: Collection[str], *, timeo
 
 
 def _open_or_fail(request: urllib.request.Request, address: Address, partial: PartialDownload) -> Any:
+    """Send a request; turn errors into `_TemporaryFailure` or `SourceFailed`."""
     try:
         return _open(request, address.http_hosts, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:

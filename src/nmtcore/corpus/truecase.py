@@ -69,10 +69,10 @@ class Truecaser:
     def truecase_column(self, words: pa.ListArray) -> pa.ListArray:
         """Truecase a column with one sentence per row, as `__call__` does for each row."""
         column = _WordColumn(words)
-        starts = column.starts(column.test(_is_transparent), column.test(ENDS.__contains__))
+        starts_W = column.starts(column.test(_is_transparent), column.test(ENDS.__contains__))
         forms = pa.array([*map(self.inner_form, column.forms), *map(self.initial_form, column.forms)], pa.string())
-        codes = np.where(starts, column.codes + len(column.forms), column.codes)
-        return pa.ListArray.from_arrays(pa.array(column.offsets), forms.take(pa.array(codes)))
+        codes_W = np.where(starts_W, column.codes_W + len(column.forms), column.codes_W)
+        return pa.ListArray.from_arrays(pa.array(column.offsets), forms.take(pa.array(codes_W)))
 
 
 def load_truecasers(paths: Mapping[str, Path]) -> dict[str, Truecaser]:
@@ -110,56 +110,56 @@ def learn_truecaser(raw: Path, side: str, output: Path) -> None:
 def count_inner_forms(words: pa.ListArray) -> Iterator[tuple[str, int]]:
     """Count the forms inside a sentence; yield (form, count) in the order of first occurrence."""
     column = _WordColumn(words)
-    delays = column.test(DELAYS.__contains__)
-    starts = column.training_starts(delays, column.test(ENDS.__contains__))
-    inner_codes = column.codes[~starts & ~delays & column.test(_is_cased)]
+    delays_W = column.test(DELAYS.__contains__)
+    starts_W = column.training_starts(delays_W, column.test(ENDS.__contains__))
+    inner_codes = column.codes_W[~starts_W & ~delays_W & column.test(_is_cased)]
     codes, first, counts = np.unique(inner_codes, return_index=True, return_counts=True)
     for index in np.argsort(first):
         yield column.forms[codes[index]], int(counts[index])
 
 
 class _WordColumn:
-    """The words of a column of sentences, each encoded as the number of its form."""
+    """All words of a column of sentences, each encoded as the number of its form."""
 
     def __init__(self, words: pa.ListArray) -> None:
         encoded = words.flatten().dictionary_encode()
         self.forms: list[str] = encoded.dictionary.to_pylist()
-        self.codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        self.codes_W = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         lengths = words.value_lengths().to_numpy(zero_copy_only=False)
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-        self._positions = np.arange(len(self.codes))
-        self._row_start = np.repeat(self.offsets[:-1], lengths)
+        self._positions_W = np.arange(len(self.codes_W))
+        self._row_start_W = np.repeat(self.offsets[:-1], lengths)
 
     def test(self, predicate: Callable[[str], bool]) -> np.ndarray:
         """Return for each word whether a predicate holds of its form."""
-        return np.fromiter(map(predicate, self.forms), bool, len(self.forms))[self.codes]
+        return np.fromiter(map(predicate, self.forms), bool, len(self.forms))[self.codes_W]
 
-    def starts(self, transparent: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    def starts(self, transparent_W: np.ndarray, ends_W: np.ndarray) -> np.ndarray:
         """Return which words start a sentence: those separated from an end or the row's start by transparent words."""
-        last = self._last(~transparent)
-        return self._next(np.where(last < 0, True, ends[last]))
+        last_W = self._last(~transparent_W)
+        return self._next(np.where(last_W < 0, True, ends_W[last_W]))
 
-    def training_starts(self, transparent: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return which words start a sentence in Moses' training, which counts an end at a start as an ordinary word.
+    def training_starts(self, transparent_W: np.ndarray, ends_W: np.ndarray) -> np.ndarray:
+        """Return which words start a sentence in Moses' training, where an end that starts one counts as a word of it.
 
         Among consecutive ends, the first, third, ... make the next word start a sentence; an end at the beginning of a
         row does not.
         """
-        last = self._last(~transparent & ~ends)
-        end_counts = np.concatenate([[0], np.cumsum(ends)])
-        since_last = end_counts[1:] - np.where(last < 0, end_counts[self._row_start], end_counts[last + 1])
-        return self._next((since_last % 2 == 1) ^ (last < 0))
+        last_W = self._last(~transparent_W & ~ends_W)
+        end_counts = np.concatenate([[0], np.cumsum(ends_W)])
+        before_W = np.where(last_W < 0, end_counts[self._row_start_W], end_counts[last_W + 1])
+        return self._next(((end_counts[1:] - before_W) % 2 == 1) ^ (last_W < 0))
 
-    def _last(self, mask: np.ndarray) -> np.ndarray:
-        """Return for each word the last position in its row, up to itself, where `mask` is true; -1 if none."""
-        last = np.maximum.accumulate(np.where(mask, self._positions, -1))
-        return np.where(last < self._row_start, -1, last)
+    def _last(self, mask_W: np.ndarray) -> np.ndarray:
+        """Return for each word the last position in its row, up to itself, where the mask is true; -1 if none."""
+        last_W = np.maximum.accumulate(np.where(mask_W, self._positions_W, -1))
+        return np.where(last_W < self._row_start_W, -1, last_W)
 
-    def _next(self, after: np.ndarray) -> np.ndarray:
+    def _next(self, mask_W: np.ndarray) -> np.ndarray:
         """Shift a mask by one word; the result is true for the first word of each row."""
-        starts = np.ones(len(after), bool)
-        starts[1:] = after[:-1]
-        return starts | (self._positions == self._row_start)
+        next_W = np.ones(len(mask_W), bool)
+        next_W[1:] = mask_W[:-1]
+        return next_W | (self._positions_W == self._row_start_W)
 
 
 def detruecase(words: Sequence[str]) -> list[str]:

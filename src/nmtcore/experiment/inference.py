@@ -1,4 +1,4 @@
-"""Translating the test splits and parsing the gold treebanks of a run; the scores are computed from these files."""
+"""Translating the test splits and parsing the gold treebanks of a run, into files from which scores are computed."""
 
 from collections.abc import Mapping
 from pathlib import Path

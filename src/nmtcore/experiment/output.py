@@ -27,8 +27,8 @@ class TextOutput:
     def references(self, corpus: Path, count: int) -> list[str]:
         """Read the references of the first `count` pairs of a split, as text or as tokens joined by spaces.
 
-        If the corpus has truecased words, tokenise the text again, since detruecasing does not restore every word. Only
-        given words, which the text does not determine, are detruecased.
+        If the corpus has truecased words, tokenise the text again, since detruecasing does not restore every word.
+        Given words are detruecased all the same, since the text does not determine them.
         """
         if self._run.evaluation.text == "detokenised":
             return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]

@@ -1,0 +1,1 @@
+"""The training stage: batches, the gradient, the loop, validation, checkpoints and the log."""

@@ -35,7 +35,7 @@ class Lock:
         self._thread: threading.Thread | None = None
 
     def check_held(self) -> None:
-        """Raise `UserError` if another trainer took the lock while this one was suspended for more than `STALE`."""
+        """Raise `UserError` if another trainer took the lock while this one was suspended (over `STALE` s)."""
         if _read_holder(self.path).get("token") not in (self._token, None):
             raise UserError(
                 f"Another trainer took {self.path} while this one was suspended: this one ends and writes nothing."

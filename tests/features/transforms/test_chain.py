@@ -1,4 +1,4 @@
-"""Several transforms in a row, and the vocabularies of runs."""
+"""Sequences of transforms, and the vocabularies of runs."""
 
 import numpy as np
 import pytest
@@ -13,50 +13,50 @@ from nmtcore.features.transforms.parsing_task import ParsingTask
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 
-class Noting(Transform):
-    """Adds a letter to what it is given, and takes it off again."""
+class AppendDigit(Transform):
+    """Appends a digit to ids and words, and removes it again; records the linearised parses that it gets."""
 
-    def __init__(self, letter, heard):
-        self.letter, self.heard = letter, heard
+    def __init__(self, digit, recorded):
+        self.digit, self.recorded = digit, recorded
 
     def _changed(self, examples):
-        return Examples(id=examples.id * 10 + self.letter, source=examples.source)
+        return Examples(id=examples.id * 10 + self.digit, source=examples.source)
 
     def for_training(self, pairs, linearised_parses):
-        self.heard.append(linearised_parses)
+        self.recorded.append(linearised_parses)
         return self._changed(pairs)
 
     def for_translation(self, examples):
         return self._changed(examples)
 
     def text_words(self, words_BS):
-        assert (words_BS % 10 == self.letter).all()
+        assert (words_BS % 10 == self.digit).all()
         return words_BS // 10
 
     def strip(self, entries):
-        assert entries[-1] == str(self.letter)
+        assert entries[-1] == str(self.digit)
         return entries[:-1]
 
 
-def test_one_after_the_other_and_back():
-    heard = []
-    chain = Transforms([Noting(1, heard), Noting(2, heard)])
+def test_transforms_are_applied_in_order_and_undone_in_reverse():
+    recorded = []
+    chain = Transforms([AppendDigit(1, recorded), AppendDigit(2, recorded)])
     examples = random_examples(3)
     for changed in (chain.for_training(examples, "parses"), chain.for_translation(examples)):
         assert changed.id.tolist() == [100 * i + 12 for i in examples.id.tolist()]
-    assert heard == ["parses", None], "parses belong to the stored pairs"
+    assert recorded == ["parses", None], "linearised parses belong to the stored pairs"
     assert chain.text_words(np.array([[12, 312]])).tolist() == [[0, 3]]
     assert chain.strip(["a", "1", "2"]) == ["a"]
 
 
-def test_without_transforms_all_stays():
+def test_without_transforms_nothing_changes():
     examples, chain = random_examples(3), Transforms.of(run_settings(), {})
     assert chain.for_training(examples) is chain.for_translation(examples) is examples
     assert chain.strip(["a", tag_entry("b")]) == ["a", tag_entry("b")]
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_vocabularies_end_in_the_tags_of_the_transforms(tmp_path, joint):
+def test_vocabularies_end_with_the_tags_of_the_transforms(tmp_path, joint):
     folder, stored = write_segmentation(tmp_path), Vocabulary.of(PIECES)
     segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
     tagged = stored.extended(["<TR>", "<PA>"])

@@ -1,4 +1,4 @@
-"""Every source twice, against the obvious loop over pairs."""
+"""The second task, parsing, against an obvious loop over pairs."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ rows_of_pairs = st.lists(st.tuples(words, words, st.none() | words), max_size=6)
 
 
 def side_of(sentences):
-    """Lay out sentences, each a list of words, each a list of subwords."""
+    """Make one side of sentences, which are lists of words, which are lists of subwords."""
     ids = [[piece for word in sentence for piece in word] for sentence in sentences]
     numbers = [[number for number, word in enumerate(sentence) for _ in word] for sentence in sentences]
     of_words = Ragged.from_lists(numbers, np.int32)
@@ -30,7 +30,7 @@ def side_of(sentences):
 
 
 def pairs_of(rows):
-    """Make examples with the ids 0, 3... and the linearised parses of their sources."""
+    """Make examples with the ids 0, 3..., and the linearised parses of their sources."""
     sources, targets = (side_of([row[k] for row in rows]) for k in range(2))
     pairs = Examples(id=np.arange(0, 3 * len(rows), 3), source=sources, target=targets)
     available = np.array([row[2] is not None for row in rows], dtype=bool)
@@ -42,13 +42,13 @@ def lists_of(side):
 
 
 def doubled(rows):
-    """Both tasks as one would write them down: (id, source, target)."""
-    found = []
+    """Return the rows of both tasks: (id, source, target)."""
+    both_tasks = []
     for i, (source, target, parse) in enumerate(rows):
-        found.append((3 * i, [[TR], *source, [TR]], target))
+        both_tasks.append((3 * i, [[TR], *source, [TR]], target))
         if parse is not None:
-            found.append((-1 - 3 * i, [[PA], *source, [PA]], parse))
-    return found
+            both_tasks.append((-1 - 3 * i, [[PA], *source, [PA]], parse))
+    return both_tasks
 
 
 def arrays_of(examples, linearised_parses):
@@ -58,44 +58,44 @@ def arrays_of(examples, linearised_parses):
 
 
 @given(rows_of_pairs)
-def test_every_source_with_a_parse_stands_twice(rows):
+def test_sources_with_a_parse_have_a_second_row(rows):
     pairs, linearised_parses = pairs_of(rows)
     before = [array.copy() for array in arrays_of(pairs, linearised_parses)]
-    both, expected = TASK.for_training(pairs, linearised_parses), doubled(rows)
-    assert both.id.tolist() == [i for i, *_ in expected]
-    assert lists_of(both.source) == lists_of(side_of([source for _, source, _ in expected]))
-    assert lists_of(both.target) == lists_of(side_of([target for *_, target in expected]))
-    assert both.source.ids.values.dtype == both.target.ids.values.dtype == np.int32
-    assert both.source.ids.lengths.tolist() == [sum(map(len, source)) for _, source, _ in expected]
+    examples, expected = TASK.for_training(pairs, linearised_parses), doubled(rows)
+    assert examples.id.tolist() == [i for i, *_ in expected]
+    assert lists_of(examples.source) == lists_of(side_of([source for _, source, _ in expected]))
+    assert lists_of(examples.target) == lists_of(side_of([target for *_, target in expected]))
+    assert examples.source.ids.values.dtype == examples.target.ids.values.dtype == np.int32
+    assert examples.source.ids.lengths.tolist() == [sum(map(len, source)) for _, source, _ in expected]
     assert all(map(np.array_equal, arrays_of(pairs, linearised_parses), before)), "the arguments have changed"
 
 
 @given(rows_of_pairs, st.booleans())
-def test_what_is_translated_stands_once(rows, with_targets):
+def test_sources_to_translate_are_enclosed_in_tags(rows, with_targets):
     pairs, _ = pairs_of(rows)
-    given = pairs if with_targets else Examples(id=pairs.id, source=pairs.source)
-    found = TASK.for_translation(given)
-    assert np.array_equal(found.id, pairs.id)
-    assert lists_of(found.source) == lists_of(side_of([[[TR], *source, [TR]] for source, *_ in rows]))
-    assert found.target is given.target
+    examples = pairs if with_targets else Examples(id=pairs.id, source=pairs.source)
+    enclosed = TASK.for_translation(examples)
+    assert np.array_equal(enclosed.id, pairs.id)
+    assert lists_of(enclosed.source) == lists_of(side_of([[[TR], *source, [TR]] for source, *_ in rows]))
+    assert enclosed.target is examples.target
 
 
 @given(st.lists(words, min_size=1, max_size=5), st.integers(0, 2))
-def test_words_of_the_text_are_counted_as_before(sentences, prefix):
+def test_words_of_the_text_keep_their_numbers(sentences, prefix):
     plain = Examples(id=np.arange(len(sentences)), source=side_of(sentences))
-    wrapped = TASK.for_translation(plain).source.word_of_subword
-    width = prefix + int(wrapped.lengths.max()) + 1
-    words_BS = wrapped.padded(fill=NO_WORD, offset=prefix, width=width)
+    enclosed = TASK.for_translation(plain).source.word_of_subword
+    width = prefix + int(enclosed.lengths.max()) + 1
+    words_BS = enclosed.padded(fill=NO_WORD, offset=prefix, width=width)
     text_BS = plain.source.word_of_subword.padded(fill=NO_WORD, offset=prefix + 1, width=width)
     assert TASK.text_words(words_BS).tolist() == text_BS.tolist()
 
 
-def test_tags_are_no_words_of_a_text():
+def test_tags_are_stripped():
     assert TASK.strip(["a", tag_entry("<TR>"), "<TR>", tag_entry("<PA>"), "<PA>"]) == ["a", "<TR>", "<PA>"]
     assert TASK.strip([]) == []
 
 
-def test_words_with_syntax_are_not_wrapped():
+def test_sources_with_features_are_refused():
     plain = side_of([[[5]]])
     tagged = SideExamples(
         ids=plain.ids, word_of_subword=plain.word_of_subword, features={"upos": Ragged.from_lists([[1]], np.int32)}
