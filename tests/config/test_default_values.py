@@ -15,7 +15,8 @@ from nmtcore.config.yaml_files import read_yaml
 TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
-    "AnnotatorModelSettings", "AnnotatorSettings", "ComponentSettings", "DatasetSettings", "Feature",
+    "AnnotatorModelSettings", "AnnotatorSettings", "ChangesByBase", "ChangesForRecurrent", "ChangesForTransformer",
+    "ComponentSettings", "DatasetSettings", "Feature",
     "FilterSettings", "FormatOptions", "Layout", "PairLabelsSettings", "ParserHeadSettings", "PathsSettings",
     "PerDatasetSettings", "ProjectSettings", "PublishedSettings", "Range", "RecipeSettings", "ScaleSettings",
     "SystemEntries", "SystemEntry", "SystemSettings", "TreeLabelsSettings",

@@ -60,6 +60,8 @@ def example_of(hint: Any) -> Any:
         return inside(numbers[0], arguments[0])[0] if numbers else example_of(arguments[0])
     if origin is Literal:
         return arguments[0]
+    if origin is types.UnionType:
+        return example_of(arguments[0])
     if dataclasses.is_dataclass(hint):
         return required_values(hint) | ({"max_updates": 1} if hint is TrainingSettings else {})
     return {tuple: [], dict: {}}.get(origin, {str: "a", bool: True}.get(hint))
@@ -204,7 +206,9 @@ def write(path: Path, values: dict) -> None:
 @pytest.mark.parametrize("file", ["recipes", "datasets", "scales", "systems", "per_dataset"])
 @pytest.mark.parametrize(("section", "values", "sentence"), MISTAKES)
 def test_no_run_starts_with_a_number_outside_its_range(tmp_path, root, file, section, values, sentence):
-    part = {section: values}
+    part, section_key = {section: values}, section
+    if section == "model" and file in ("recipes", "datasets", "scales"):
+        part, section_key = {"per_base": {"transformer": part}}, "per_base: transformer: model"
     recipe = {"description": "mine", "training": {"max_updates": 10}}
     write(tmp_path / "recipes/mine.yaml", {**recipe, **part} if file == "recipes" else recipe)
     write(
@@ -224,7 +228,7 @@ def test_no_run_starts_with_a_number_outside_its_range(tmp_path, root, file, sec
         "systems": f"{tmp_path}/systems/own.yaml: mine",
         "per_dataset": f"{tmp_path}/systems/own.yaml: mine: per_dataset.demo_en2de",
     }[file]
-    assert str(error.value) == f"{place}: {section}: {sentence}"
+    assert str(error.value) == f"{place}: {section_key}: {sentence}"
 
 
 def test_a_component_with_a_number_outside_its_range_names_its_file(tmp_path, root):

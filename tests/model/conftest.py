@@ -10,14 +10,14 @@ import pytest
 import torch
 from factories import build_tiny_model, run_settings
 
+from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.model.transformer import Transformer
+from nmtcore.model.base import TranslationModel
 
 VOCABULARY = 23
 VALUES = {int: 1, float: 0.5, bool: True, str: "deprel"}
@@ -82,10 +82,15 @@ def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
 
 def _make(
     *components: ComponentSettings, joint: bool = False, extra_components: tuple = (), seed: int = 0, **settings
-) -> Transformer:
+) -> TranslationModel:
+    base = next((base for component in components for base in component.bases), "transformer")
     sizes = {"width": 16, "feed_forward": 24, "heads": 4, "encoder_layers": 3, "decoder_layers": 2, "dropout": 0.0}
-    model = TransformerSettings(**{**sizes, **settings})
-    run = run_settings(*components, model=model, segmentation=SegmentationSettings(kind="bpe", size=6, joint=joint))
+    if base == "recurrent":
+        settings = {name: value for name, value in settings.items() if name in ("width", "layers", "dropout")}
+        sizes = {"width": 16, "layers": 2, "dropout": 0.0}
+    model = BASES[base](**{**sizes, **settings})
+    segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
+    run = run_settings(*components, base=base, model=model, segmentation=segmentation)
     model = build_tiny_model(
         run, vocabulary=VOCABULARY, seed=seed, labels=LABELS, extra_components=extra_components
     ).double()
@@ -157,6 +162,6 @@ def labels() -> dict:
 
 
 @pytest.fixture(scope="session")
-def make() -> Callable[..., Transformer]:
+def make() -> Callable[..., TranslationModel]:
     """make(*component settings, extra_components=components, **settings): a small float64 model in evaluation mode."""
     return _make

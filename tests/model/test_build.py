@@ -5,9 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from factories import run_settings
 from named_components import by_name
 
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
@@ -44,8 +47,19 @@ def test_the_same_seed_gives_the_same_parameters():
 
 
 def test_an_unknown_base_is_a_user_error():
-    with pytest.raises(UserError, match="mine has the base 'recurrent'"):
-        build_model(run(base="recurrent"), source_size=30, target_size=30)
+    values = {**run_to_json(run_settings()), "base": "convolutional"}
+    with pytest.raises(UserError, match="mine: base: unknown base 'convolutional'. Valid are: recurrent, transformer."):
+        run_from_json(values, where="mine")
+
+
+def test_a_recurrent_model_is_initialised_by_its_gates():
+    torch.manual_seed(0)
+    model = build_model(run(base="recurrent", model=RecurrentSettings(width=64)), source_size=300, target_size=300)
+    for weight in (model.encoder[0].weight_hh_l0_reverse, model.decoder[1].stepwise.weight):
+        rows, columns = weight.size(0) // 4, weight.size(1)
+        bound = math.sqrt(6 / (rows + columns))
+        assert 0.95 * bound < weight.abs().max() <= bound
+    assert not model.encoder[1].bias_ih_l0.any()
 
 
 def test_xavier_initialises_packed_layers_separately():

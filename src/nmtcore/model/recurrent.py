@@ -44,20 +44,30 @@ class RecurrentState:
     output_RD: Tensor
     """u of the last step, the input of the next."""
 
+    length: int = 0
+    """Positions decoded so far."""
+
     @property
     def sentences(self) -> int:
-        """B, those still being decoded."""
+        """B, the sentences that are still being decoded."""
         return len(self.keys_BDS)
+
+    @property
+    def beams(self) -> int:
+        """M."""
+        return len(self.output_RD) // self.sentences
 
     def reorder(self, beams_BM: Tensor) -> None:
         """Continue beam `beams_BM[b, m]` of sentence b as its new beam m; the number of beams may change."""
-        beams = len(self.output_RD) // self.sentences
-        starts_B1 = torch.arange(self.sentences, device=beams_BM.device).unsqueeze(1) * beams
+        starts_B1 = torch.arange(self.sentences, device=beams_BM.device).unsqueeze(1) * self.beams
         self._select((beams_BM + starts_B1).flatten())
 
     def keep(self, sentences_B: Tensor) -> None:
         """Keep only the sentences of these indices, in this order."""
-        beams = len(self.output_RD) // self.sentences
+        first_rows_B1, beams_M = (
+            sentences_B.unsqueeze(1) * self.beams,
+            torch.arange(self.beams, device=sentences_B.device),
+        )
         self.keys_BDS = self.keys_BDS.index_select(0, sentences_B)
         self.values_BSD = self.values_BSD.index_select(0, sentences_B)
         self.padding_B1S = self.padding_B1S.index_select(0, sentences_B)
@@ -65,7 +75,7 @@ class RecurrentState:
             name: {key: tensor.index_select(0, sentences_B) for key, tensor in tensors.items()}
             for name, tensors in self.memory.items()
         }
-        self._select((sentences_B.unsqueeze(1) * beams + torch.arange(beams, device=sentences_B.device)).flatten())
+        self._select((first_rows_B1 + beams_M).flatten())
 
     def _select(self, rows_R: Tensor) -> None:
         self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]
@@ -169,6 +179,7 @@ class Recurrent(TranslationModel):
             if component.name in state.memory:
                 mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, state.memory[component.name])
         state.output_RD = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
+        state.length += 1
 
 
 class Cell(nn.Module):
