@@ -81,9 +81,14 @@ def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
 
 
 def _make(
-    *components: ComponentSettings, joint: bool = False, extra_components: tuple = (), seed: int = 0, **settings
+    *components: ComponentSettings,
+    base: str | None = None,
+    joint: bool = False,
+    extra_components: tuple = (),
+    seed: int = 0,
+    **settings,
 ) -> TranslationModel:
-    base = next((base for component in components for base in component.bases), "transformer")
+    base = base or next(base for base in BASES if all(base in component.bases for component in components))
     sizes = {"width": 16, "feed_forward": 24, "heads": 4, "encoder_layers": 3, "decoder_layers": 2, "dropout": 0.0}
     if base == "recurrent":
         settings = {name: value for name, value in settings.items() if name in ("width", "layers", "dropout")}

@@ -48,7 +48,9 @@ def test_the_same_seed_gives_the_same_parameters():
 
 def test_an_unknown_base_is_a_user_error():
     values = {**run_to_json(run_settings()), "base": "convolutional"}
-    with pytest.raises(UserError, match="mine: base: unknown base 'convolutional'. Valid are: recurrent, transformer."):
+    with pytest.raises(
+        UserError, match=r"mine: base: unknown base 'convolutional'\. Valid are: recurrent, transformer\."
+    ):
         run_from_json(values, where="mine")
 
 

@@ -9,6 +9,7 @@ import torch
 from factories import forced_logits
 from named_components import by_name
 
+from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS, check_composition
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
@@ -56,20 +57,25 @@ def check(model, draw):
 @pytest.mark.parametrize("system", sorted(PROJECT.system_entries))
 def test_every_configured_system(system, make, draw):
     run = run_of(system)
-    sizes = {"width": 4 * run.model.heads, "heads": run.model.heads, "encoder_layers": run.model.encoder_layers}
-    check(make(*run.components.values(), **{**SIZES, **sizes}, norm=run.model.norm), draw)
+    sizes = SIZES
+    if run.base == "transformer":
+        own = {"width": 4 * run.model.heads, "heads": run.model.heads, "encoder_layers": run.model.encoder_layers}
+        sizes = {**SIZES, **own, "norm": run.model.norm}
+    check(make(*run.components.values(), base=run.base, **sizes), draw)
 
 
 def compatible_components(first, second, example):
-    """Return the settings of two components in this order, or None if both claim the same part of the model."""
+    """Return the settings of two components in this order, or None if they need two bases or one part of the model."""
     components = (example(first), example(second))
+    bases = [base for base in BASES if all(base in component.bases for component in components)]
+    base, settings = (bases or ["transformer"])[0], TransformerSettings(**SIZES)
     try:
-        check_composition(by_name(*components), TransformerSettings(**SIZES), where="test")
+        check_composition(by_name(*components), base, settings, where="test")
     except UserError as error:
         clash = str(error)
     else:
         return components
-    assert "both claim" in clash
+    assert "both claim" in clash or (not bases and "needs the base" in clash)
     return None
 
 

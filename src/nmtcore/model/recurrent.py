@@ -113,12 +113,16 @@ class Recurrent(TranslationModel):
         self.from_context = nn.Linear(width, width, bias=False)
         self.from_hidden = nn.Linear(width, width, bias=False)
         """The two halves of W in `tanh(W [c; h])`."""
+        self._embed_source = hooks_of(components, "embed_source")
         self._annotate = hooks_of(components, "annotate")
 
     def encode(self, batch: Batch) -> RecurrentEncoded:
         """Run the encoder over the source."""
         context = Context(mask_BS=batch.source_mask_BS, extra=batch.extra)
-        states_BSD = self._dropped(self.source_embedding(batch.source_BS))
+        states_BSD = self.source_embedding(batch.source_BS)
+        for change in self._embed_source:
+            states_BSD = change(states_BSD, context)
+        states_BSD = self._dropped(states_BSD)
         packed = pack_padded_sequence(states_BSD, batch.source_lengths_B, batch_first=True, enforce_sorted=False)
         hidden, cells = [], []
         for i, layer in enumerate(self.encoder):
