@@ -41,12 +41,12 @@ FILTERS = (EmptySettings(), LengthSettings(most=100), RatioSettings(), Duplicate
 @contextmanager
 def measured(task: str) -> Iterator[None]:
     """Print the time of the block and the peak memory of all processes."""
-    this, peak, done = psutil.Process(), [0], threading.Event()
+    main_process, peak, done = psutil.Process(), [0], threading.Event()
 
     def watch() -> None:
         while not done.wait(0.05):
             total = 0
-            for process in [this, *this.children(recursive=True)]:
+            for process in [main_process, *main_process.children(recursive=True)]:
                 try:
                     total += process.memory_info().rss
                 except psutil.Error:

@@ -63,7 +63,7 @@ def _command(
         metavar="FOLDER",
         help="a folder with the models of annotators, each under its name (may be repeated); default: the folders in "
         "`models`, and the downloads, of config/config.yaml in the working directory, if it exists. Some models are "
-        "programs: name only folders that you trust, and run the command in one",
+        "programs: name only trusted folders, and run the command in a trusted working directory",
     )
     return command
 

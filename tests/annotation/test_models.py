@@ -5,7 +5,7 @@ from planted_models import plant_package
 
 from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.annotation.models import find_model, missing_models
-from nmtcore.config.annotator_models import installed_pipeline, model_at_hand
+from nmtcore.config.annotator_models import has_model, installed_pipeline
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.errors import UserError
 
@@ -34,15 +34,15 @@ def test_a_file_is_found_by_its_name_or_as_the_only_file_of_a_folder(tmp_path):
 
 def test_an_environment_variable_may_name_the_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("CORENLP_HOME", raising=False)
-    assert not model_at_hand("corenlp", [tmp_path], tool="corenlp")
+    assert not has_model("corenlp", [tmp_path], tool="corenlp")
     (tmp_path / "corenlp").mkdir()
-    assert not model_at_hand("corenlp", [tmp_path], tool="corenlp"), "an empty folder is no model"
+    assert not has_model("corenlp", [tmp_path], tool="corenlp"), "an empty folder is no model"
     (tmp_path / "stanford-corenlp-4.jar").write_text("")
     monkeypatch.setenv("CORENLP_HOME", str(tmp_path))
-    assert model_at_hand("corenlp", [], tool="corenlp")
+    assert has_model("corenlp", [], tool="corenlp")
     assert find_model("corenlp", [], description="CoreNLP", holds="*.jar") == tmp_path.resolve()
     monkeypatch.setenv("CORENLP_HOME", "")
-    assert not model_at_hand("corenlp", [], tool="corenlp")
+    assert not has_model("corenlp", [], tool="corenlp")
 
 
 def test_the_error_of_a_missing_model_names_every_searched_path(tmp_path):
@@ -76,11 +76,11 @@ def test_only_the_users_folders_are_searched(tmp_path, monkeypatch, tool, file):
     for folder in (tmp_path / "corenlp", tmp_path / "models" / "corenlp"):
         folder.mkdir(parents=True)
         (folder / file).write_text("")
-    assert not model_at_hand("corenlp", [], tool=tool), "the working directory is not searched"
-    assert model_at_hand("corenlp", ["models"], tool=tool)
-    assert not model_at_hand("other", ["models"], tool=tool)
+    assert not has_model("corenlp", [], tool=tool), "the working directory is not searched"
+    assert has_model("corenlp", ["models"], tool=tool)
+    assert not has_model("other", ["models"], tool=tool)
     (tmp_path / "models" / "corenlp" / file).rename(tmp_path / "models" / "corenlp" / ".hidden")
-    assert not model_at_hand("corenlp", ["models"], tool=tool), "a folder without the model's file is no model"
+    assert not has_model("corenlp", ["models"], tool=tool), "a folder without the model's file is no model"
 
 
 @pytest.mark.parametrize("name", ["en_core_web_sm", "de_dep_news_trf", "xx_sent_ud_sm", "pl_core_news_lg"])
@@ -123,7 +123,7 @@ def test_a_path_is_no_name_of_a_model(tmp_path, tool, name):
     with pytest.raises(UserError, match=r"^here: .*a model is a plain name .*`models` in config/config.yaml"):
         ANNOTATORS.build({"tool": tool, "model": name}, where="here")
     with pytest.raises(ValueError, match="a model is a plain name"):
-        model_at_hand(name, [tmp_path], tool=tool)
+        has_model(name, [tmp_path], tool=tool)
     with pytest.raises(UserError, match="parser: a model is a plain name"):
         find_model(name, [tmp_path], description="parser")
 
@@ -139,8 +139,8 @@ def test_an_installed_pipeline_is_a_model_of_spacy_only(tmp_path, mark, monkeypa
     monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path / "site")])
     plant_package(tmp_path / "site" / "xx_pipeline")
     assert installed_pipeline("xx_pipeline") == tmp_path / "site" / "xx_pipeline"
-    assert model_at_hand("xx_pipeline", [], tool="spacy")
-    assert not model_at_hand("xx_pipeline", [], tool="stanza")
+    assert has_model("xx_pipeline", [], tool="spacy")
+    assert not has_model("xx_pipeline", [], tool="stanza")
     assert not mark.exists(), "the package must not be imported"
 
 
@@ -150,7 +150,7 @@ def test_an_installed_pipeline_is_a_model_of_spacy_only(tmp_path, mark, monkeypa
 def test_a_package_without_the_metadata_of_a_pipeline_is_no_model(tmp_path, mark, monkeypatch, meta):
     monkeypatch.setattr("site.getsitepackages", lambda: [str(tmp_path)])
     plant_package(tmp_path / "has_load", meta=meta)
-    assert not model_at_hand("has_load", [], tool="spacy")
+    assert not has_model("has_load", [], tool="spacy")
     assert not mark.exists(), "the package must not be imported"
 
 
@@ -158,4 +158,4 @@ def test_a_pipeline_in_the_working_directory_is_not_installed(tmp_path, monkeypa
     plant_package(tmp_path / "xx_pipeline")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert not model_at_hand("xx_pipeline", [], tool="spacy")
+    assert not has_model("xx_pipeline", [], tool="spacy")

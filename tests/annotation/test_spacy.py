@@ -80,8 +80,8 @@ def test_odd_lines_keep_their_rows_and_do_not_change_other_lines(tmp_path, share
     for words, row in zip(sentences, rows, strict=True):
         assert row["reason"] if len(words) in (0, 300) else len(row["head"]) == len(words)
     assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
-    alone = annotate(normal, model="cs_ud", models=models)
-    assert [a.head for a in alone] == [row["head"] for row in rows[::2]]
+    undisturbed = annotate(normal, model="cs_ud", models=models)
+    assert [a.head for a in undisturbed] == [row["head"] for row in rows[::2]]
 
 
 def test_the_uas_on_gold_trees_is_that_of_the_pipeline(shared, models):

@@ -94,9 +94,9 @@ def test_odd_lines_do_not_change_other_lines(tmp_path, sentences, tiny_stanza, c
     rows = list(read_rows(tmp_path / "out"))
     assert [row["id"] for row in rows] == list(range(len(mixed)))
     assert read_json(tmp_path / "report")["nulls"] == {"the sentence has no words": 1, "more than 250 words": 1}
-    alone = annotate(normal, tiny_stanza)
+    undisturbed = annotate(normal, tiny_stanza)
     for column in ("head", "deprel", "upos", "xpos", "feats", "lemma"):
-        assert [row[column] for row in rows[::2]] == [getattr(a, column) for a in alone]
+        assert [row[column] for row in rows[::2]] == [getattr(a, column) for a in undisturbed]
     for words, row in zip(mixed, rows, strict=True):
         if row["reason"] is None:
             assert len(row["head"]) == len(words)

@@ -62,8 +62,8 @@ def test_odd_lines_do_not_change_other_lines(tmp_path, shared, models):
     )
     rows = list(read_rows(tmp_path / "out.parquet"))
     assert [row["id"] for row in rows] == list(range(16))
-    alone = annotate(normal, models)
-    assert [row["head"] for row in rows[::2]] == [a.head for a in alone]
+    undisturbed = annotate(normal, models)
+    assert [row["head"] for row in rows[::2]] == [a.head for a in undisturbed]
     reasons = [row["reason"] for row in rows[1::2]]
     assert reasons[0] == "the sentence has no words"
     assert reasons[3] == "more than 250 words"

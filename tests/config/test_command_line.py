@@ -61,7 +61,7 @@ def test_a_single_value_becomes_a_list(typed, value):
         ("seeds={a: 1}", "config.yaml: seeds: expected a list"),
         ("seeds=", "config.yaml: seeds: expected a list, found nothing"),
         ("gpus=two", "config.yaml: gpus: expected a whole number, found 'two'"),
-        ("paths={results: [a]}", "config.yaml: paths: results: expected a text"),
+        ("paths={results: [a]}", "config.yaml: paths: results: expected a string"),
         ("pahts={results: a}", "config.yaml: unknown key 'pahts'. Did you mean paths"),
     ],
 )

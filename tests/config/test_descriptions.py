@@ -31,7 +31,8 @@ def test_a_component_says_what_it_needs(name):
     cls = COMPONENTS[name]
     if isinstance(cls.needs, Mapping):
         needs = [f"{FEATURES[f].annotation} on the {side} side" for side in cls.needs for f in cls.needs[side]]
-        assert all(f"Needs {need}" in summary(cls) for need in needs)
+        missing = [need for need in needs if f"Needs {need}" not in summary(cls)]
+        assert not missing, f'the docstring of {cls.__name__} says "Needs {", ".join(missing)}."'
 
 
 @pytest.mark.parametrize("name", ANNOTATORS)

@@ -149,7 +149,7 @@ def test_merging_changes_no_layer():
 def test_settings_decided_by_the_scale_exist_and_are_documented(root: Path):
     classes = {"model": TransformerSettings, "training": TrainingSettings, "decoding": DecodingSettings}
     assert set(DECIDED_BY_SCALE) == set(classes)
-    rule = (root / "config" / "README.md").read_text().partition("Layers of a run")[2].partition("\n## ")[0]
+    rule = (root / "config" / "README.md").read_text().partition("**Layers.**")[2].partition("\n## ")[0]
     for section, keys in DECIDED_BY_SCALE.items():
         assert set(keys) <= {field.name for field in fields(classes[section])}
         for key in keys:

@@ -85,7 +85,7 @@ def test_a_path_excludes_addresses_and_mirrors(other, root, tmp_path, write):
             r"mine\.yaml: 'https://example.org/a.en' is an address, not a path: write \{name: ",
         ),
         ("", r"mine\.yaml: a file's `path` is empty"),
-        ({"path": 3}, "path: expected a text, found 3"),
+        ({"path": 3}, "path: expected a string, found 3"),
         ({"paht": "a"}, "unknown key 'paht'. Did you mean path"),
         ({"name": "a"}, r"a has neither url nor mirrors nor manual \(a file of your own: `path`\)"),
     ],
@@ -146,7 +146,7 @@ def test_licence_and_citation_are_optional_everywhere(root, tmp_path, write):
 
 def test_all_missing_keys_of_a_data_set_are_named_at_once(root, tmp_path, write):
     write("config/datasets/mine.yaml", {"description": "x", "source": "en"})
-    sentence = r"mine\.yaml: the keys 'target', 'corpora', 'splits', 'recipe', 'segmentation' are missing\."
+    sentence = r"mine\.yaml: the keys 'target', 'splits', 'recipe', 'segmentation' are missing\."
     with pytest.raises(UserError, match=sentence):
         dataset(root, tmp_path)
 

@@ -300,7 +300,7 @@ def test_models_are_searched_in_the_users_folders_and_the_downloads(folder: Path
     "settings", [{"models": [""]}, {"models": ["mine", " "]}, {"paths": {"downloads": ""}}, {"paths": {"results": ""}}]
 )
 def test_an_empty_string_is_not_a_folder(folder: Path, settings):
-    with pytest.raises(UserError, match=r"an empty text is no folder \(the working directory is '\.'\)"):
+    with pytest.raises(UserError, match=r"an empty string is not a folder \(the working directory is '\.'\)"):
         Project.load(folder, **settings)
 
 

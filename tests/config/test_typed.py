@@ -1,4 +1,4 @@
-"""Typed settings: every mistake is a sentence, and what is read can be written and read again."""
+"""Typed settings are built from plain values and turned back into them; every mistake is a sentence."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -51,7 +51,7 @@ def test_values_are_converted_and_come_back():
     assert build(Outer, plain(settings), where="again") == settings
 
 
-def test_a_number_that_yaml_reads_as_text_is_a_number():
+def test_a_number_without_a_point_that_yaml_reads_as_a_string():
     assert build(Outer, {"name": "x", "rate": "1e-9"}, where="f").rate == 1e-9
 
 
@@ -69,7 +69,7 @@ def test_a_number_that_yaml_reads_as_text_is_a_number():
         ({"name": "x", "items": "no"}, ["f.yaml: items", "a list"]),
         ({"name": "x", "items": [{"sise": 3}]}, ["f.yaml: items[0]", "'sise'", "size"]),
         ({"name": "x", "table": {"k": {"size": "big"}}}, ["f.yaml: table.k: size", "a whole number"]),
-        ({"name": None}, ["f.yaml: name", "a text", "nothing"]),
+        ({"name": None}, ["f.yaml: name", "a string", "nothing"]),
         ({"name": "x", "rate": float("inf")}, ["f.yaml: rate", "a finite number", "inf"]),
         ({"name": "x", "rate": "nan"}, ["f.yaml: rate", "a finite number", "nan"]),
     ],
@@ -84,15 +84,15 @@ def test_a_mistake_is_a_sentence(values, words):
 def test_all_missing_keys_are_named_at_once():
     @dataclass(frozen=True, kw_only=True)
     class Needs:
-        one: str
-        two: int
+        first: str
+        second: int
         other: int = 1
 
-    with pytest.raises(UserError, match=r"f\.yaml: the keys 'one', 'two' are missing\."):
+    with pytest.raises(UserError, match=r"f\.yaml: the keys 'first', 'second' are missing\."):
         build(Needs, {}, where="f.yaml")
 
 
-def test_what_is_no_mapping_is_a_sentence():
+def test_a_list_in_place_of_a_mapping_is_a_mistake():
     with pytest.raises(UserError, match="expected keys and values"):
         build(Outer, ["name"], where="f.yaml")
 
@@ -104,5 +104,5 @@ def test_later_layers_win_and_inner_mappings_are_merged():
     }
 
 
-def test_nearest_lists_all_where_none_is_near():
+def test_nearest_lists_all_names_if_none_is_similar():
     assert nearest("zzz", ["b", "a"]) == "Valid are: a, b."

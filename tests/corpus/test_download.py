@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
-from nmtcore.corpus.download import checksums_path, download, member_of, sidecar_path
+from nmtcore.corpus.download import checksums_path, download, member_to_read, sidecar_path
 from nmtcore.corpus.download_plan import planned_downloads
 from nmtcore.corpus.partial import open_partial
 from nmtcore.corpus.sources import missing_manual, without_member
@@ -172,17 +172,17 @@ def test_the_member_is_that_of_the_source(fetch, tmp_path):
     root_folder = str(mirror(tmp_path, "root", DATA))
     file_settings = settings(manual="Ask.", member="own/a.en", mirror_member="mirror/a.en")
     fetch(file_settings, mirror_roots=[root_folder])
-    assert member_of(file_settings, tmp_path / "downloads") == "mirror/a.en"
+    assert member_to_read(file_settings, tmp_path / "downloads") == "mirror/a.en"
     # Another data set may read a different member of the same archive.
     other = settings(manual="Ask.", member="own/a.de", mirror_member="mirror/a.de")
-    assert member_of(other, tmp_path / "downloads") == "mirror/a.de"
+    assert member_to_read(other, tmp_path / "downloads") == "mirror/a.de"
     with pytest.raises(UserError, match=r"which is no longer a mirror in the data set: delete the file"):
-        member_of(replace(file_settings, mirrors=()), tmp_path / "downloads")
+        member_to_read(replace(file_settings, mirrors=()), tmp_path / "downloads")
     path = tmp_path / "manual" / "x" / "file.gz"
     path.parent.mkdir(parents=True)
     path.write_bytes(DATA)
     fetch(file_settings)
-    assert member_of(file_settings, tmp_path / "downloads") == "own/a.en"
+    assert member_to_read(file_settings, tmp_path / "downloads") == "own/a.en"
 
 
 def test_an_html_page_from_any_source_is_rejected(fetch, target, tmp_path):

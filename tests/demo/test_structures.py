@@ -62,8 +62,8 @@ def clause(subject: Nominal, predicate: Predicate, **more) -> Clause:
     return Clause(subject=subject, predicates=(predicate,), **more)
 
 
-def does(entry, thing: Nominal | None = None, **more) -> Predicate:
-    return Predicate(verb=entry, object=thing, **more)
+def does(entry, direct_object: Nominal | None = None, **more) -> Predicate:
+    return Predicate(verb=entry, object=direct_object, **more)
 
 
 def both(sentence: Sentence | Clause) -> tuple[Realisation, Realisation]:

@@ -207,7 +207,7 @@ def test_models_without_parsers_read_no_configuration(tmp_path, mark, monkeypatc
     assert broken.startswith("nmtcore translate: config/config.yaml, line 2: not valid YAML")
     (tmp_path / "here" / "config" / "config.yaml").write_text("models: ['']\n")
     broken = error_of(monkeypatch, capsys, "translate", tmp_path / "model")
-    assert broken.startswith("nmtcore translate: config/config.yaml: models: an empty text is no folder")
+    assert broken.startswith("nmtcore translate: config/config.yaml: models: an empty string is not a folder")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
     main(["translate", str(write_bundle(tmp_path / "plain"))])
     assert capsys.readouterr() == ("\n", "")

@@ -130,7 +130,7 @@ def test_training_requests_memory_and_threads_for_each_gpu(empty, gpus, threads,
 def test_the_snakefile_imports_no_heavy_packages(root):
     rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
     imports = re.findall(r"^from (nmtcore\S*) import", rules + (root / "Snakefile").read_text(), re.MULTILINE)
-    assert {"nmtcore.config.project", "nmtcore.corpus.download", "nmtcore.job"} <= set(imports)
+    assert {"nmtcore.config.project", "nmtcore.corpus.download_plan", "nmtcore.job"} <= set(imports)
     code = "\n".join(f"import {name}" for name in imports) + (
         "\nimport sys\nheavy = {'torch', 'pandas', 'spacy', 'stanza', 'numpy', 'pyarrow', 'sacrebleu'}"
         "\nprint(*sorted(heavy & set(sys.modules)))"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Sequence
 from pathlib import Path
 
-from nmtcore.config.annotator_models import model_at_hand, model_places, place_of_model
+from nmtcore.config.annotator_models import candidate_paths, first_model_path, has_model
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.errors import UserError
 
@@ -19,14 +19,14 @@ class MissingModel(UserError):
 def find_model(name: str, folders: Sequence[Path], *, description: str, holds: str = "") -> Path:
     """Find a model by its name, in one of `folders` or through its environment variable; a path is no name.
 
-    `description` names the type of the model in messages ("Stanza model"); `holds` is as for `place_of_model`. Raises
+    `description` names the type of the model in messages ("Stanza model"); `holds` is as for `first_model_path`. Raises
     UserError if the name is not plain, and MissingModel, which lists the searched paths, if there is no such model.
     """
     try:
-        paths = model_places(name, folders)
+        paths = candidate_paths(name, folders)
     except ValueError as error:
         raise UserError(f"{description}: {error}.") from error
-    if path := place_of_model(name, folders, holds=holds):
+    if path := first_model_path(name, folders, holds=holds):
         return path
     raise MissingModel(
         f"There is no {description} {_search_report(name, paths, holds)}. Add the folder that holds it to `models` in "
@@ -44,11 +44,11 @@ def missing_models(
     """
     tool = ANNOTATORS.name_of(settings)
     return [
-        f"there is no {tool} model {_search_report(name, model_places(name, folders), settings.model_holds)}. Add the "
-        "folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
+        f"there is no {tool} model {_search_report(name, candidate_paths(name, folders), settings.model_holds)}. Add "
+        "the folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
         + (install_advice(name) if tool == "spacy" else "")
         for name in settings.models
-        if name not in fetched and not model_at_hand(name, folders, tool=tool)
+        if name not in fetched and not has_model(name, folders, tool=tool)
     ]
 
 

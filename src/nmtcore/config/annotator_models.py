@@ -46,55 +46,55 @@ HOMES = {"corenlp": "CORENLP_HOME"}
 """Environment variables that may give the folder of a model."""
 
 
-def model_at_hand(name: str, folders: Sequence[str | Path], *, tool: str) -> bool:
+def has_model(name: str, folders: Sequence[str | Path], *, tool: str) -> bool:
     """Say whether a model for an annotator's `tool` (a key of `ANNOTATORS`) is on this machine.
 
-    It may lie in one of `folders` or where its environment variable says, or, for spaCy, be an installed pipeline. No
-    package is imported to find out.
+    It may be in one of `folders`, in the folder that its environment variable names, or an installed spaCy pipeline. No
+    package is imported to check this.
     """
     if tool == "spacy" and installed_pipeline(name) is not None:
         return True
-    return place_of_model(name, folders, holds=ANNOTATORS[tool].model_holds) is not None
+    return first_model_path(name, folders, holds=ANNOTATORS[tool].model_holds) is not None
 
 
-def model_places(name: str, folders: Sequence[str | Path]) -> list[Path]:
-    """List where a model is looked for, in order; a name that is not plain (a path, say) is a `ValueError`."""
+def candidate_paths(name: str, folders: Sequence[str | Path]) -> list[Path]:
+    """List the paths that a model may have, in the order of search; raise a `ValueError` if its name is not plain."""
     check_model_name(name)
-    places = [Path(folder) / name for folder in folders]
+    paths = [Path(folder) / name for folder in folders]
     if home := os.environ.get(HOMES.get(name, "")):
-        places.append(Path(home))
-    return places
+        paths.append(Path(home))
+    return paths
 
 
-def place_of_model(name: str, folders: Sequence[str | Path], *, holds: str = "") -> Path | None:
-    """Find a model in the first of its places that has it; give an absolute path, None where it is nowhere.
+def first_model_path(name: str, folders: Sequence[str | Path], *, holds: str = "") -> Path | None:
+    """Give the absolute path of the first model among the candidates, or None if there is none.
 
-    `holds` is a glob that must match inside a folder; without it the model is a file, or a folder with one file.
+    `holds` is a glob that must match in the model's folder; if empty, the model is a file or a folder with one file.
     """
-    for place in model_places(name, folders):
-        if holds and place.is_dir() and any(place.glob(holds)):
-            return place.resolve()
-        if not holds and (found := _file(place)):
-            return found.resolve()
+    for path in candidate_paths(name, folders):
+        if holds and path.is_dir() and any(path.glob(holds)):
+            return path.resolve()
+        if not holds and (file := _single_file(path)):
+            return file.resolve()
     return None
 
 
-def _file(place: Path) -> Path | None:
-    if place.is_file():
-        return place
-    inside = [path for path in place.glob("[!.]*") if path.is_file() and path.suffix != ".json"]
+def _single_file(path: Path) -> Path | None:
+    if path.is_file():
+        return path
+    inside = [file for file in path.glob("[!.]*") if file.is_file() and file.suffix != ".json"]
     return inside[0] if len(inside) == 1 else None
 
 
 def installed_pipeline(name: str) -> Path | None:
-    """Find the package of an installed spaCy pipeline, without importing it.
+    """Find the package of an installed spaCy pipeline without importing it.
 
-    Only folders where this Python's packages are installed are searched, not the working directory, though Python may
-    import from it. A pipeline's package has a meta.json that names a language and a pipeline; no other package has one.
+    Only the folders of this Python's installed packages are searched. The working directory is not, although Python may
+    import from it. A package is a pipeline if its meta.json names a language and a pipeline.
     """
     check_model_name(name)
-    places = site.getsitepackages() + ([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])
-    return next((place for folder in places if _is_pipeline(place := Path(folder) / name)), None)
+    folders = site.getsitepackages() + ([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])
+    return next((path for folder in folders if _is_pipeline(path := Path(folder) / name)), None)
 
 
 def _is_pipeline(package: Path) -> bool:

@@ -1,7 +1,7 @@
-"""The features of words that components read, and the kind of annotation that each is made of.
+"""The features of words that components read, and the annotation that each feature is made from.
 
 A data set's `syntax` names an annotator for each kind of annotation (`annotators.ANNOTATIONS`); a component
-`needs` features. The two have different names.
+`needs` features. No feature has the name of an annotation.
 To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`.
 """
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """What models read of the words of one side: a value per word in each of its columns."""
+    """Input of a model about the words of one side: columns with one value per word."""
 
     annotation: str
-    """The kind of annotation that it is made of."""
+    """The kind of annotation that the feature is made from."""
     columns: tuple[str, ...]
-    """Its columns in the feature file of that annotation's annotator."""
+    """The feature's columns in the feature file of the annotator."""
     labels: tuple[str, ...] = ()
-    """Those of the columns that hold ids of labels; each has a label vocabulary of the same name."""
+    """The columns that hold label ids; each has a label vocabulary of the same name."""
 
 
 FEATURES: dict[str, Feature] = {
@@ -34,4 +34,4 @@ FEATURES: dict[str, Feature] = {
 }
 
 LABEL_COLUMNS = tuple(column for feature in FEATURES.values() for column in feature.labels)
-"""The columns that hold ids of labels."""
+"""The columns that hold label ids."""

@@ -11,10 +11,10 @@ from nmtcore.config.typed import build
 from nmtcore.layout import MODELS, Layout
 
 
-def check_folders(folders: Iterable[str], *, what: str = "") -> None:
-    """Raise a `ValueError` if a folder is an empty text, which would mean the working directory."""
+def check_folders(folders: Iterable[str], *, key: str) -> None:
+    """Raise a `ValueError` if a folder is an empty string, which would mean the working directory."""
     if not all(folder.strip() for folder in folders):
-        raise ValueError(f"{what}an empty text is no folder (the working directory is '.')")
+        raise ValueError(f"{key}: an empty string is not a folder (the working directory is '.')")
 
 
 @settings_class
@@ -29,7 +29,8 @@ class PathsSettings:
     """Files that you must fetch by hand, under their `name`; a dry run lists them."""
 
     def __post_init__(self) -> None:
-        check_folders((self.results, self.downloads, self.manual))
+        for key in ("results", "downloads", "manual"):
+            check_folders([getattr(self, key)], key=key)
 
 
 @settings_class
@@ -64,7 +65,7 @@ class ProjectSettings:
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
             raise ValueError("seeds must be a list of different numbers, at least one")
-        check_folders(self.models, what="models: ")
+        check_folders(self.models, key="models")
 
     @property
     def layout(self) -> Layout:

@@ -33,7 +33,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     close = [meant] if meant in valid else difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {' or '.join(close)}?"
-    return f"Valid are: {', '.join(valid)}." if valid else "Nothing is valid here."
+    return f"Valid are: {', '.join(valid)}." if valid else "There are no valid names."
 
 
 def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
@@ -55,7 +55,7 @@ def check_keys(cls: type, values: Mapping[str, Any], *, where: str) -> None:
 
 
 def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
-    """Make a `cls` (a dataclass) from a mapping; `where` names the file and the key for error messages."""
+    """Build a `cls` (a dataclass) from a mapping; `where` names the file and the key for error messages."""
     check_keys(cls, values, where=where)
     missing = [
         field.name
@@ -79,7 +79,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
 
 
 def convert(value: Any, hint: Any, *, where: str) -> Any:
-    """Check a value against a type hint with ranges, and bring lists to tuples and mappings to dataclasses.
+    """Check a value against a type hint with ranges; convert lists to tuples and mappings to dataclasses.
 
     `where` ends with the name of the value: `mine.yaml: training: max_updates`.
     """
@@ -147,11 +147,12 @@ def _convert_tuple(value: Any, arguments: tuple, where: str) -> tuple:
 
 def _convert_plain(value: Any, hint: type, where: str) -> Any:
     if hint is float and isinstance(value, str):
-        # YAML reads 1e-9 (without a point) as a string.
+        # YAML 1.1 reads 1e-9 (without a point) as a string.
         with contextlib.suppress(ValueError):
             value = float(value)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        with contextlib.suppress(OverflowError):
+            value = float(value)
     if hint is float and isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{where}: expected a finite number, found {_shown(value)}.")
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
@@ -159,7 +160,7 @@ def _convert_plain(value: Any, hint: type, where: str) -> Any:
     return value
 
 
-_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+_NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
 def _shown(value: Any) -> str:

@@ -28,7 +28,7 @@ def checksums_path(target: Path) -> Path:
     return target.with_name(f".{target.name}.known.json")
 
 
-def member_of(settings: FileSettings, downloads: Path) -> str | None:
+def member_to_read(settings: FileSettings, downloads: Path) -> str | None:
     """Return which member of a downloaded file to read: the member of the mirror it came from, or the file's own."""
     target = Path(downloads) / settings.name
     mirror = read_json(sidecar_path(target))["mirror"]

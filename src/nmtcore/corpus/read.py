@@ -11,7 +11,7 @@ from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
-from nmtcore.corpus.download import check_own_file, member_of
+from nmtcore.corpus.download import check_own_file, member_to_read
 from nmtcore.corpus.formats.rows import Input, Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
@@ -143,7 +143,7 @@ def _sampled_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, w
 def _input(file: FileSettings, downloads: Path) -> Input:
     if file.path is not None:
         return Input(Path(file.path), file.member)
-    return Input(downloads / file.name, member_of(file, downloads))
+    return Input(downloads / file.name, member_to_read(file, downloads))
 
 
 class _Tally:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from nmtcore.config.formats import FORMATS, FormatOptions
-from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, ReadingContext, Row, clean
+from nmtcore.corpus.formats.rows import SEPARATORS, BadRow, ReadingContext, Row, replace_separators
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import count_unspaced
@@ -102,7 +102,7 @@ def _with_words(side: Side, reader: CorpusReader, name: str, counts: Counter) ->
     text, words, annotation = side.text, side.words, side.annotation
     if not text.isprintable() and any(separator in text for separator in SEPARATORS):
         counts["line_separators", name] += 1
-        text = clean(text)
+        text = replace_separators(text)
     tokenizer = reader.tokenizers[name]
     words_kind = tokenizer.settings.kind
     if words_kind == "given" or (reader.context.treebank and words is not None):

@@ -101,7 +101,7 @@ class _Meter(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0) -> int:
         if offset < 0 and whence == io.SEEK_SET:
-            raise ValueError(f"a list of members points to byte {offset}")
+            raise ValueError(f"the directory of the archive points to byte {offset}")
         return self._stream.seek(offset, whence)
 
     def readinto(self, buffer: memoryview) -> int:

@@ -25,7 +25,7 @@ _MAX_WORDS = 32
 """Maximum length of an English sentence in words, punctuation included."""
 
 _VOCABULARY_PAIRS = 5000
-"""All words of dev and test occur in this number of first pairs of the training set."""
+"""Number of training pairs, from the first, that contain all words of dev and test."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,14 +15,14 @@ from nmtcore.demo.meaning import (
 )
 
 HELD_OUT_RATE = 20
-"""One of this number of combinations is held out."""
+"""The inverse of the share of combinations that are held out."""
 
 
 def combinations(sentence: Sentence) -> Iterator[str]:
     """Yield the names of the combinations in a sentence.
 
-    They are a verb and its subject with the subject's number, a verb and its object, a noun and its adjective, a noun
-    and a noun that modifies it (an attractor) with both numbers, and a noun and the verb of its relative clause.
+    A combination is a verb and its subject (with its number), a verb and its object, a noun and its adjective,
+    a noun and a noun that modifies it (an attractor; with both numbers), or a noun and the verb of its relative clause.
     """
     for node in nodes(sentence):
         if isinstance(node, NounPhrase):

@@ -208,14 +208,14 @@ def agreement(nominal: Nominal) -> tuple[int, Number]:
 
 def wh_role(clause: Clause) -> str | None:
     """Return the role of the question word in `clause` (subject, object or front), or None if there is none."""
-    if _asks(clause.subject):
+    if _has_question_word(clause.subject):
         return "subject"
-    if _asks(clause.predicates[0].object):
+    if _has_question_word(clause.predicates[0].object):
         return "object"
     return "front" if isinstance(clause.front, Question) else None
 
 
-def _asks(nominal: Nominal | None) -> bool:
+def _has_question_word(nominal: Nominal | None) -> bool:
     if isinstance(nominal, NounPhrase):
         return nominal.determiner == "which"
     return isinstance(nominal, Interrogative)

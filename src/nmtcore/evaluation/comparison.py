@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -22,16 +22,16 @@ def compare_annotations(
     """Compare two annotations of one side of a split, and write the counts to `output` (JSON) with their `annotators`.
 
     Percentages of the words with both annotations: `uas` (same head), `las` (same head and label, without subtypes
-    after the colon), `las_subtypes` (with them), `upos`, `ccg`; each also `_without_punctuation`; None without any
-    words. Punctuation is what `second` tags PUNCT, or is found by its characters if `second` has no UPOS. Also counts
-    the sentences, those with heads from both (`compared`), their words, and the nulls of each annotation by reason.
+    after the colon), `las_subtypes` (with them), `upos`, `ccg`; each also `_without_punctuation`; None if there are
+    no words. Punctuation is what `second` tags PUNCT, or, if it has no UPOS, words of punctuation characters. Also
+    counts the sentences, those with heads from both (`compared`), their words, and each annotation's nulls by reason.
 
     Files are streamed batch by batch. Raises `UserError` if the files hold different pairs or words.
     """
     comparison = _Comparison()
     row = 0
-    for words, first_batch, second_batch in _aligned_batches(corpus, f"{side}_words", first, second):
-        for values in zip(words.to_pylist(), first_batch.to_pylist(), second_batch.to_pylist(), strict=True):
+    for batch in _aligned_batches(corpus, f"{side}_words", first, second):
+        for values in zip(*(column.to_pylist() for column in batch), strict=True):
             _check_word_counts(values, (first, second), row)
             comparison.add(*values)
             row += 1
@@ -40,19 +40,28 @@ def compare_annotations(
     return result
 
 
-def _aligned_batches(
-    corpus: Path, words: str, first: Path, second: Path
-) -> Iterator[tuple[pa.Array, pa.RecordBatch, pa.RecordBatch]]:
-    """Yield batches of the words and of both annotations with the same rows."""
+class _AlignedBatch(NamedTuple):
+    words: pa.Array
+    first: pa.RecordBatch
+    second: pa.RecordBatch
+
+
+def _aligned_batches(corpus: Path, words: str, first: Path, second: Path) -> Iterator[_AlignedBatch]:
+    """Yield the words and both annotations of the same rows, batch by batch."""
     streams = [paired_batches(corpus, path, columns=([words], _COLUMNS)) for path in (first, second)]
-    rest: list[Any] = [None, None]
+    remaining: list[Any] = [None, None]
     while True:
-        rest = [next(stream, None) if pair is None else pair for stream, pair in zip(streams, rest, strict=True)]
-        if None in rest:
+        remaining = [pair or next(stream, None) for stream, pair in zip(streams, remaining, strict=True)]
+        if None in remaining:
             return
-        count = min(pair[0].num_rows for pair in rest)
-        yield rest[0][0].slice(0, count).column(words), rest[0][1].slice(0, count), rest[1][1].slice(0, count)
-        rest = [tuple(batch.slice(count) for batch in pair) if pair[0].num_rows > count else None for pair in rest]
+        (corpus_batch, first_batch), (_, second_batch) = remaining
+        rows = min(first_batch.num_rows, second_batch.num_rows)
+        yield _AlignedBatch(
+            corpus_batch.slice(0, rows).column(words), first_batch.slice(0, rows), second_batch.slice(0, rows)
+        )
+        remaining = [
+            tuple(batch.slice(rows) for batch in pair) if pair[0].num_rows > rows else None for pair in remaining
+        ]
 
 
 def _check_word_counts(values: tuple[list[str], dict, dict], paths: Sequence[Path], row: int) -> None:

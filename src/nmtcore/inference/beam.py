@@ -38,8 +38,8 @@ class Hypothesis:
     """Natural logarithm, `</s>` included."""
 
 
-class DecoderState(Protocol):
-    """The state of a decoder between steps, for B sentences of M beams."""
+class SearchState(Protocol):
+    """The decoder's state between the steps of a search, for B sentences of M beams."""
 
     def reorder(self, beams_BM: Tensor) -> None:
         """Continue beam m of sentence b from its previous beam `beams_BM[b, m]`; M may change."""
@@ -51,10 +51,10 @@ class DecoderState(Protocol):
 class Decoder(Protocol):
     """The interface of a model that beam search requires."""
 
-    def start(self, encoded: Any) -> DecoderState:
+    def start(self, encoded: Any) -> SearchState:
         """Start to decode encoded sentences, with one beam each."""
 
-    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
+    def step(self, tokens_R: Tensor, state: SearchState) -> Tensor:
         """Read one token per row; return the logits `(R, V)` of the next."""
 
 

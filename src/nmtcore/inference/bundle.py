@@ -47,6 +47,7 @@ from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import named_weights
 
 FORMAT = 3
+"""The version of the bundle format."""
 MANIFEST = "bundle.json"
 """The file that lists all other files."""
 LINES_PER_CHUNK = 2000

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from nmtcore.annotation.models import missing_models
-from nmtcore.config.annotator_models import model_at_hand
+from nmtcore.config.annotator_models import has_model
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.changes import Tracked
 from nmtcore.config.defaults import with_defaults
@@ -47,7 +47,7 @@ def model_files(project: Project, annotator: AnnotatorSettings) -> list[str]:
     return [
         project.layout.path("download", file=file.name)
         for name in annotator.models
-        if name in project.model_files and not model_at_hand(name, folders, tool=tool)
+        if name in project.model_files and not has_model(name, folders, tool=tool)
         for file in project.annotator_model(name).files
     ]
 

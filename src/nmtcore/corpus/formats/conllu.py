@@ -12,7 +12,18 @@ Spaces inside a form (Czech "10 000") become no-break spaces, because words cont
 from collections.abc import Iterator
 
 from nmtcore.config.formats import ConlluOptions
-from nmtcore.corpus.formats.rows import BadRow, Input, Inputs, Piece, ReadingContext, Row, aligned, clean, decode, lines
+from nmtcore.corpus.formats.rows import (
+    BadRow,
+    Input,
+    Inputs,
+    Piece,
+    ReadingContext,
+    Row,
+    decode,
+    lines,
+    pair_pieces,
+    replace_separators,
+)
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
@@ -26,7 +37,7 @@ def rows(inputs: Inputs, options: ConlluOptions) -> Iterator[Row]:
     """Yield (source sentence, target sentence); None for a side without files."""
     readers = {side: sentences if getattr(options, f"{side}_format") == "conllu" else lines for side in SIDES}
     if all(inputs.get(side) for side in SIDES):
-        return aligned(inputs, readers, unit="sentences")
+        return pair_pieces(inputs, readers, unit="sentences")
     return (
         tuple(piece if side == present else None for side in SIDES)
         for present in SIDES
@@ -66,7 +77,7 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
     """Parse one sentence into surface tokens or syntactic words. Raises `BadRow` if it is malformed."""
     text, words, spans = None, [], []
     for number, line in enumerate(decode(piece).split("\n")):
-        line = clean(line)
+        line = replace_separators(line)
         if line.startswith("#"):
             text = line.partition("=")[2].strip() if line[1:].lstrip().startswith("text =") else text
             continue

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from nmtcore.config.formats import CzengOptions
-from nmtcore.corpus.formats.rows import BadRow, Inputs, Piece, ReadingContext, Row, clean, decode, lines
+from nmtcore.corpus.formats.rows import BadRow, Inputs, Piece, ReadingContext, Row, decode, lines, replace_separators
 from nmtcore.corpus.pairs import Side
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
@@ -24,7 +24,7 @@ def rows(inputs: Inputs, options: CzengOptions) -> Iterator[Row]:
 
 def parse(row: Row, options: CzengOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Parse both a-layers. Raises `BadRow` if the blocks, the factors or a tree are malformed."""
-    blocks = clean(decode(row[0])).split("\t")
+    blocks = replace_separators(decode(row[0])).split("\t")
     if len(blocks) != BLOCKS:
         raise BadRow(
             "blocks", row[0], f"has {len(blocks)} tab-separated blocks, but CzEng's export format has {BLOCKS}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nmtcore.config.formats import PlainOptions
-from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row, aligned, decode, lines
+from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row, decode, lines, pair_pieces
 from nmtcore.corpus.pairs import SIDES, Side
 
 ALIGNED = True
@@ -11,7 +11,7 @@ ALIGNED = True
 
 def rows(inputs: Inputs, options: PlainOptions) -> Iterator[Row]:
     """Yield (source line, target line)."""
-    return aligned(inputs, dict.fromkeys(SIDES, lines))
+    return pair_pieces(inputs, dict.fromkeys(SIDES, lines))
 
 
 def parse(row: Row, options: PlainOptions, context: ReadingContext) -> tuple[Side, Side]:

@@ -100,17 +100,17 @@ def decode(piece: Piece) -> str:
         raise BadRow("not utf-8", piece, fault, line=before.count(b"\n")) from error
 
 
-def clean(text: str) -> str:
+def replace_separators(text: str) -> str:
     """Replace characters that other tools take for line ends by spaces."""
     return text.translate(_TO_SPACES)
 
 
-def spaced(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """Collapse XML white space into single spaces, and strip it from both ends."""
     return _WHITE_SPACE.sub(" ", text).strip(" ")
 
 
-def aligned(
+def pair_pieces(
     inputs: Inputs, readers: Mapping[str, Callable[[Input], Iterable[Piece]]], *, unit: str = "lines"
 ) -> Iterator[tuple[Piece, Piece]]:
     """Pair the pieces of the source files with those of the target files, file by file.

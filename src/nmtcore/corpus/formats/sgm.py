@@ -18,10 +18,10 @@ from nmtcore.corpus.formats.rows import (
     Piece,
     ReadingContext,
     Row,
-    aligned,
+    collapse_spaces,
     decode,
     lines,
-    spaced,
+    pair_pieces,
 )
 from nmtcore.corpus.pairs import SIDES, Side
 from nmtcore.errors import LineError
@@ -35,7 +35,7 @@ _ROLE_OF_TAG |= dict.fromkeys((b"tstset", b"hyp"), "system")
 
 def rows(inputs: Inputs, options: SgmOptions) -> Iterator[Row]:
     """Yield (source segment, target segment)."""
-    return aligned(inputs, dict.fromkeys(SIDES, segments), unit="segments")
+    return pair_pieces(inputs, dict.fromkeys(SIDES, segments), unit="segments")
 
 
 def parse(row: Row, options: SgmOptions, context: ReadingContext) -> tuple[Side, Side]:
@@ -44,7 +44,7 @@ def parse(row: Row, options: SgmOptions, context: ReadingContext) -> tuple[Side,
 
 
 def _text(piece: Piece) -> str:
-    return spaced(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), decode(piece)))
+    return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), decode(piece)))
 
 
 def segments(file: Input) -> Iterator[Piece]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from nmtcore.config.formats import TmxOptions
-from nmtcore.corpus.formats.rows import LONGEST_LINE, BadRow, Input, Inputs, Piece, ReadingContext, Row, spaced
+from nmtcore.corpus.formats.rows import LONGEST_LINE, BadRow, Input, Inputs, Piece, ReadingContext, Row, collapse_spaces
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
 from nmtcore.errors import LineError
@@ -143,7 +143,9 @@ class _TmxParser:
         if self._text is not None:
             self._code_depth -= name in CODES
             if name == "seg":
-                self._variants.append(Variant(self._language, spaced("".join(self._text)), self._undefined_entity))
+                self._variants.append(
+                    Variant(self._language, collapse_spaces("".join(self._text)), self._undefined_entity)
+                )
                 self._text = None
         elif name == "tuv":
             self._language = None

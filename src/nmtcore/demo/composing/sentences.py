@@ -131,7 +131,7 @@ class _Grammar(Clauses):
             return self.copula(tense=tense, subject=subject, rich=0)
         return self.active(tense=tense, subject=subject, rich=0 if self.dice.chance(0.8) else 1, plain=not stative)
 
-    def _said(self, frame: str) -> tuple[Nominal, Predicate]:
+    def _matrix_predicate(self, frame: str) -> tuple[Nominal, Predicate]:
         subject = self.someone("person", rich=0)
         tense = self.dice.weighted({"present": 45, "past": 45, "perfect": 10})
         verb = self.dice.pick(FRAMES[frame])
@@ -143,7 +143,7 @@ class _Grammar(Clauses):
 
     def _content(self) -> Sentence:
         """Compose a that-clause below a verb of saying or knowing; an adverb at the end belongs to either verb."""
-        subject, predicate = self._said("that")
+        subject, predicate = self._matrix_predicate("that")
         clause = self.clause(tense=self._inner_tense(predicate.tense), rich=1)
         marker = "that" if self.dice.chance(0.7) else "bare"
         predicate = replace(predicate, content=clause, marker=marker)
@@ -154,7 +154,7 @@ class _Grammar(Clauses):
         return Sentence(clauses=(Clause(subject=subject, predicates=(predicate,)),))
 
     def _telling(self) -> Sentence:
-        subject, predicate = self._said("tell")
+        subject, predicate = self._matrix_predicate("tell")
         clause = self.clause(tense=self._inner_tense(predicate.tense), rich=1)
         recipient = self.phrase("person", rich=0, plain=True) if self.dice.chance(0.7) else self.name()
         predicate = replace(predicate, content=clause, marker="that", recipient=recipient)
@@ -162,7 +162,7 @@ class _Grammar(Clauses):
 
     def _asking(self) -> Sentence:
         """Compose an indirect question, with whether or with a question word."""
-        subject, predicate = self._said("whether")
+        subject, predicate = self._matrix_predicate("whether")
         tense = self._inner_tense(predicate.tense)
         if self.dice.chance(0.45):
             predicate = replace(predicate, content=self.clause(tense=tense), marker="whether")
@@ -184,10 +184,14 @@ class _Grammar(Clauses):
             verb for verb in FRAMES["transitive"] if person == ("person" in verb.takes) and "person" in verb.subjects
         ]
         verb = self.dice.pick(verbs)
-        asked: Nominal = Interrogative(person=person)
+        question_object: Nominal = Interrogative(person=person)
         if question_word == "which":
-            asked = replace(self.phrase(*verb.takes, rich=0, plain=True), determiner="which", count=None, owner=None)
-        predicate = _without_sentence_adverb(self.circumstances(Predicate(verb=verb, object=asked, tense=tense)))
+            question_object = replace(
+                self.phrase(*verb.takes, rich=0, plain=True), determiner="which", count=None, owner=None
+            )
+        predicate = _without_sentence_adverb(
+            self.circumstances(Predicate(verb=verb, object=question_object, tense=tense))
+        )
         return Clause(subject=self.someone("person", rich=0), predicates=(predicate,))
 
     def _question(self) -> Sentence:
@@ -215,7 +219,7 @@ class _Grammar(Clauses):
 
     def _subject_control(self) -> Sentence:
         """Compose subject control: someone tries to ..., promises to ..., stops ...-ing."""
-        _, predicate = self._said("subject_control")
+        _, predicate = self._matrix_predicate("subject_control")
         predicate = replace(predicate, content=self._controlled(rich=1))
         if self.dice.chance(0.12):
             predicate = replace(predicate, negated=True)
@@ -223,12 +227,12 @@ class _Grammar(Clauses):
 
     def _object_control(self) -> Sentence:
         """Compose object control: someone asks, allows or persuades someone else to ..."""
-        subject, predicate = self._said("object_control")
+        subject, predicate = self._matrix_predicate("object_control")
         assert predicate.verb is not None
-        thing = self.object(predicate.verb, rich=0)
-        if isinstance(thing, Joined):
-            thing = self.name()
-        predicate = replace(predicate, object=thing, content=self._controlled(rich=0))
+        controller = self.object(predicate.verb, rich=0)
+        if isinstance(controller, Joined):
+            controller = self.name()
+        predicate = replace(predicate, object=controller, content=self._controlled(rich=0))
         return Sentence(clauses=(Clause(subject=subject, predicates=(predicate,)),))
 
     def _raising(self) -> Sentence:
@@ -241,9 +245,9 @@ class _Grammar(Clauses):
         seem = Predicate(verb=FRAMES["raising"][0], tense=tense, content=content)
         clause = Clause(subject=subject, predicates=(seem,))
         if self.dice.chance(0.35):
-            outer, said = self._said("that")
-            said = replace(said, tense=tense, content=clause, marker="that")
-            clause = Clause(subject=outer, predicates=(said,))
+            outer, matrix = self._matrix_predicate("that")
+            matrix = replace(matrix, tense=tense, content=clause, marker="that")
+            clause = Clause(subject=outer, predicates=(matrix,))
         return Sentence(clauses=(clause,))
 
     def _two_predicates(self) -> Sentence:
@@ -251,9 +255,9 @@ class _Grammar(Clauses):
         tense = self.tense()
         clause = self._double(self.someone("person"), tense)
         if self.dice.chance(0.4):
-            subject, said = self._said("that")
-            said = replace(said, tense="past" if tense == "past" else "present", content=clause, marker="that")
-            clause = Clause(subject=subject, predicates=(said,))
+            subject, matrix = self._matrix_predicate("that")
+            matrix = replace(matrix, tense="past" if tense == "past" else "present", content=clause, marker="that")
+            clause = Clause(subject=subject, predicates=(matrix,))
         elif self.dice.chance(0.25):
             clause = replace(_without_adjuncts(clause, "time", "often"), front=self._fitting_adverb("time", tense))
         return Sentence(clauses=(clause,))
@@ -293,19 +297,19 @@ class _Grammar(Clauses):
         tense = self.dice.weighted(_PRESENT_OR_PAST)
         verbs = [verb for verb in FRAMES["transitive"] if "person" in verb.subjects and "person" not in verb.takes]
         verb = self.dice.pick(verbs)
-        thing = self.phrase(*verb.takes, rich=0)
-        pronoun = pronoun_for(thing)
-        fitting = adjectives_for(thing.noun)
-        if pronoun is None or not fitting or thing.determiner in ("every", "few", "both", "all"):
+        antecedent = self.phrase(*verb.takes, rich=0)
+        pronoun = pronoun_for(antecedent)
+        fitting = adjectives_for(antecedent.noun)
+        if pronoun is None or not fitting or antecedent.determiner in ("every", "few", "both", "all"):
             return self._simple()
         quality = self.graded(fitting)
-        thing = replace(thing, adjectives=())
+        antecedent = replace(antecedent, adjectives=())
         state = Predicate(verb=None, tense=tense, complement=quality)
         reason = Subordinate(
             marker=self.dice.pick(("because", "although")), clause=Clause(subject=pronoun, predicates=(state,))
         )
-        predicate = Predicate(verb=verb, object=thing, tense=tense)
-        clause = Clause(subject=self.someone("person", rich=0), predicates=(self.varied(predicate, thing),))
+        predicate = Predicate(verb=verb, object=antecedent, tense=tense)
+        clause = Clause(subject=self.someone("person", rich=0), predicates=(self.varied(predicate, antecedent),))
         return Sentence(clauses=(_with_adjunct(clause, reason),))
 
     def _purpose(self) -> Sentence:

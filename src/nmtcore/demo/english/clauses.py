@@ -125,11 +125,11 @@ class English(EnglishPhrases):
             form = meaning.front.english
             word = Word(form=form, lemma=form, upos="ADV", xpos="WRB", feats=feats(PronType="Int"), ccg=wh_category)
             return attach(word, head=head, deprel="advmod")
-        asked = meaning.predicates[0].object
-        if not _gap(asked):
+        question_object = meaning.predicates[0].object
+        if not _gap(question_object):
             return []
-        phrase = self.nominal(asked, role="object")  # type: ignore[arg-type]
-        phrase.words[0].ccg = f"({wh_category})/N" if isinstance(asked, NounPhrase) else wh_category
+        phrase = self.nominal(question_object, role="object")  # type: ignore[arg-type]
+        phrase.words[0].ccg = f"({wh_category})/N" if isinstance(question_object, NounPhrase) else wh_category
         return attach(phrase, head=head, deprel="obj")
 
     def _subject(self, meaning: Clause, *, head: Word) -> list[Word]:
@@ -232,10 +232,10 @@ class English(EnglishPhrases):
 
     def _objects(self, meaning: Predicate, *, head: Word) -> list[Argument]:
         arguments: list[Argument] = []
-        thing = None if meaning.passive else meaning.object
-        if thing is not None:
-            words = [] if _gap(thing) else attach(self.nominal(thing, role="object"), head=head, deprel="obj")
-            arguments.append(("NP", words))
+        direct_object = None if meaning.passive else meaning.object
+        if direct_object is not None:
+            phrase = None if _gap(direct_object) else self.nominal(direct_object, role="object")
+            arguments.append(("NP", attach(phrase, head=head, deprel="obj") if phrase else []))
         if meaning.recipient is not None:
             recipient = self.nominal(meaning.recipient, role="object")
             if meaning.shifted:
@@ -248,7 +248,7 @@ class English(EnglishPhrases):
         if meaning.verb is not None and meaning.verb.english.particle:
             form = meaning.verb.english.particle
             particle = Word(form=form, lemma=form, upos="ADP", xpos="RP", ccg="PR", head=head, deprel="compound:prt")
-            at = len(arguments) if isinstance(thing, Pronoun) else 0
+            at = len(arguments) if isinstance(direct_object, Pronoun) else 0
             arguments.insert(at, ("PR", [particle]))
         return arguments
 
@@ -300,9 +300,9 @@ class English(EnglishPhrases):
         verb = verb_word(BE, form="dcl", past=meaning.tense == "past", person=agree[0], number=agree[1])
         verb.ccg = category("S[dcl]\\NP[thr]", "PP", "NP")
         there = Word(form="there", lemma="there", upos="PRON", xpos="EX", ccg="NP[thr]", deprel="expl", head=verb)
-        thing = attach(self.noun_phrase(meaning.nominal), head=verb, deprel="nsubj")
+        subject = attach(self.noun_phrase(meaning.nominal), head=verb, deprel="nsubj")
         place = attach(self.prepositional(meaning.place, use="argument"), head=verb, deprel="obl")
-        return Phrase(head=verb, words=[there, verb, *thing, *place])
+        return Phrase(head=verb, words=[there, verb, *subject, *place])
 
 
 def _to(head: Word) -> Word:

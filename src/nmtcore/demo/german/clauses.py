@@ -119,11 +119,11 @@ class German(GermanPhrases):
 
     def _front(self, meaning: Clause, *, head: Word) -> list[Word]:
         """Realise the prefield, or the question or relative word before the subject of an embedded clause."""
-        asked = meaning.predicates[0].object
-        if isinstance(asked, (Relative, Interrogative)) or (
-            isinstance(asked, NounPhrase) and asked.determiner == "which"
+        fronted_object = meaning.predicates[0].object
+        if isinstance(fronted_object, (Relative, Interrogative)) or (
+            isinstance(fronted_object, NounPhrase) and fronted_object.determiner == "which"
         ):
-            return attach(self.nominal(asked, case="acc"), head=head, deprel="obj")
+            return attach(self.nominal(fronted_object, case="acc"), head=head, deprel="obj")
         front = meaning.front
         if front is None:
             return []

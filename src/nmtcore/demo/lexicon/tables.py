@@ -20,7 +20,7 @@ def _rows(table: str, *, fields: int) -> list[list[str]]:
 def parse_nouns(table: str) -> tuple[Noun, ...]:
     """Parse `singular plural | gender nominative genitive plural | classes | place`.
 
-    Every noun also has a class of its own name, and a compound one of the name of its last word.
+    Every noun also belongs to the class of its own name, a compound also to that of its last word.
     """
     nouns = []
     for english, german, classes, place in _rows(table, fields=4):
