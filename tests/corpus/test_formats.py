@@ -194,5 +194,5 @@ def test_the_demo_corpus_is_read_like_other_corpora(bench, demo):
         bench.dataset(bench.corpus("demo", {"split": "train", "count": 2, "swap": True}), words="given")
     )
     assert [row["target"] for row in rows] == ["a0", "a1"]
-    with pytest.raises(UserError, match="unknown split 'tain'"):
+    with pytest.raises(UserError, match=r"split: 'tain' is not valid\. Did you mean train\?"):
         bench.read(bench.dataset(bench.corpus("demo", {"split": "tain"}), words="given"))

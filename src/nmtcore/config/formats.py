@@ -105,8 +105,8 @@ class DemoOptions(FormatOptions):
 
     roles: ClassVar[tuple[str, ...]] = ()
 
-    split: str
-    """Split to generate: train, dev or test."""
+    split: Literal["train", "dev", "test"]
+    """Split to generate."""
     swap: bool = False
     """Whether German is the source."""
     count: Count | None = None

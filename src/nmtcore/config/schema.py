@@ -20,10 +20,10 @@ PLAIN = {str: {"type": "string"}, int: {"type": "integer"}, bool: {"type": "bool
 
 NUMBER = {
     "type": ["number", "string"],
-    "pattern": r"^[-+]?[0-9]+(\.[0-9]+)?[eE][-+]?[0-9]+$",
+    "pattern": r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$",
     "patternErrorMessage": "expected a number",
 }
-"""A number. 1e-9 (without a point) is a string in YAML 1.1, but a number in YAML 1.2, which most editors use."""
+"""A number. 1e-9 (without a point) is a string in YAML 1.1, which has no bounds here, but a number in YAML 1.2."""
 
 NULL = {"type": "null"}
 
@@ -48,14 +48,14 @@ class Schemas:
         self._registries = dict(registries or {})
         """The registry of the subclasses of a class."""
         self._fields = dict(fields or {})
-        """How to make the schemas of fields that have short forms in files, from these schemas and `part`."""
+        """Functions for the schemas of fields that have short forms in files; they get these schemas and `part`."""
         self._rules = dict(rules or {})
-        """Further keywords of the schemas of classes."""
+        """Functions for further keywords in the schemas of classes; they get these schemas and `part`."""
         self._defaults_of_parts = defaults_of_parts
-        """Whether what a part leaves out is at its default, since the file is the lowest layer."""
+        """Whether missing keys of a part are at their default, because the file is the lowest layer."""
 
     def of_class(self, cls: type, *, part: bool = False, extra: Mapping[str, Schema] | None = None) -> Schema:
-        """Refer to the schema of a class; `extra` are keys that its entries have in a file besides the settings."""
+        """Refer to the schema of a class; `extra` has the schemas of keys that are no settings of the class."""
         if cls in self._registries:
             return self.of_entry(self._registries[cls], part=part)
         name = f"{cls.__name__}{'.part' * part}"
@@ -77,13 +77,12 @@ class Schemas:
         return schema | (self._rules[cls](self, part) if cls in self._rules else {})
 
     def _of_field(self, cls: type, field: dataclasses.Field, *, part: bool) -> Schema:
-        make = self._fields.get((cls, field.name))
-        schema = make(self, part) if make else self.of_hint(hints_of(cls)[field.name], part=part)
+        short_form = self._fields.get((cls, field.name))
+        schema = short_form(self, part) if short_form else self.of_hint(hints_of(cls)[field.name], part=part)
         schema = {"description": descriptions(cls).get(field.name, ""), **schema}
         default = plain(default_of(field))
-        if (part and not self._defaults_of_parts) or default in (dataclasses.MISSING, None, "") or default == {}:
-            return schema
-        return schema | ({} if isinstance(default, dict) else {"default": default})
+        stated = default not in (dataclasses.MISSING, None, "") and not isinstance(default, dict)
+        return schema | ({"default": default} if stated and (self._defaults_of_parts or not part) else {})
 
     def of_hint(self, hint: Any, *, part: bool = False) -> Schema:
         """Give the schema of values of a type hint."""
@@ -134,9 +133,9 @@ class Schemas:
         return {"type": "object", "additionalProperties": schema}
 
     def of_entry(self, registry: Registry, *, part: bool = False) -> Schema:
-        """Refer to the schema of `{name: ..., key: value...}`, with settings of the class that is registered by a name.
+        """Refer to the schema of entries `{name: ..., key: value...}`, whose keys depend on the registered name.
 
-        A part may leave out the name, since another layer has it, but not have keys that no registered class has.
+        A part may lack the name, which another layer has, and then have any key that some registered class has.
         """
         name = f"{registry.noun}{'.part' * part}"
         if name not in self.definitions:

@@ -90,7 +90,7 @@ def with_tables(text: str, *, where: str) -> str:
 
 def settings_table(cls: type) -> str:
     """Write the table of a settings class; keys of settings within settings have dots (`schedule.peak`)."""
-    return _table(["key", "values", "default", "meaning"], rows_of(cls))
+    return _markdown_table(["key", "values", "default", "meaning"], rows_of(cls))
 
 
 def registry_table(registry: Registry, base: type) -> str:
@@ -100,10 +100,10 @@ def registry_table(registry: Registry, base: type) -> str:
     for name, cls in registry.items():
         own = [row for row in rows_of(cls) if row not in shared]
         rows += [[f"`{name}`", "", "", "", summary(cls)], *(["", *row] for row in own)]
-    return _table([registry.noun, "key", "values", "default", "meaning"], rows)
+    return _markdown_table([registry.noun, "key", "values", "default", "meaning"], rows)
 
 
-def _table(head: list[str], rows: Iterable[list[str]]) -> str:
+def _markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -116,7 +116,7 @@ def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
         hint, default = hints_of(cls)[field.name], default_of(field)
         inner, optional = settings_class_in(hint), type(None) in typing.get_args(hint)
         if optional or not inner:
-            yield [f"`{prefix}{field.name}`", values_of(hint), _shown(default), descriptions(cls)[field.name]]
+            yield [f"`{prefix}{field.name}`", values_of(hint), _default_text(default), descriptions(cls)[field.name]]
         if inner:
             yield from rows_of(inner, f"{prefix}{field.name}.")
 
@@ -148,7 +148,7 @@ def _bounds(range_: Range) -> str:
     return " and ".join(f"{sign} {bound}" for sign, bound in bounds.items() if bound is not None)
 
 
-def _shown(default: Any) -> str:
+def _default_text(default: Any) -> str:
     if default is dataclasses.MISSING:
         return "required"
     value = plain(default)

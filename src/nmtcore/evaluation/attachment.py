@@ -15,7 +15,7 @@ def attachment(
     """Compare heads (1-based, 0 = root) sentence by sentence; `punctuation` marks words as `is_punctuation` does.
 
     A sentence without predicted or gold heads (None) is counted under nulls and otherwise ignored. Returns percentages,
-    None without any words: uas (over all words), uas_without_punctuation, uas_mean (the mean over sentences with
+    None if there are no words: uas (over all words), uas_without_punctuation, uas_mean (the mean over sentences with
     words); and the numbers of sentences, words, words_without_punctuation and nulls. Raises `UserError` if the numbers
     of sentences, or of words in a sentence, differ.
     """
@@ -64,7 +64,7 @@ def _format_percent(percent: float | None) -> str:
 
 
 class MatchCounts:
-    """Running counts of correct words, sentence by sentence; percentages are None without any words."""
+    """Running counts of correct words, sentence by sentence; percentages are None if there are no words."""
 
     def __init__(self) -> None:
         self.sentences = self.words = self.correct = 0

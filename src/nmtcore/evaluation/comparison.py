@@ -22,9 +22,9 @@ def compare_annotations(
     """Compare two annotations of one side of a split, and write the counts to `output` (JSON) with their `annotators`.
 
     Percentages of the words with both annotations: `uas` (same head), `las` (same head and label, without subtypes
-    after the colon), `las_subtypes` (with them), `upos`, `ccg`; each also `_without_punctuation`; None without any
-    words. Punctuation is what `second` tags PUNCT, or is found by its characters if `second` has no UPOS. Also counts
-    the sentences, those with heads from both (`compared`), their words, and the nulls of each annotation by reason.
+    after the colon), `las_subtypes` (with them), `upos`, `ccg`; each also `_without_punctuation`; None if there are
+    no words. Punctuation is what `second` tags PUNCT, or, if it has no UPOS, words of punctuation characters. Also
+    counts the sentences, those with heads from both (`compared`), their words, and each annotation's nulls by reason.
 
     Files are streamed batch by batch. Raises `UserError` if the files hold different pairs or words.
     """

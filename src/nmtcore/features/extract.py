@@ -29,7 +29,8 @@ def extract_tokens(
 ) -> None:
     """Cut the words of one side of `corpus` into subwords and write them as `TOKENS_SCHEMA`.
 
-    `segmentation` is the folder of codes and vocabularies. Only the rows that `selection` keeps are written.
+    `segmentation` is the folder of codes and vocabularies. Only the rows that `selection` keeps are written, with
+    their ids.
     """
     segmenter = Segmenter.load(segmentation, settings, side)
     vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))

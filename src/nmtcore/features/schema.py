@@ -20,7 +20,7 @@ TOKENS_SCHEMA = pa.schema(
 """`features/{segmentation}/{split}.{side}.parquet`: subword ids without `</s>`, and the word (from 0) of each."""
 
 FLOATS = {"parent_position"}
-"""The columns with fractions."""
+"""The columns of floats; all others are integers."""
 
 
 def features_of(annotation_names: Iterable[str]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def learn_segmentation(
     bpe: `size` merges (fewer if no pair of pieces occurs twice), and a vocabulary of all pieces of the training data,
     by descending frequency, then name. Joint: counts of both sides together, one codes file, two equal vocabularies.
     `truecasers` are the truecasing models of the corpus by side; they are copied to `folder`, from which bundles take
-    them. Only the rows that `selection` keeps are counted. Memory grows with the number of different words.
+    them. Only the rows that `selection` keeps are counted. Memory grows only with the number of distinct words.
 
     If the segmentation is also learned from constituency parses, each of the sources' `linearised_parses` counts as a
     second target of its source, so that source counts twice; the report has the number of sources with a parse.

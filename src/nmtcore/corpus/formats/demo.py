@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from nmtcore.config.formats import DemoOptions
-from nmtcore.config.typed import choose
 from nmtcore.corpus.formats.rows import Inputs, ReadingContext, Row
 from nmtcore.corpus.pairs import Side
 
@@ -11,10 +10,9 @@ ALIGNED = False
 
 
 def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
-    """Yield finished pairs. Raises `UserError` if the options name an unknown split."""
+    """Yield finished pairs."""
     from nmtcore.demo import SIZES, generate, swap
 
-    choose(options.split, SIZES, noun="split", where="corpora: the demo corpus")
     count = SIZES[options.split] if options.count is None else options.count
     pairs = generate(split=options.split, count=count, seed=options.seed)
     return ((swap(pair) if options.swap else pair,) for pair in pairs)
