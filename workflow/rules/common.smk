@@ -80,9 +80,9 @@ wildcard_constraints:
 
 
 def planned(function, **fixed):
-    """Make an input or params function of a function of the package; it passes the arguments that the function names.
+    """Make an input or params function that calls a function of the package with the parameters that it names.
 
-    They may be the `project`, the wildcards of the rule, the `run` with these wildcards, and the configured `runs`.
+    These may be the `project`, wildcards of the rule, the `run` with these wildcards, and the configured `runs`.
     """
     parameters = signature(function).parameters.keys() - fixed.keys()
 

@@ -32,7 +32,7 @@ def check_targets():
 
 
 def check_rule(name):
-    """Raise `UserError` if a rule has wildcards, so that it cannot be a target itself."""
+    """Raise `UserError` if a rule has wildcards and therefore cannot be a target."""
     target_rule = workflow.get_rule(name)
     if target_rule.has_wildcards():
         paths = [strip_wildcard_constraints(str(path)) for path in target_rule.output]
