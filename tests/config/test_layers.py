@@ -61,7 +61,8 @@ def folder(tmp_path: Path, root: Path) -> Path:
         path.write_text((root / "config" / f"{name}.yaml").read_text())
     (tmp_path / "config.yaml").write_text("scale: mine\n")
     write(tmp_path, "scales/mine", {"description": "mine", **SCALE})
-    write(tmp_path, "datasets/twin", {"extends": "demo_en2de", "per_base": {"transformer": {"model": {"dropout": 0.7}}}})
+    changes = {"transformer": {"model": {"dropout": 0.7}}}
+    write(tmp_path, "datasets/twin", {"extends": "demo_en2de", "per_base": changes})
     systems = {
         "whole": {"extends": "transformer_base", **SYSTEM},
         "child": {"extends": "whole", "description": "sets nothing itself"},
