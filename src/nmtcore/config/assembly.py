@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.bases import BASES
+from nmtcore.config.bases import BASES, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import check_composition, component_settings
 from nmtcore.config.datasets import DatasetSettings
@@ -30,6 +30,7 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         values = merge_layers(section, _layer(recipe, parts.base), _layer(data, parts.base), **layers)
         return build(cls, values, where=f"{where}: {section}")
 
+    check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     model = layered(BASES[parts.base], "model")
     components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
     check_composition(components, parts.base, model, where=where)

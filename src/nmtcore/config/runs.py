@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from nmtcore.config.bases import BASES, BaseSettings
-from nmtcore.config.components import COMPONENTS, ComponentSettings, component_settings
+from nmtcore.config.components import COMPONENTS, ComponentSettings, check_composition, component_settings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import TREEBANK, EvaluationSettings
 from nmtcore.config.features import FEATURES
@@ -192,13 +192,18 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
 
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
-    """Build a run from plain values. Raises `UserError` if they are not valid."""
+    """Build a run from plain values. Raises `UserError` if they are not valid, or do not fit the base."""
+    if not isinstance(values, Mapping):
+        raise UserError(f"{where} must be a mapping of settings, not {values!r}.")
+    base = values.get("base")
+    if not isinstance(base, str):
+        raise UserError(f"{where}: base must be the name of a base model ({', '.join(sorted(BASES))}), not {base!r}.")
     sections: dict[str, Any] = {}
     for section, settings_of in (("components", component_settings), ("transforms", transform_settings)):
         entries = values.get(section)
         if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
             raise UserError(f"{where}: {section} must be a mapping of names to settings, not {entries!r}.")
         sections[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
-    base = BASES.find(str(values.get("base")), where=f"{where}: base")
-    sections["model"] = build(base, values.get("model", {}), where=f"{where}: model")
+    sections["model"] = build(BASES.find(base, where=f"{where}: base"), values.get("model"), where=f"{where}: model")
+    check_composition(sections["components"], base, sections["model"], where=where)
     return build(RunSettings, {**values, **sections}, where=where)
