@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.model.base import Encoded, TranslationModel
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import Component, Context, hooks_of
+from nmtcore.model.components.base import AttentionInputs, Component, Context, hooks_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +115,8 @@ class Recurrent(TranslationModel):
         """The two halves of W in `tanh(W [c; h])`."""
         self._embed_source = hooks_of(components, "embed_source")
         self._annotate = hooks_of(components, "annotate")
+        hooks = [component.attention_hooks("cross", 0) for component in components]
+        self._observe = tuple(h.observe for h in hooks if h is not None and h.observe is not None)
 
     def encode(self, batch: Batch) -> RecurrentEncoded:
         """Run the encoder over the source."""
@@ -136,6 +138,11 @@ class Recurrent(TranslationModel):
             memory_BSD = change(memory_BSD, context)
         return RecurrentEncoded(memory_BSD=memory_BSD, context=context, hidden=tuple(hidden), cells=tuple(cells))
 
+    @property
+    def encoder_attention(self) -> tuple[int, int]:
+        """No layers and no heads."""
+        return 0, 0
+
     def _dropped(self, states: Tensor) -> Tensor:
         return F.dropout(states, self.settings.dropout, self.training)
 
@@ -143,11 +150,27 @@ class Recurrent(TranslationModel):
         """Run the decoder over whole targets: (B, T, D). Only what depends on the step before is computed in steps."""
         state = self.start(encoded)
         gates_BT4D = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
-        outputs = []
+        outputs, hidden = [], []
         for gates_B4D in gates_BT4D.unbind(1):
-            self._advance(gates_B4D, state)
+            hidden_B1D = self._advance(gates_B4D, state)
             outputs.append(state.output_RD)
+            if self._observe:
+                hidden.append(hidden_B1D)
+        if self._observe:
+            self._show_attention(torch.cat(hidden, dim=1), state, encoded.context)
         return torch.stack(outputs, dim=1)
+
+    def _show_attention(self, hidden_BTD: Tensor, state: RecurrentState, context: Context) -> None:
+        """Call the observers once for all target positions, as if this were one layer with one head."""
+        scores_BTS = hidden_BTD @ state.keys_BDS
+        inputs = AttentionInputs(
+            states_BQD=hidden_BTD,
+            queries_BHQE=hidden_BTD.unsqueeze(1),
+            keys_BHKE=state.keys_BDS.mT.unsqueeze(1),
+            context=context,
+        )
+        for observe in self._observe:
+            observe(inputs, scores_BTS.unsqueeze(1))
 
     def start(self, encoded: RecurrentEncoded) -> RecurrentState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
@@ -168,8 +191,8 @@ class Recurrent(TranslationModel):
         self._advance(self.decoder[0].embedded(self._dropped(self.target_embedding(tokens_R))), state)
         return self.logits(state.output_RD)
 
-    def _advance(self, gates_R4D: Tensor, state: RecurrentState) -> None:
-        """Make one step, from the first layer's gates as far as they come from the newest token."""
+    def _advance(self, gates_R4D: Tensor, state: RecurrentState) -> Tensor:
+        """Make one step, from the first layer's gates as far as they come from the newest token; return h (B, M, D)."""
         below_RD = state.output_RD
         for i, layer in enumerate(self.decoder):
             gates_R4D = layer(below_RD, state.hidden[i], gates_R4D if i == 0 else None)
@@ -184,6 +207,7 @@ class Recurrent(TranslationModel):
                 mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, state.memory[component.name])
         state.output_RD = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
         state.length += 1
+        return hidden_BMD
 
 
 class Cell(nn.Module):
