@@ -15,6 +15,7 @@ from nmtcore.config.components.parser_head import DepParseSettings, DiagonalPars
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
+from nmtcore.config.components.tree_head import TreeHeadSettings
 from nmtcore.config.registry import Registry
 from nmtcore.errors import UserError
 
@@ -29,6 +30,7 @@ COMPONENTS = Registry[ComponentSettings](
         "sisa": SisaSettings,
         "relative_positions": RelativePositionsSettings,
         "tree_distance": TreeDistanceSettings,
+        "tree_head": TreeHeadSettings,
         "tree_traversal": TreeTraversalSettings,
     },
     noun="component",

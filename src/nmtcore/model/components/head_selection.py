@@ -17,7 +17,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import Component, Context, LabelVocabularies
 from nmtcore.model.matrix_tree import tree_marginals
-from nmtcore.model.pooling import pool_words, with_root_scores, word_of_column
+from nmtcore.model.pooling import tree_scores, word_of_column
 
 
 class HeadSelection(Component):
@@ -98,13 +98,7 @@ class HeadSelection(Component):
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Sum phi over the subwords of words (equation 24); these are scores of trees, not log-probabilities."""
-        words_BS = context.extra[f"{self.name}.words"]
-        counts_B = (words_BS.amax(dim=1) + 1).clamp_min(0).tolist()
-        scores_BSS = context.notes[self.name]["scores_BSS"].detach()
-        pooled_BWW = pool_words(scores_BSS, words_BS, count=max(counts_B)).float().cpu().numpy()
-        return [
-            with_root_scores(pooled_WW[:count, :count].T) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)
-        ]
+        return tree_scores(context.notes[self.name]["scores_BSS"].mT, context.extra[f"{self.name}.words"])
 
     def source_weights(self, context: Context) -> Tensor:
         """Return beta, with a row per dependent: the weights of its heads, and on the diagonal that of the root."""
