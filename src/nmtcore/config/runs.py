@@ -157,6 +157,11 @@ class RunSettings:
         return any(settings.parses for settings in self.components.values())
 
     @property
+    def has_gates(self) -> bool:
+        """Whether the system has a gate in the decoder, whose norm can be measured."""
+        return any(settings.gates_output for settings in self.components.values())
+
+    @property
     def parsed_tests(self) -> tuple[str, ...]:
         """The tests that the system parses in addition to translating them."""
         return self.tests if self.parses else ()

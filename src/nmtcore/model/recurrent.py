@@ -4,7 +4,7 @@ Attention has the general form of Luong et al. (2015), without bias. Components 
 add to the output of each step of the decoder.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,14 +140,20 @@ class Recurrent(TranslationModel):
         return F.dropout(states, self.settings.dropout, self.training)
 
     def decode(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
-        """Run the decoder over whole targets: (B, T, D). Only what depends on the step before is computed in steps."""
+        """Run the decoder over whole targets: (B, T, D)."""
+        return torch.stack([state.output_RD for state in self._steps(target_input_BT, encoded)], dim=1)
+
+    def hidden_states(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
+        """Run the decoder over whole targets, and return the top layer's hidden states h: (B, T, D)."""
+        return torch.stack([state.hidden[-1] for state in self._steps(target_input_BT, encoded)], dim=1)
+
+    def _steps(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Iterator[RecurrentState]:
+        """Yield the state after every target position. Only what depends on the step before is computed in steps."""
         state = self.start(encoded)
         gates_BT4D = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
-        outputs = []
         for gates_B4D in gates_BT4D.unbind(1):
             self._advance(gates_B4D, state)
-            outputs.append(state.output_RD)
-        return torch.stack(outputs, dim=1)
+            yield state
 
     def start(self, encoded: RecurrentEncoded) -> RecurrentState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""
