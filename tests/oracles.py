@@ -307,6 +307,7 @@ class Recurrent:
             weights = np.array(
                 [[float(best[j] == i and j < len(best) - 1) for j in range(len(best))] for i in range(len(best))]
             )
+        self.beta = weights
         return weights.T @ self.linear(f"{name}.values", memory)
 
     def logits(self, source: list[int], target_input: list[int]) -> np.ndarray:
@@ -324,7 +325,7 @@ class Recurrent:
     def decode(self, source: list[int], target_input: list[int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The top layer's hidden state h and the output u of every step."""
         memory, hidden, cells = self.encode(source)
-        name = "components.0"
+        name, self.attention = "components.0", []
         heads = None if self.component is None else self.heads(memory)
         way = None if self.component is None else self.component.settings.annotations
         if way == "one_set":
@@ -343,6 +344,7 @@ class Recurrent:
                 cells[i] = sigmoid(forget) * cells[i] + sigmoid(entry) * np.tanh(candidate)
                 hidden[i] = below = sigmoid(out) * np.tanh(cells[i])
             weights = softmax(self.linear("keys", memory) @ below)
+            self.attention.append(weights)
             mixed = self.linear("from_context", weights @ memory) + self.linear("from_hidden", below)
             if way in ("shared", "separate"):
                 if way == "separate":

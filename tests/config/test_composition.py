@@ -191,5 +191,5 @@ def test_a_start_needs_the_same_components(mine):
 
 
 def test_no_component_has_the_name_of_a_loss_or_an_observer():
-    assert {TRANSLATION, AttentionMaps().name} == set(RESERVED_NAMES)
+    assert {TRANSLATION, AttentionMaps().name, "encoder", "cross"} == set(RESERVED_NAMES)
     assert not set(RESERVED_NAMES) & set(COMPONENTS)

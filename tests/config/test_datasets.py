@@ -18,9 +18,9 @@ PROJECT = Project.load(CONFIG)
 DATASETS = sorted(PROJECT.dataset_files)
 TWINS = [name for name in DATASETS if name.startswith("rehearsal_")]
 PAPERS = {"pham2018", "bugliarello2020", "tran2018", "aycock2021"}
-KEPT = ("source", "target", "filters", "segmentation", "main_test", "recipe", "model", "training")
+KEPT = ("source", "target", "filters", "segmentation", "main_test", "recipe", "per_base", "training")
 SMALL = [name for name in DATASETS if name.startswith(("multi30k_", "news_")) and not name.endswith("_corenlp")]
-SPACY_PIPELINES = {"cs_ud", "en_ud", "en_ccg_pmb"}
+SPACY_PIPELINES = {"cs_ud", "de_ud", "en_ud", "en_ccg_pmb"}
 """Pipelines that are only available next to the checkout."""
 OTHER_PARSERS = {"name", "description", "annotators", "syntax", "segmentation_from"}
 """Fields in which the twins of small data sets differ; all twins have the same annotations in `syntax`."""

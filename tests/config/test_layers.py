@@ -6,13 +6,20 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nmtcore.config.bases import BASES
 from nmtcore.config.layers import DECIDED_BY_SCALE, merge_layers
 from nmtcore.config.project import Project
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transformer import TransformerSettings
 
 SCALE = {
-    "model": {"width": 128, "feed_forward": 512, "decoder_layers": 2, "dropout": 0.1},
+    "per_base": {
+        "transformer": {"model": {"width": 128, "feed_forward": 512, "decoder_layers": 2, "dropout": 0.1}},
+        "recurrent": {
+            "model": {"width": 64, "layers": 1},
+            "training": {"schedule": {"peak": 1.0e-3}, "clip_norm": 5.0},
+            "decoding": {"beam": 3},
+        },
+    },
     "training": {
         "schedule": {"kind": "constant", "peak": 3.0e-3, "warmup": 400},
         "batch": {"size": 2048},
@@ -54,12 +61,14 @@ def folder(tmp_path: Path, root: Path) -> Path:
         path.write_text((root / "config" / f"{name}.yaml").read_text())
     (tmp_path / "config.yaml").write_text("scale: mine\n")
     write(tmp_path, "scales/mine", {"description": "mine", **SCALE})
-    write(tmp_path, "datasets/twin", {"extends": "demo_en2de", "model": {"dropout": 0.7}})
+    changes = {"transformer": {"model": {"dropout": 0.7}}}
+    write(tmp_path, "datasets/twin", {"extends": "demo_en2de", "per_base": changes})
     systems = {
         "whole": {"extends": "transformer_base", **SYSTEM},
         "child": {"extends": "whole", "description": "sets nothing itself"},
         "special": {"extends": "transformer_base", "per_dataset": {"demo_en2de": SYSTEM}},
         "plain": {"extends": "transformer_base"},
+        "recurrent": {"base": "recurrent", "description": "another base", "model": {"layers": 3}},
         "onwards": {"extends": "plain", "start_from": "plain", "training": SYSTEM["training"]},
     }
     write(tmp_path, "systems/mine", systems)
@@ -93,6 +102,18 @@ def test_a_scale_overrides_recipe_and_data_set(folder: Path):
         assert (run.decoding.max_length, run.decoding.beam) == (100, 2)
         assert project.overridden(dataset, "plain", "mine") == []
     assert project.run("twin", "plain", "paper", 1).model.dropout == 0.7
+
+
+def test_per_base_overrides_the_same_file(folder: Path):
+    """For systems of that base only; the recipe's changes for the base come before the scale's."""
+    project = Project.load(folder)
+    run, other = (project.run("demo_en2de", name, "mine", 1) for name in ("recurrent", "plain"))
+    assert (run.model.width, run.model.layers, run.model.dropout) == (64, 1, 0.2)
+    assert (run.training.schedule.peak, run.training.schedule.warmup) == (1e-3, 400)
+    assert (run.training.clip_norm, run.decoding.beam, run.decoding.max_length) == (5.0, 3, 100)
+    assert (other.training.schedule.peak, other.training.clip_norm, other.decoding.beam) == (3e-3, 2.0, 2)
+    (setting,) = project.overridden("demo_en2de", "recurrent", "mine")
+    assert str(setting) == "recurrent at scale mine: model.layers is 1 (the scale's), not 3."
 
 
 def test_fine_tuning_overrides_the_same_settings(folder: Path):
@@ -147,10 +168,10 @@ def test_merging_changes_no_layer():
 
 
 def test_settings_decided_by_the_scale_exist_and_are_documented(root: Path):
-    classes = {"model": TransformerSettings, "training": TrainingSettings, "decoding": DecodingSettings}
+    classes = {"model": BASES.values(), "training": [TrainingSettings], "decoding": [DecodingSettings]}
     assert set(DECIDED_BY_SCALE) == set(classes)
     rule = (root / "config" / "README.md").read_text().partition("**Layers.**")[2].partition("\n## ")[0]
     for section, keys in DECIDED_BY_SCALE.items():
-        assert set(keys) <= {field.name for field in fields(classes[section])}
+        assert set(keys) <= {field.name for settings in classes[section] for field in fields(settings)}
         for key in keys:
             assert f"`{key}`" in rule

@@ -5,10 +5,13 @@ import pyarrow.parquet as pq
 import pytest
 from factories import run_settings
 from inference.tiny import write_bundle
+from oracles import Recurrent as RecurrentOracle
 from oracles import TransformerOracle, softmax
 
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings
-from nmtcore.errors import LineError
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.errors import LineError, UserError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
@@ -78,6 +81,57 @@ def test_every_map_matches_the_oracle(folder, tmp_path, monkeypatch, cells):
         for head, row in own.items():
             np.testing.assert_allclose(np.array(row["weights"]), expected[head], atol=1e-5)
             assert row["queries"] == (source if row["attention"] == "encoder" else target)
+
+
+RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
+SELECTIONS = {
+    "nmt": [],
+    "tree": [HeadSelectionSettings()],
+    "flat": [HeadSelectionSettings(weights="flat", annotations="separate")],
+    "hard": [HeadSelectionSettings(hard=True, annotations="one_set")],
+}
+
+
+def recurrent_folder(tmp_path, selection):
+    return write_bundle(tmp_path / "model", run_settings(*SELECTIONS[selection], **RECURRENT))
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_the_attention_and_heads_of_a_recurrent_model_match_the_oracle(tmp_path, selection):
+    folder = recurrent_folder(tmp_path, selection)
+    rows = written(tmp_path / "maps.parquet", folder, cross=True)
+    bundle = load_bundle(folder)
+    assert list(load_observed_bundle(folder).translate(LINES)) == list(bundle.translate(LINES))
+    names = [("cross", 0, 0), *([("head_selection", None, None)] if SELECTIONS[selection] else [])]
+    assert [row["id"] for row in rows] == [line for line in (0, 2, 3) for _ in names]
+    for first in range(0, len(rows), len(names)):
+        own = rows[first : first + len(names)]
+        assert [(row["attention"], row["layer"], row["head"]) for row in own] == names
+        source, target = own[0]["keys"], own[0]["queries"]
+        assert source[-1] == target[-1] == "</s>"
+        oracle = RecurrentOracle(bundle.model)
+        inputs = [BOS, *ids_of(bundle.target_vocabulary, target[:-1])]
+        oracle.logits(ids_of(bundle.source_vocabulary, source), inputs)
+        np.testing.assert_allclose(np.array(own[0]["weights"]), oracle.attention, atol=1e-5)
+        if SELECTIONS[selection]:
+            assert own[1]["queries"] == own[1]["keys"] == source
+            np.testing.assert_allclose(np.array(own[1]["weights"]), oracle.beta.T, atol=1e-5)
+            assert np.sum(own[1]["weights"], axis=1) == pytest.approx([1] * (len(source) - 1) + [0], abs=1e-5)
+
+
+def test_a_recurrent_model_without_cross_is_an_error(tmp_path):
+    folder = recurrent_folder(tmp_path, "tree")
+    with pytest.raises(UserError) as caught:
+        written(tmp_path / "maps.parquet", folder)
+    assert str(caught.value) == (
+        "The system tiny is recurrent: its encoder has no attention heads. Add --cross to write the attention of the "
+        "decoder to the source."
+    )
+    assert not (tmp_path / "maps.parquet").exists()
+
+
+def test_lines_without_words_have_no_rows_for_a_recurrent_model(tmp_path):
+    assert written(tmp_path / "maps.parquet", recurrent_folder(tmp_path, "tree"), ["", " "], cross=True) == []
 
 
 def test_without_cross_only_the_encoder_is_written(folder, tmp_path):

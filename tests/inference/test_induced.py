@@ -8,11 +8,14 @@ import pytest
 from factories import run_settings
 from inference.tiny import write_bundle
 
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import load_observed_bundle, write_attention
+from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.induced import _with_root, attention_parser
 from nmtcore.inference.parse import parse_of
 from nmtcore.inference.parse_to_conllu import parse_text
@@ -40,6 +43,28 @@ def test_the_induced_tree_is_the_best_with_one_root(n):
     for _ in range(20):
         scores = random.normal(size=(n, n))
         assert tuple(parse_of(_with_root(scores), to_root=True).one_root) == best_tree(scores)
+
+
+@pytest.mark.parametrize(
+    ("components", "advice"),
+    [
+        ([HeadSelectionSettings()], "Leave --attention out: it parses by itself."),
+        ([], "Use a model of another system, for example sa_nmt_shared, which parses without --attention."),
+    ],
+)
+def test_the_encoder_of_a_recurrent_model_has_no_heads(tmp_path, components, advice):
+    run = run_settings(*components, base="recurrent", model=RecurrentSettings(width=16))
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run))
+    with pytest.raises(UserError) as caught:
+        attention_parser(bundle, layer=0, head=0)
+    assert str(caught.value) == f"The system tiny is recurrent: its encoder has no attention heads. {advice}"
+
+
+def test_a_recurrent_model_that_does_not_parse_has_no_other_heads_to_parse_with(tmp_path):
+    run = run_settings(base="recurrent", model=RecurrentSettings(width=16))
+    bundle = load_bundle(write_bundle(tmp_path / "model", run))
+    with pytest.raises(UserError, match=r"none of its heads .* of another system, for example depparse_l1\.$"):
+        list(parse_text(bundle, ["the cat"], method="argmax"))
 
 
 LINES = ["the cat dog the cab.", "dog", "", "abcdegh the the", "the cat"]

@@ -115,7 +115,7 @@ def write_scale(workplace: Workplace) -> None:
     """Write the scale `long`: smoke with dropout, whose random state a resumed run must restore."""
     smoke = yaml.safe_load((workplace.snakefile.parent / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
     validation = {"every": UPDATES // 2, "stop_after": None}
-    smoke["model"] |= {"dropout": 0.1}
+    smoke["per_base"]["transformer"]["model"] |= {"dropout": 0.1}
     smoke["training"] |= {"max_updates": UPDATES, "validation": validation, "checkpoint_every": 20}
     workplace.write("scales/long", smoke)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms
@@ -17,10 +18,10 @@ from nmtcore.inference.beam import beam_search, length_limits
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, load_bundle
 from nmtcore.inference.raw import clean_lines, grouped
 from nmtcore.inference.sentence_batches import USE_CPU, device_of, map_batches
+from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.base import Stack
-from nmtcore.model.transformer import Encoded
+from nmtcore.model.components.base import Component, Stack, hooks_of
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
 
@@ -40,7 +41,11 @@ ATTENTION_SCHEMA = pa.schema(
 """One row per sentence, layer and head. `id` is the line (from 0); `part` counts the parts of a very long line.
 `attention` is "encoder" or "cross". `keys` are the source tokens, and `key_words` their words (from 0, -1 for none).
 `weights` has one row per token of `queries` and one column per token of `keys`. The queries of "cross" are the target
-tokens about to be generated."""
+tokens about to be generated. A recurrent model has no rows "encoder", and its decoder one layer and head.
+
+A component with weights of its own (`Component.source_weights`) adds one row per sentence, where `attention` is its
+name, `layer` and `head` are null, and the queries are the source tokens: for `head_selection` the dependents, whose
+heads are the keys. A token's weight for itself is that of the root, and `</s>`, which has no head, has zeros."""
 
 MAX_SENTENCES, MAX_CELLS = 64, 2**18
 """Per batch: sentences, and cells of the attention maps of one head (a paper's encoder has 48 heads)."""
@@ -66,8 +71,14 @@ def write_attention(
     """Write the attention weights of all heads as `ATTENTION_SCHEMA`, line by line; lines without words have no rows.
 
     With `cross`, also translate each line, and write the attention of its best translation to the source. `bundle`
-    comes from `load_observed_bundle`. Raises the errors of `Bundle.translate_n_best`.
+    comes from `load_observed_bundle`. Raises the errors of `Bundle.translate_n_best`, and `UserError` without `cross`
+    if the encoder has no attention.
     """
+    if not cross and not bundle.model.encoder_attention[0]:
+        raise UserError(
+            f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads. Add --cross to "
+            "write the attention of the decoder to the source."
+        )
     with bundle.reader(model_folders) as reader, row_writer(path, ATTENTION_SCHEMA) as writer:
         first = 0
         for texts in grouped(clean_lines(lines, where=where), LINES_PER_CHUNK):
@@ -114,12 +125,19 @@ class ObservedBatch:
     batch: Batch
     encoded: Encoded
     observer: AttentionMaps
+    components: Sequence[Component]
     transforms: Transforms
 
     @property
     def maps(self) -> dict[tuple[Stack, int], Tensor]:
         """The attention weights recorded so far (B, H, Q, K), by stack and layer."""
         return self.observer.maps(self.encoded.context)
+
+    @property
+    def source_weights(self) -> dict[str, Tensor]:
+        """The weights (B, S, S) of components with weights of their own, by the component's name."""
+        hooks = hooks_of(self.components, "source_weights")
+        return {hook.__self__.name: hook(self.encoded.context) for hook in hooks}
 
     @property
     def words_BS(self) -> np.ndarray:
@@ -129,10 +147,16 @@ class ObservedBatch:
 
 def observe_batch(bundle: Bundle, examples: Examples) -> ObservedBatch:
     """Encode all examples as one batch; `bundle` comes from `load_observed_bundle`."""
-    model = bundle.model
-    (observer,) = (c for c in model.components if isinstance(c, AttentionMaps))
-    batch = make_batch(examples, np.arange(len(examples)), tuple(model.components), device_of(model))
-    return ObservedBatch(batch=batch, encoded=model.encode(batch), observer=observer, transforms=bundle.transforms)
+    model, components = bundle.model, tuple(bundle.model.components)
+    (observer,) = (c for c in components if isinstance(c, AttentionMaps))
+    batch = make_batch(examples, np.arange(len(examples)), components, device_of(model))
+    return ObservedBatch(
+        batch=batch,
+        encoded=model.encode(batch),
+        observer=observer,
+        components=components,
+        transforms=bundle.transforms,
+    )
 
 
 def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *, cross: bool) -> pa.RecordBatch:
@@ -142,6 +166,7 @@ def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *,
     translations = _best_translations(bundle, examples, observed.encoded) if cross else [[]] * len(examples)
     words = observed.words_BS.tolist()
     maps = {layer: weights_BHQK.float().cpu().numpy() for layer, weights_BHQK in observed.maps.items()}
+    own_weights = {name: weights_BSS.float().cpu().numpy() for name, weights_BSS in observed.source_weights.items()}
     rows = []
     for b, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
         keys = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
@@ -151,6 +176,9 @@ def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *,
             common = {**sentence, "attention": stack, "layer": layer, "queries": queries[stack]}
             for head, weights_QK in enumerate(weights_BHQK[b, :, : len(queries[stack]), : len(keys)]):
                 rows.append({**common, "head": head, "weights": weights_QK})
+        for name, weights_BSS in own_weights.items():
+            common = {**sentence, "attention": name, "layer": None, "head": None, "queries": keys}
+            rows.append({**common, "weights": weights_BSS[b, : len(keys), : len(keys)]})
     return _record_batch(rows)
 
 

@@ -14,6 +14,8 @@ from nmtcore.inference.parse_files import Parse, ParseMethod
 from nmtcore.inference.sentence_batches import USE_CPU, map_batches
 from nmtcore.model.pooling import pool_words
 
+_OTHER_SYSTEMS = "Use a model of another system, for example sa_nmt_shared, which parses without --attention."
+
 
 def _with_root(scores_WW: np.ndarray) -> np.ndarray:
     """Add a column of root scores: the score of each word (a row) as its own head. Returns (W, 1 + W)."""
@@ -26,11 +28,16 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
     A word's head is the word it attends to; its attention to itself is its score as a root. `bundle` comes from
     `load_observed_bundle`. Raises `UserError` if the encoder has no such head.
     """
-    model = bundle.model.settings
-    if not (0 <= layer < model.encoder_layers and 0 <= head < model.heads):
+    layers, heads = bundle.model.encoder_attention
+    if not layers:
         raise UserError(
-            f"The encoder has no head {layer}.{head}: its layers are 0 to {model.encoder_layers - 1}, "
-            f"the heads of each 0 to {model.heads - 1} (both count from 0)."
+            f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads. "
+            + ("Leave --attention out: it parses by itself." if bundle.model.parses else _OTHER_SYSTEMS)
+        )
+    if not (0 <= layer < layers and 0 <= head < heads):
+        raise UserError(
+            f"The encoder has no head {layer}.{head}: its layers are 0 to {layers - 1}, "
+            f"the heads of each 0 to {heads - 1} (both count from 0)."
         )
 
     def parse(examples: Examples, methods: Sequence[ParseMethod]) -> list[Parse]:

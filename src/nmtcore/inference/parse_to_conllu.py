@@ -85,9 +85,10 @@ def parse_treebank(
 
 def _trained_parser(bundle: Bundle, method: ParseMethod) -> Parser:
     if not bundle.model.parses:
+        induce = ", or induce trees from an attention head, for example --attention 0.0"
         raise UserError(
             f"The system {bundle.run.system} does not parse: none of its heads was trained to. Use a model of another "
-            "system, for example depparse_l1, or induce trees from an attention head, for example --attention 0.0."
+            f"system, for example depparse_l1{induce if bundle.model.encoder_attention[0] else ''}."
         )
     if method != "argmax" and not bundle.model.parses_to_root:
         raise UserError(

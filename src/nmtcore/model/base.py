@@ -82,6 +82,11 @@ class TranslationModel(nn.Module, ABC):
     def step(self, tokens_R: Tensor, state: Any) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
 
+    @property
+    @abstractmethod
+    def encoder_attention(self) -> tuple[int, int]:
+        """The number of layers of self-attention in the encoder, and of heads per layer."""
+
     def logits(self, states: Tensor) -> Tensor:
         """Score the vocabulary: (..., D) to (..., V)."""
         return F.linear(states, self.target_embedding.weight, self.output_bias)

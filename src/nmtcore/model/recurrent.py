@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.model.base import Encoded, TranslationModel
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import Component, Context, hooks_of
+from nmtcore.model.components.base import AttentionInputs, Component, Context, hooks_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +115,8 @@ class Recurrent(TranslationModel):
         """The two halves of W in `tanh(W [c; h])`."""
         self._embed_source = hooks_of(components, "embed_source")
         self._annotate = hooks_of(components, "annotate")
+        hooks = [component.attention_hooks("cross", 0) for component in components]
+        self._observe = tuple(h.observe for h in hooks if h is not None and h.observe is not None)
 
     def encode(self, batch: Batch) -> RecurrentEncoded:
         """Run the encoder over the source."""
@@ -136,12 +138,24 @@ class Recurrent(TranslationModel):
             memory_BSD = change(memory_BSD, context)
         return RecurrentEncoded(memory_BSD=memory_BSD, context=context, hidden=tuple(hidden), cells=tuple(cells))
 
+    @property
+    def encoder_attention(self) -> tuple[int, int]:
+        """No layers and no heads."""
+        return 0, 0
+
     def _dropped(self, states: Tensor) -> Tensor:
         return F.dropout(states, self.settings.dropout, self.training)
 
     def decode(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
-        return torch.stack([state.output_RD for state in self._steps(target_input_BT, encoded)], dim=1)
+        outputs, hidden = [], []
+        for state in self._steps(target_input_BT, encoded):
+            outputs.append(state.output_RD)
+            if self._observe:
+                hidden.append(state.hidden[-1])
+        if self._observe:
+            self._show_attention(torch.stack(hidden, dim=1), state, encoded.context)
+        return torch.stack(outputs, dim=1)
 
     def hidden_states(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
         """Run the decoder over whole targets, and return the top layer's hidden states h: (B, T, D)."""
@@ -154,6 +168,18 @@ class Recurrent(TranslationModel):
         for gates_B4D in gates_BT4D.unbind(1):
             self._advance(gates_B4D, state)
             yield state
+
+    def _show_attention(self, hidden_BTD: Tensor, state: RecurrentState, context: Context) -> None:
+        """Call the observers once for all target positions, as if this were one layer with one head."""
+        scores_BTS = hidden_BTD @ state.keys_BDS
+        inputs = AttentionInputs(
+            states_BQD=hidden_BTD,
+            queries_BHQE=hidden_BTD.unsqueeze(1),
+            keys_BHKE=state.keys_BDS.mT.unsqueeze(1),
+            context=context,
+        )
+        for observe in self._observe:
+            observe(inputs, scores_BTS.unsqueeze(1))
 
     def start(self, encoded: RecurrentEncoded) -> RecurrentState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""

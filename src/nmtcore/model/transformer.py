@@ -57,6 +57,11 @@ class Transformer(TranslationModel):
             states_BSD = layer(states_BSD, context, mask_B11S)
         return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
 
+    @property
+    def encoder_attention(self) -> tuple[int, int]:
+        """The number of layers of self-attention in the encoder, and of heads per layer."""
+        return self.settings.encoder_layers, self.settings.heads
+
     def _embed_target(self, tokens_BT: Tensor, start: int = 0) -> Tensor:
         states_BTD = self.target_embedding(tokens_BT) * math.sqrt(self.settings.width)
         if self.target_positions is not None:

@@ -37,8 +37,9 @@ COMPONENTS = Registry[ComponentSettings](
 )
 
 
-RESERVED_NAMES = ("translation", "attention_maps")
-"""Names that no component can have: those of the translation's loss and of the attention observer."""
+RESERVED_NAMES = ("translation", "attention_maps", "encoder", "cross")
+"""Names that no component can have: those of the translation's loss, of the attention observer, and of the attention
+weights that it records."""
 
 
 def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> ComponentSettings:

@@ -1,4 +1,4 @@
-"""Recording the attention weights of all heads of the encoder and of the attention to the source.
+"""Recording the attention weights of all heads of the encoder and of the decoder's attention to the source.
 
 No system contains this component: it is added after the components of a trained model to inspect it.
 """
@@ -48,7 +48,7 @@ class AttentionMaps(Component):
 
     def maps(self, context: Context) -> dict[tuple[Stack, int], Tensor]:
         """Return the recorded weights (B, H, Q, K), fp32 or float64, by stack and layer."""
-        return context.notes[self.name]
+        return context.notes.get(self.name, {})
 
     def words_BS(self, context: Context) -> Tensor:
         """Return the word (from 0) of every column, `examples.NO_WORD` for other tokens."""

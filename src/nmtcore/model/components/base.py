@@ -147,6 +147,13 @@ class Component(nn.Module):
         """The factor of the mean loss in the objective."""
         return 1.0
 
+    def source_weights(self, context: Context) -> Tensor:
+        """Return weights that each source token (a row) gives to the source tokens, for analysis: (B, S, S).
+
+        Only for weights outside of attention layers, whose weights can be observed anyway; after `encode`.
+        """
+        raise NotImplementedError
+
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Score the head of every word; after `encode`.
 

@@ -106,6 +106,10 @@ class HeadSelection(Component):
             words_and_root(pooled_WW[:count, :count]) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)
         ]
 
+    def source_weights(self, context: Context) -> Tensor:
+        """Return beta, with a row per dependent: the weights of its heads, and on the diagonal that of the root."""
+        return context.notes[self.name]["weights_BSS"].mT
+
     def gate_norms(self, hidden: Tensor) -> Tensor:
         """Compute the L2 norm of the gate at decoder states (..., D): (...)."""
         return self.gate(hidden).sigmoid().norm(dim=-1)
