@@ -9,6 +9,7 @@ from nmtcore.experiment.load_examples import load_split
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.gate_files import write_gates
 from nmtcore.inference.gates import check_has_gates, gate_norms
+from nmtcore.layout import file_name
 from nmtcore.model.device import choose_device
 
 
@@ -31,4 +32,6 @@ def measure_gates(
     bundle = load_bundle(model, choose_device(device))
     check_has_gates(bundle)
     pairs = bundle.transforms.for_translation(load_split(run, features, split, stop=run.sentences.of(split)))
-    write_gates(output, pairs, gate_norms(bundle.model, pairs), bundle.target_vocabulary, tags=tags)
+    tokens = features / file_name("tokens", split=split, side="target")
+    norms = gate_norms(bundle.model, pairs)
+    write_gates(output, pairs, norms, bundle.target_vocabulary, tokens=tokens, tags=tags)

@@ -29,14 +29,21 @@ the piece is predicted.
 
 
 def write_gates(
-    path: Path, examples: Examples, norms: Sequence[np.ndarray], vocabulary: Vocabulary, *, tags: Path | None = None
+    path: Path,
+    examples: Examples,
+    norms: Sequence[np.ndarray],
+    vocabulary: Vocabulary,
+    *,
+    tokens: Path,
+    tags: Path | None = None,
 ) -> None:
     """Write the gate norms of sentence pairs as `GATES_SCHEMA`.
 
-    `norms` has one array per pair, with `</s>`; `tags` is the annotation of the target side, if there is any. Raises
-    `UserError` if the annotation has other pairs, or another number of words.
+    `norms` has one array per pair, with `</s>`. `tokens` is the file of the targets' subwords, and `tags` the
+    annotation of the target side, if there is any. Raises `UserError` if the annotation has other pairs, or another
+    number of words.
     """
-    tags_of_words = [None] * len(examples) if tags is None else read_tags(tags, examples)
+    tags_of_words = [None] * len(examples) if tags is None else read_tags(tags, examples, tokens=tokens)
     write_rows(path, GATES_SCHEMA, _rows(examples, norms, vocabulary, tags_of_words))
 
 
@@ -56,14 +63,14 @@ def _rows(
         }
 
 
-def read_tags(path: Path, examples: Examples) -> list[list[str] | None]:
+def read_tags(path: Path, examples: Examples, *, tokens: Path) -> list[list[str] | None]:
     """Read the UPOS tags of the target words of every pair; None for a sentence without tags.
 
-    Raises `UserError` if the annotation has other pairs, or another number of words.
+    Raises `UserError` if the annotation has other pairs than `tokens`, or another number of words.
     """
     rows = list(read_rows(path, columns=["id", "upos"], stop=len(examples)))
     ids = np.array([row["id"] for row in rows], dtype=np.int64)
-    check_ids(examples.id, ids, Path("the features of the target side"), path)
+    check_ids(examples.id, ids, tokens, path)
     for row, words in zip(rows, examples.target.word_counts.tolist(), strict=True):
         if row["upos"] is not None and len(row["upos"]) != words:
             raise UserError(
