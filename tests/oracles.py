@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -250,16 +251,21 @@ def reaches_root(word: int, governors: tuple[int, ...]) -> bool:
     return False
 
 
+@cache
+def all_trees(words: int, *, roots: str) -> np.ndarray:
+    """Return every tree as a row of heads, where the root's dependents have themselves as heads: (trees, W)."""
+    trees = np.array(list(every_tree(words, roots=roots)))
+    return np.where(trees == -1, np.arange(words), trees)
+
+
 def tree_distribution(scores: np.ndarray, *, roots: str) -> tuple[np.ndarray, float]:
-    """Marginals of all edges, the root's on the diagonal, and the log of the sum over all trees, tree by tree."""
-    trees = list(every_tree(len(scores), roots=roots))
-    logs = [sum(scores[word if head == -1 else head, word] for word, head in enumerate(tree)) for tree in trees]
-    total = sum(math.exp(log - max(logs)) for log in logs)
+    """Marginals of all edges, the root's on the diagonal, and the log of the sum over all trees, from all trees."""
+    trees, words = all_trees(len(scores), roots=roots), np.arange(len(scores))
+    logs = scores[trees, words].sum(axis=1)
+    weights = np.exp(logs - logs.max())
     marginals = np.zeros_like(scores)
-    for tree, log in zip(trees, logs, strict=True):
-        for word, head in enumerate(tree):
-            marginals[word if head == -1 else head, word] += math.exp(log - max(logs)) / total
-    return marginals, max(logs) + math.log(total)
+    np.add.at(marginals, (trees, words), (weights / weights.sum())[:, None])
+    return marginals, logs.max() + math.log(weights.sum())
 
 
 class Recurrent:

@@ -172,7 +172,7 @@ def test_every_system_can_be_planned_on_a_data_set_with_its_annotations(root):
             run = project.run(dataset, system, "smoke", 1)
         except MissingAnnotation:
             continue
-        assert (run.scale, run.model.width) == ("smoke", smoke.model["width"])
+        assert (run.scale, run.model.width) == ("smoke", smoke.per_base[run.base]["model"]["width"])
         assert run.training.max_updates <= smoke.training["max_updates"]
         planned.add(system)
     assert planned == set(project.system_entries)

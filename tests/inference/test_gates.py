@@ -76,7 +76,7 @@ def test_models_without_a_gate_in_the_decoder_are_refused(tmp_path, system):
     run = run_settings(*WITHOUT_GATES[system], **RECURRENT)
     assert not run.has_gates
     bundle = load_bundle(write_bundle(tmp_path / "model", run))
-    with pytest.raises(UserError, match="^The system tiny has no gate in the decoder. Use a model of another system"):
+    with pytest.raises(UserError, match=r"^The system tiny has no gate in the decoder\. Use a model of another system"):
         next(read_gates(bundle, TextFile(["the"], "en"), TextFile(["the"], "de")))
 
 
@@ -120,11 +120,11 @@ def test_sentences_without_tags_have_null(tmp_path, annotations):
 
 
 def test_tags_of_other_words_or_pairs_are_refused(tmp_path):
-    with pytest.raises(UserError, match="tags.parquet: the row with id 0 has 3 tags, but 2 words: delete the file"):
+    with pytest.raises(UserError, match=r"tags\.parquet: the row with id 0 has 3 tags, but 2 words: delete the file"):
         written(tmp_path, [Annotation(upos=["DET", "NOUN", "PUNCT"]), Annotation(upos=[])])
-    with pytest.raises(UserError, match="Row 1 is pair 1 in .*tokens.parquet, but pair 5 in .*tags.parquet"):
+    with pytest.raises(UserError, match=r"Row 1 is pair 1 in .*tokens\.parquet, but pair 5 in .*tags\.parquet"):
         written(tmp_path, [TAGGED, Annotation(upos=[])], ids=[0, 5])
-    with pytest.raises(UserError, match="tokens.parquet has 2 rows, but .*tags.parquet has 1"):
+    with pytest.raises(UserError, match=r"tokens\.parquet has 2 rows, but .*tags\.parquet has 1"):
         written(tmp_path, [TAGGED])
 
 
@@ -166,12 +166,12 @@ def test_a_line_without_a_counterpart_is_an_error(bundle, source, target):
 
 
 def test_lines_that_cannot_be_read_are_errors(bundle):
-    with pytest.raises(LineError, match="text.de, line 2: byte 1 is not UTF-8"):
+    with pytest.raises(LineError, match=r"text\.de, line 2: byte 1 is not UTF-8"):
         read(bundle, ["the", "the"], [b"dog\n", b"\xff\n"])
     long = "a" * 1001
-    with pytest.raises(LineError, match="text.en, line 2: the line has more than 1,000 subwords"):
+    with pytest.raises(LineError, match=r"text\.en, line 2: the line has more than 1,000 subwords"):
         read(bundle, ["the", long], ["the", long])
-    with pytest.raises(LineError, match="text.de, line 1: the line has more than 1,000 subwords"):
+    with pytest.raises(LineError, match=r"text\.de, line 1: the line has more than 1,000 subwords"):
         read(bundle, ["the", "the"], [long, "the"])
     assert read(bundle, [], []) == []
 

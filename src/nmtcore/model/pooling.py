@@ -1,4 +1,4 @@
-"""Summing scores between subwords into scores between words (tran2018, equation 24)."""
+"""Scores between subwords summed into scores between words (tran2018, equation 24), and the scores of roots."""
 
 import numpy as np
 from torch import Tensor
@@ -31,3 +31,24 @@ def pool_words(scores: Tensor, words_BS: Tensor, *, count: int) -> Tensor:
     columns = columns.scatter_add(-1, cells.unsqueeze(-2).expand(exact.shape), exact)[..., :count]
     pooled = exact.new_zeros(*scores.shape[:-2], count + 1, count)
     return pooled.scatter_add(-2, cells.unsqueeze(-1).expand(columns.shape), columns)[..., :count, :]
+
+
+def tree_scores(scores_BSS: Tensor, words_BS: Tensor) -> list[np.ndarray]:
+    """Turn scores of subwords (rows) as dependents of subwords into the `parse_scores` of words, by `pool_words`.
+
+    The diagonal holds the scores of roots. Returns one float32 array (W, 1 + W) per sentence, roots in column 0.
+    """
+    counts_B = (words_BS.amax(dim=1) + 1).clamp_min(0).tolist()
+    pooled_BWW = pool_words(scores_BSS.detach(), words_BS, count=max(counts_B)).float().cpu().numpy()
+    return [with_root_scores(pooled_WW[:count, :count]) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)]
+
+
+def with_root_scores(scores_WW: np.ndarray) -> np.ndarray:
+    """Move the diagonal, the scores of words (rows) as roots, to a column of its own: `parse_scores`, (W, 1 + W).
+
+    Rows are dependents, columns heads. A word's score for itself becomes -inf.
+    """
+    scores_WW = scores_WW.copy()
+    roots_W = scores_WW.diagonal().copy()
+    np.fill_diagonal(scores_WW, -np.inf)
+    return np.column_stack([roots_W, scores_WW])

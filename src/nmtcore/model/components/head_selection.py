@@ -17,7 +17,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import Component, Context, LabelVocabularies
 from nmtcore.model.matrix_tree import tree_marginals
-from nmtcore.model.pooling import pool_words, word_of_column
+from nmtcore.model.pooling import tree_scores, word_of_column
 
 
 class HeadSelection(Component):
@@ -98,13 +98,7 @@ class HeadSelection(Component):
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Sum phi over the subwords of words (equation 24); these are scores of trees, not log-probabilities."""
-        words_BS = context.extra[f"{self.name}.words"]
-        counts_B = (words_BS.amax(dim=1) + 1).clamp_min(0).tolist()
-        scores_BSS = context.notes[self.name]["scores_BSS"].detach()
-        pooled_BWW = pool_words(scores_BSS, words_BS, count=max(counts_B)).float().cpu().numpy()
-        return [
-            words_and_root(pooled_WW[:count, :count]) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)
-        ]
+        return tree_scores(context.notes[self.name]["scores_BSS"].mT, context.extra[f"{self.name}.words"])
 
     def source_weights(self, context: Context) -> Tensor:
         """Return beta, with a row per dependent: the weights of its heads, and on the diagonal that of the root."""
@@ -113,14 +107,6 @@ class HeadSelection(Component):
     def gate_norms(self, hidden: Tensor) -> Tensor:
         """Compute the L2 norm of the gate at decoder states (..., D): (...)."""
         return self.gate(hidden).sigmoid().norm(dim=-1)
-
-
-def words_and_root(scores_WW: np.ndarray) -> np.ndarray:
-    """Turn scores of head and dependent, with the root's on the diagonal, into `parse_scores`: (W, 1 + W)."""
-    scores_W1W = np.concatenate([np.diagonal(scores_WW)[:, None], scores_WW.T], axis=1)
-    words = np.arange(len(scores_WW))
-    scores_W1W[words, words + 1] = -np.inf
-    return scores_W1W
 
 
 def word_positions(mask_BS: Tensor) -> Tensor:

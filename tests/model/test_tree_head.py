@@ -1,0 +1,141 @@
+"""Heads that attend by marginals of trees, against the enumeration of all trees."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from factories import forced_logits
+from oracles import TransformerOracle, softmax, tree_distribution
+
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.tree_head import TreeHeadSettings
+from nmtcore.inference.parse import parse_of
+from nmtcore.model.batch import make_batch
+from nmtcore.model.components.attention_maps import AttentionMaps
+from nmtcore.model.components.tree_head import logarithm
+
+
+class TreeHeadOracle(TransformerOracle):
+    """The oracle with a tree head: every weight is a sum over all trees. `prefix` tokens and `</s>` stand in none."""
+
+    def __init__(self, model, settings, *, prefix=0):
+        super().__init__(model)
+        self.tree_head, self.prefix = settings, prefix
+
+    def self_attention(self, name, x, *, causal):
+        if name != f"encoder.{self.tree_head.layer}.attention":
+            return super().self_attention(name, x, causal=causal)
+        width = self.settings.width // self.settings.heads
+        queries, keys, values = np.split(self.linear(f"{name}.queries_keys_values", x), 3, axis=1)
+        mixed = np.zeros_like(queries)
+        for head in range(self.settings.heads):
+            c = slice(head * width, (head + 1) * width)
+            scores = queries[:, c] @ keys[:, c].T / math.sqrt(width)
+            weights = np.array([softmax(row) for row in scores])
+            if head == self.tree_head.head % self.settings.heads:
+                self.scores, first, last = scores, self.prefix, len(x) - 1
+                marginals, _ = tree_distribution(scores[first:last, first:last].T, roots=self.tree_head.roots)
+                weights[first:last] = 0
+                weights[first:last, first:last] = marginals.T
+                self.weights = weights
+            mixed[:, c] = weights @ values[:, c]
+        return self.linear(f"{name}.output", mixed)
+
+
+def short(examples, longest=5):
+    return examples.take(np.flatnonzero(examples.source.ids.lengths <= longest)[:4])
+
+
+def spread(model, factor=6.0):
+    """Enlarge the queries and keys, so that weights are far from uniform."""
+    with torch.no_grad():
+        for layer in model.encoder:
+            layer.attention.queries_keys_values.weight.mul_(factor)
+    return model
+
+
+@pytest.mark.parametrize("settings", [TreeHeadSettings(), TreeHeadSettings(layer=1, head=2, roots="many")])
+@pytest.mark.parametrize("prefix", [0, 1])
+def test_logits_and_weights_equal_the_enumeration_of_trees(make, draw, settings, prefix):
+    parser = [DepParseSettings(layer=2)] * prefix
+    model = spread(make(*parser, settings, extra_components=(AttentionMaps(),)))
+    examples = short(draw(12, seed=3, longest=3))
+    batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        logits_BTV = model.logits(model.decode(batch.target_input_BT, encoded))
+    recorded_BHSS = model.components[-1].maps(encoded.context)["encoder", settings.layer]
+    for row, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
+        oracle = TreeHeadOracle(model, settings, prefix=prefix)
+        expected_TV = oracle.logits(source_S[real_S].tolist(), batch.target_input_BT[row].tolist())
+        np.testing.assert_allclose(logits_BTV[row], expected_TV, atol=1e-8)
+        n = int(real_S.sum())
+        np.testing.assert_allclose(recorded_BHSS[row, settings.head, :n, :n], oracle.weights, atol=1e-10)
+        assert not recorded_BHSS[row, settings.head, :, n:].any()
+
+
+def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make, draw):
+    settings = TreeHeadSettings()
+    model, examples = spread(make(settings)), short(draw(12, seed=3, longest=3))
+    batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
+    with torch.no_grad():
+        parse_scores = model.parse_scores(model.encode(batch))
+    assert model.parses_to_root
+    for row, scores_W1W in enumerate(parse_scores):
+        oracle, words = TreeHeadOracle(model, settings), examples.source.word_of_subword[row]
+        oracle.encode(batch.source_BS[row][batch.source_mask_BS[row]].tolist())
+        expected = np.zeros((len(scores_W1W), len(scores_W1W) + 1))
+        for i, dependent in enumerate(words):
+            for j, head in enumerate(words):
+                expected[dependent, 0 if dependent == head else head + 1] += oracle.scores[i, j]
+        expected[np.arange(len(expected)), np.arange(len(expected)) + 1] = -np.inf
+        np.testing.assert_allclose(scores_W1W, expected, rtol=1e-5)
+        assert (parse_of(scores_W1W, to_root=True).one_root == 0).sum() == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_impossible_edges_have_no_weight_and_finite_gradients(make, draw, dtype):
+    model, examples = spread(make(TreeHeadSettings(), extra_components=(AttentionMaps(),)), 100).to(dtype), draw(6, 4)
+    batch = make_batch(examples, np.arange(6), tuple(model.components))
+    encoded = model.encode(batch)
+    weights_BSS = model.components[-1].maps(encoded.context)["encoder", 0][:, -1]
+    real_BS = batch.source_mask_BS
+    assert (weights_BSS[real_BS] == 0).any()
+    torch.testing.assert_close(weights_BSS[real_BS].sum(-1), torch.ones(int(real_BS.sum()), dtype=dtype))
+    model.loss(batch).objective().backward()
+    assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters())
+
+
+def test_gradients_equal_finite_differences(make, draw):
+    model, examples = make(TreeHeadSettings()), short(draw(12, seed=3, longest=3))
+    batch = make_batch(examples, np.arange(2), tuple(model.components))
+    weight = model.encoder[0].attention.queries_keys_values.weight
+    model.loss(batch).objective().backward()
+    rows = np.random.default_rng(0).integers(2 * len(weight) // 3, size=6)
+    for row in rows.tolist():
+        values = []
+        for step in (1e-5, -1e-5):
+            with torch.no_grad():
+                weight[row, 3] += step
+                values.append(model.loss(batch).objective().item())
+                weight[row, 3] -= step
+        assert weight.grad[row, 3].item() == pytest.approx((values[0] - values[1]) / 2e-5, rel=1e-4, abs=1e-9)
+
+
+def test_the_logarithm_of_nothing_has_no_gradient():
+    probabilities = torch.tensor([0.0, 1e-320, 0.5], dtype=torch.float64, requires_grad=True)
+    logs = logarithm(probabilities)
+    assert logs.tolist() == [-math.inf, -math.inf, math.log(0.5)]
+    logs[2].backward()
+    assert probabilities.grad.tolist() == [0, 0, 2]
+
+
+def test_half_precision_keeps_the_marginals(make, draw):
+    model, batch_of = make(TreeHeadSettings()).float(), draw(4, 1)
+    batch = make_batch(batch_of, np.arange(4), tuple(model.components))
+    exact = forced_logits(model, batch)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = forced_logits(model, batch)
+    assert torch.isfinite(rounded).all()
+    torch.testing.assert_close(rounded.float(), exact, atol=0.3, rtol=0.1)
