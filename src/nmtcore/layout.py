@@ -91,6 +91,7 @@ INSIDE = {
     "translations": "{split}.txt",
     "references": "{split}.references.txt",
     "parses": "{split}.parquet",
+    "untrained_parses": "{split}.untrained.parquet",
 }
 """Names of the files in a folder that one job writes as a whole."""
 

@@ -62,6 +62,7 @@ def changed(settings, before, after):
         (with_evaluation(RUN, roots="many"), False, False, True),
         (replace(RUN, tests=("test", "dev", "other")), False, True, True),
         (replace(RUN, gold=("gold_x",), gold_annotator="existing"), False, False, False),
+        (replace(RUN, trees=None, trees_by="existing"), False, False, False),
         (
             replace(RUN, annotators={"existing": {"tool": "existing", "shards": 9, "max_words": 250}}),
             False,
@@ -106,6 +107,15 @@ def test_parsing_and_scoring_treebanks_depends_on_no_other_settings():
     many = with_evaluation(run, roots="many")
     assert changed(gold_settings, run, many) == []
     assert changed(gold_scoring_settings, run, many) == ['evaluation.roots: "one" -> "many"']
+
+
+def test_what_trees_are_compared_with_decides_how_treebanks_are_parsed_and_scored():
+    supervised = PROJECT.run("multi30k_en2de", "depparse_l1", "small", 1)
+    induced = replace(supervised, trees="induced")
+    assert changed(gold_settings, supervised, induced) == ['trees: nothing -> "induced"']
+    assert 'trees: nothing -> "induced"' in changed(gold_scoring_settings, supervised, induced)
+    assert changed(gold_scoring_settings, induced, with_evaluation(induced, roots="many")) == []
+    assert changed(training_settings, supervised, induced) == changed(inference_settings, supervised, induced) == []
 
 
 def test_settings_are_recorded_by_path():

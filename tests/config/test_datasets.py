@@ -187,6 +187,30 @@ def test_no_part_of_a_corpus_is_in_two_splits():
                         seen[part_key] = split
 
 
+INDUCED = [
+    *(name for name in DATASETS if PROJECT.dataset(name).recipe == "tran2018"),
+    *(name for name in DATASETS if name.endswith(("multi30k_en2de", "multi30k_de2en"))),
+]
+
+
+@pytest.mark.parametrize("name", INDUCED)
+def test_data_sets_for_induced_trees_have_gold_trees_and_tags_of_the_target(name: str):
+    """Induced trees are compared with the gold trees of the source; gates are counted by the target's tags."""
+    dataset = PROJECT.dataset(name)
+    assert dataset.source_treebanks("gold_")
+    assert all(dataset.sides(split) == ("source",) for split in dataset.source_treebanks("gold_"))
+    assert {"dependencies", "tags"} <= dataset.syntax["source"].keys() & dataset.syntax["target"].keys()
+
+
+def test_the_gold_trees_of_multi30k():
+    for twin in ("", "rehearsal_"):
+        english, german = (PROJECT.dataset(f"{twin}multi30k_{way}") for way in ("en2de", "de2en"))
+        assert english.source_treebanks("gold_") == ("gold_pud_english", "gold_ewt_english")
+        assert german.source_treebanks("gold_") == ("gold_pud_german",)
+        for split in ("train", "dev", "test"):
+            assert english.splits[split] == german.splits[split]
+
+
 def test_the_data_sets_and_splits_of_published_tables_exist(shared: Path):
     published = yaml.safe_load((shared / "design" / "published.yaml").read_text(encoding="utf-8"))
     for paper in PAPERS:

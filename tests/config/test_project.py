@@ -311,6 +311,28 @@ def test_a_gpu_is_called_cuda(folder: Path, device):
         Project.load(folder, device=device)
 
 
+def test_the_key_trees_must_fit_the_component_that_parses(folder: Path, project: Project):
+    (folder / "systems" / "mine.yaml").write_text(
+        "default: {extends: transformer_base, components: {depparse: {layer: 1}}}\n"
+        "like_induced: {extends: default, trees: induced}\n"
+        "chained: {extends: default, trees: chain}\n"
+        "other: {extends: diagonalparse_l0, trees: supervised}\n"
+        "dropped: {extends: depparse_l0, components: {depparse: null}}\n"
+        "mended: {extends: dropped, trees: null}\n"
+        "unknown: {extends: default, trees: gold}\n"
+    )
+    own, names = Project.load(folder), ("default", "like_induced", "mended", "diagonalparse_l5")
+    comparisons = [own.run("demo_en2de", name, "smoke", 1).tree_comparison for name in names]
+    assert comparisons == ["supervised", "induced", None, "chain"]
+    shipped = ("sisa_layer_2", "depparse_gold", "sa_nmt_hard", "fa_nmt_separate", "nmt", "pascal")
+    comparisons = [project.run("demo_en2de", name, "smoke", 1).tree_comparison for name in shipped]
+    assert comparisons == ["supervised", "supervised", "induced", "induced", None, None]
+    assert "the trees of depparse cannot be 'chain', only supervised or induced" in fault(folder, system="chained")
+    assert "the trees of diagonalparse cannot be 'supervised', only chain." in fault(folder, system="other")
+    assert "no component of the system predicts trees: write `trees: null`" in fault(folder, system="dropped")
+    assert "trees: 'gold' is not valid" in fault(folder, system="unknown")
+
+
 def test_components_with_conflicting_claims_are_errors(folder: Path):
     (folder / "systems" / "mine.yaml").write_text(
         "clash:\n  extends: transformer_base\n"

@@ -55,6 +55,30 @@ def test_tran2018_has_no_maximum_length(project: Project):
         assert run_from_json(run_to_json(run), where="test") == run
 
 
+def test_tran2018_has_the_hyperparameters_of_section_4_3(project: Project):
+    """Words of 1,024 dimensions, two layers, halving after perplexity rose, five times; the rest is assumed."""
+    systems = [name for name, (path, _) in project.system_entries.items() if path.stem == "tran2018"]
+    assert len(systems) == 7
+    for name in datasets_of(project, "tran2018"):
+        updates = 5000 if "ru" in (project.dataset(name).source, project.dataset(name).target) else 10_000
+        segmentation = project.dataset(name).segmentation
+        assert (segmentation.kind, segmentation.size, segmentation.joint) == ("bpe", 32_000, False)
+        for system in systems:
+            run = project.run(name, system, "paper", 1)
+            assert (run.model.width, run.model.layers, run.model.dropout) == (1024, 2, 0.3)
+            training, schedule = run.training, run.training.schedule
+            assert (training.initialisation, training.uniform_range) == ("uniform", 0.04)
+            assert (training.betas, training.epsilon, training.weight_decay) == ((0.9, 0.999), 1e-8, 0.0)  # torch's
+            assert (schedule.kind, schedule.peak, schedule.warmup) == ("halving", 1e-3, 0)
+            assert (schedule.factor, schedule.stop_after) == (0.5, 5)
+            assert (training.batch.unit, training.batch.size, training.batch.device_size) == ("sentences", 32, None)
+            assert (training.validation.every, training.validation.metric) == (updates, "perplexity")
+            assert (training.validation.stop_after, training.max_epochs) == (None, None)
+            assert training.checkpoint_every == updates
+            assert (training.label_smoothing, training.clip_norm, training.keep) == (0.0, 5.0, "best")
+            assert (run.decoding.beam, run.decoding.length_penalty) == (5, "none")
+
+
 @pytest.mark.parametrize("floor", [0.0, 2e-4, 1.0])
 def test_stop_at_floor_needs_a_floor_between_0_and_the_peak(floor):
     settings = {"kind": "plateau", "peak": 2e-4, "floor": floor, "stop_at_floor": True}

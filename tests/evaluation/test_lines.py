@@ -36,6 +36,28 @@ def test_gold_treebanks_have_lines_too():
     assert run_lines({"gold.uas": {"gold_pud": uas(70.0)}}, RUN) == [f"{RUN} gold_pud: UAS 70.0 (7 sentences)"]
 
 
+def test_induced_trees_have_a_line_for_every_method():
+    def scores(score, value):
+        names = ("directed", "undirected_gold_edges", "undirected_predicted_edges")
+        return {name: value(score + i) for i, name in enumerate(names)} | {"sentences": 1000}
+
+    trees = {"spanning_tree": 30.0, "untrained": 7.0, "left": 34.14, "right": 8.0, "random": 6.5}
+    split = {name: scores(score, float) for name, score in trees.items()}
+    lines = run_lines({"gold.uas": {"gold_pud": split}}, RUN)
+    assert len(lines) == 5
+    assert lines[0] == (
+        f"{RUN} gold_pud, spanning tree: directed 30.0, undirected over gold edges 31.0, "
+        "undirected over predicted edges 32.0 (1,000 sentences)"
+    )
+    assert lines[2].startswith(f"{RUN} gold_pud, left: directed 34.1, ")
+    split = {name: scores(score, lambda mean: spread(mean, 0.25)) for name, score in trees.items()}
+    path = Path("results/small/d/s.gold.uas")
+    assert summary_lines({"seeds": [1, 2], "splits": {"gold_pud": split}}, path)[4] == (
+        f"{path} gold_pud, random: directed 6.5 ± 0.2, undirected over gold edges 7.5 ± 0.2, "
+        "undirected over predicted edges 8.5 ± 0.2 (seeds 1, 2)"
+    )
+
+
 def test_means_over_seeds_have_their_spread():
     splits = {"test": {"bleu": spread(12.34), "chrf": spread(40.0)}, "dev": {"bleu": spread(1.0), "chrf": spread(1.0)}}
     path = Path("results/small/d/s.bleu")

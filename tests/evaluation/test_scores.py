@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,13 +10,14 @@ import pytest
 from factories import run_settings
 from pair_files import write_corpus
 
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DiagonalParseSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
-from nmtcore.evaluation.scores import score_gold, score_parses, score_tests
+from nmtcore.evaluation.scores import output_files, score_gold, score_parses, score_tests
 from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.inference.parse_files import Parse, write_parses
 from nmtcore.parquet import write_rows
@@ -69,6 +71,37 @@ def test_gold_parses_are_compared_with_the_treebank(tmp_path: Path):
     assert list(gold_scores) == ["dataset", "system", "scale", "seed", "gold.uas"]
     expected = score_parses(tmp_path / "gold_a.parquet", files["corpus"], files["trees"], roots="many")
     assert gold_scores["gold.uas"] == {"gold_a": expected}
+
+
+def test_induced_trees_are_scored_without_punctuation_beside_baselines(tmp_path: Path):
+    write_corpus(tmp_path / "corpus.parquet", [["a", "b", "c", "."], ["a"], ["d", "e"]])
+    rows = [
+        {"head": [2, 0, 2, 2], "upos": ["X", "X", "X", "PUNCT"]},
+        {"head": None, "upos": None},
+        {"head": [2, 0], "upos": None},
+    ]
+    write_rows(tmp_path / "trees.parquet", TREE_SCHEMA, rows)
+    other = Parse(argmax=[0] * 4, one_root=[0, 1, 2, 3], many_roots=[0] * 4)
+    last = Parse(argmax=[0, 0], one_root=[2, 0], many_roots=[0, 0])
+    single = Parse(argmax=[0], one_root=[0], many_roots=[0])
+    files = output_files(tmp_path, "gold_a")
+    write_parses(files.parses, range(3), [other, single, last])
+    write_parses(files.untrained_parses, range(3), [other, single, replace(last, one_root=[0, 1])])
+    run = run_settings(HeadSelectionSettings(), gold=("gold_a",), evaluation=EvaluationSettings(roots="many"))
+    inputs = {"corpora": {"gold_a": tmp_path / "corpus.parquet"}, "trees": {"gold_a": tmp_path / "trees.parquet"}}
+    score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, scores=tmp_path / "gold.json")
+    scores = read_json(tmp_path / "gold.json")["gold.uas"]["gold_a"]
+    assert list(scores) == ["spanning_tree", "untrained", "left", "right", "random"]
+    assert scores["spanning_tree"]["directed"] == pytest.approx(100 * 2 / 3)
+    assert scores["spanning_tree"]["undirected_gold_edges"] == 100
+    assert scores["spanning_tree"]["undirected_predicted_edges"] == pytest.approx(100 * 2 / 3)
+    assert scores["untrained"]["directed"] == pytest.approx(100 / 3)
+    assert {key: scores["left"][key] for key in ("sentences", "words", "scored_words", "nulls")} == {
+        "sentences": 2, "words": 6, "scored_words": 3, "nulls": 1,
+    }  # fmt: skip
+    write_parses(files.untrained_parses, range(1), [other])
+    with pytest.raises(UserError, match=r"1 parses \(untrained\) cannot be scored against 3 trees"):
+        score_gold(ScoringSettings.of_gold(run), parses=tmp_path, **inputs, scores=tmp_path / "gold.json")
 
 
 def write_hypotheses(folder: Path, run: RunSettings) -> dict:

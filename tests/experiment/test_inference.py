@@ -8,9 +8,11 @@ from factories import run_settings
 from inference.tiny import PIECES, write_bundle
 from pair_files import write_corpus
 
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DiagonalParseSettings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import DecodingSettings
@@ -59,6 +61,26 @@ def test_translations_are_written_next_to_their_references(tmp_path: Path, text)
     scores = read_json(tmp_path / "scores.json")
     assert scores["bleu"] == {"test": score_text(translations, references, text=text)}
     assert scores["uas"]["test"]["argmax"]["sentences"] == 3
+
+
+def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):
+    """The tiny bundle has the weights of its seed 2, the untrained model those of the run's seed 1."""
+    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16), gold=("gold_a",))
+    vocabulary = Vocabulary.of(PIECES)
+    ids = [vocabulary.ids(words) for words in SENTENCES]
+    rows = [{"id": i, "ids": own, "word_of_subword": list(range(len(own)))} for i, own in enumerate(ids)]
+    write_rows(tmp_path / "features/gold_a.source.parquet", TOKENS_SCHEMA, rows)
+    bundles = {seed: write_bundle(tmp_path / f"model{seed}", run, seed=seed) for seed in (1, 2)}
+    parses = {}
+    for seed, bundle in bundles.items():
+        folders = {"model": bundle, "features": tmp_path / "features", "parses": tmp_path / f"gold{seed}"}
+        inference.parse_gold(run, **folders, device="cpu", threads=1)
+        for name in ("gold_a.parquet", "gold_a.untrained.parquet"):
+            parses[seed, name] = list(read_rows(tmp_path / f"gold{seed}" / name))
+    untrained = parses[1, "gold_a.untrained.parquet"]
+    assert untrained == parses[2, "gold_a.untrained.parquet"] == parses[1, "gold_a.parquet"]
+    assert untrained != parses[2, "gold_a.parquet"]
+    assert [len(row["one_root"]) for row in untrained] == [len(words) for words in SENTENCES]
 
 
 def test_gold_treebanks_are_parsed_in_batches_of_the_given_size(tmp_path: Path, monkeypatch):

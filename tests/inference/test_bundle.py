@@ -9,7 +9,9 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle, write_segmentation
 
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import raw
@@ -138,6 +140,76 @@ def test_files_of_different_models_are_an_error(copy):
     write_manifest(copy)
     with pytest.raises(UserError, match=r"weights\.safetensors does not match .*: target_embedding\.weight differs"):
         load_bundle(copy)
+
+
+def write_recurrent(folder, *components):
+    run = run_settings(*components, base="recurrent", model=RecurrentSettings(width=16))
+    return write_bundle(folder, run)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"base": None}, "base must be the name of a base model (recurrent, transformer), not None."),
+        ({"base": ["recurrent"]}, "base must be the name of a base model (recurrent, transformer), not ['recurrent']."),
+        ({"base": "recurent"}, "base: unknown base 'recurent'. Did you mean recurrent?"),
+        ({"base": "transformer"}, "model: unknown key 'layers'. Did you mean encoder_layers or decoder_layers?"),
+        (
+            {"base": "transformer", "model": {"width": 16, "heads": 2}},
+            "head_selection needs the base recurrent, but the system's is transformer.",
+        ),
+        (
+            {"components": {"pascal": {"kind": "pascal", "heads": 1}}},
+            "pascal needs the base transformer, but the system's is recurrent.",
+        ),
+        ({"model": None}, "model: expected keys and values, found nothing."),
+    ],
+)
+def test_a_damaged_or_unfitting_base_is_an_error(tmp_path, changes, fault):
+    folder = write_recurrent(tmp_path / "model", HeadSelectionSettings())
+    run = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(run | changes))
+    write_manifest(folder)
+    with pytest.raises(UserError) as error:
+        load_bundle(folder)
+    assert str(error.value) == f"{folder / 'run.json'}: {fault}"
+
+
+def test_settings_that_are_no_mapping_are_an_error(copy):
+    (copy / "run.json").write_text("[1]")
+    write_manifest(copy)
+    with pytest.raises(UserError, match=r"run\.json must be a mapping of settings, not \[1\]\."):
+        load_bundle(copy)
+
+
+def test_weights_of_the_other_base_are_an_error(copy, tmp_path):
+    recurrent = write_recurrent(tmp_path / "recurrent" / "model")
+    shutil.copyfile(recurrent / "weights.safetensors", copy / "weights.safetensors")
+    write_manifest(copy)
+    with pytest.raises(UserError, match=r"weights\.safetensors does not match run\.json"):
+        load_bundle(copy)
+
+
+def test_initial_weights_of_the_other_base_are_an_error(bundle, tmp_path):
+    recurrent = write_recurrent(tmp_path / "recurrent" / "model")
+    with pytest.raises(UserError) as error:
+        load_initial_weights(bundle.model, recurrent, run=bundle.run, segmentation=recurrent.parent / "segmentation")
+    assert str(error.value) == (
+        f"The model in {recurrent} has the base recurrent, not transformer, so its weights do not fit: train it again."
+    )
+
+
+def test_recurrent_models_are_loaded_unchanged(tmp_path):
+    folder = write_recurrent(tmp_path / "model", HeadSelectionSettings(root="learned"))
+    bundle = load_bundle(folder)
+    save_bundle(tmp_path / "again", run=bundle.run, model=bundle.model, segmentation=folder)
+    again = load_bundle(tmp_path / "again")
+    assert again.run == bundle.run
+    state, state_again = bundle.model.state_dict(), again.model.state_dict()
+    assert state.keys() == state_again.keys()
+    assert all(torch.equal(state[name], state_again[name]) for name in state)
+    assert list(again.translate(LINES)) == list(bundle.translate(LINES))
+    assert [bool(text) for text in bundle.translate(["", "  "])] == [False, False]
 
 
 def test_truncated_weights_are_an_error(copy):

@@ -16,9 +16,10 @@ from nmtcore.errors import UserError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.induced import _with_root, attention_parser
+from nmtcore.inference.induced import attention_parser
 from nmtcore.inference.parse import parse_of
 from nmtcore.inference.parse_to_conllu import parse_text
+from nmtcore.model.pooling import with_root_scores
 from nmtcore.syntax.annotation import tree_fault
 
 
@@ -42,7 +43,7 @@ def test_the_induced_tree_is_the_best_with_one_root(n):
     random = np.random.default_rng(n)
     for _ in range(20):
         scores = random.normal(size=(n, n))
-        assert tuple(parse_of(_with_root(scores), to_root=True).one_root) == best_tree(scores)
+        assert tuple(parse_of(with_root_scores(scores), to_root=True).one_root) == best_tree(scores)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,17 @@ def test_parses_are_compared_with_the_parser_and_with_the_treebank(project):
     assert tree_files(project, run=project.run("parsed", "transformer_base", "smoke", 1), splits="tests") == []
 
 
+def test_induced_trees_are_compared_with_the_parser_and_with_the_treebank(project):
+    run, folder = project.run("parsed", "sa_nmt_shared", "smoke", 1), "results/parsed/annotation"
+    trees = {splits: tree_files(project, run=run, splits=splits) for splits in ("parsed_tests", "gold")}
+    assert trees["parsed_tests"] == [f"{folder}/trees/{split}.source.parquet" for split in ("test", "dev")]
+    assert trees["gold"] == [f"{folder}/gold/gold_bank.source.parquet"]
+    assert not any("annotation" in path or ".trees." in path for path in feature_files(project, run=run, splits="gold"))
+    chain = project.run("parsed", "diagonalparse_l0", "smoke", 1)
+    assert (chain.parsed_tests, chain.gold) == (("test", "dev"), ())
+    assert tree_files(project, run=chain, splits="parsed_tests") == []
+
+
 def test_a_run_starts_from_the_model_with_the_same_seed(make_project):
     project = make_project()
     fine_tuned = project.run("demo_en2de", "depparse_gold", "smoke", 2)

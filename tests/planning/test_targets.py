@@ -1,6 +1,8 @@
 """Targets of a command line: which ones are refused, and what is suggested instead."""
 
 import pytest
+from planning.conftest import parsed
+from workflow.calling import little
 
 from nmtcore.errors import UserError
 from nmtcore.planning.nearest_target import unknown_target
@@ -33,6 +35,12 @@ from nmtcore.planning.targets import check_target
         ("results/smoke/tables/system.md", "unknown table 'system'. Did you mean systems?"),
         ("results/smoke/demo_en2de/transformer_base/seed1/gold", "transformer_base predicts no trees"),
         ("results/demo_en2de/depparse_l1/seed1/gold.json", "demo_en2de has no gold treebank"),
+        (
+            "results/multi30k_cs2en/diagonalparse_l0.gold.uas",
+            "diagonalparse_l0 predicts chains of previous words, which are not compared with gold trees. Ask for its "
+            ".uas, which compares it with the chain of previous words.",
+        ),
+        ("results/multi30k_cs2en/diagonalparse_l0/seed1/gold", "diagonalparse_l0 predicts chains"),
     ],
 )
 def test_impossible_targets_are_refused(make_project, target, words):
@@ -60,6 +68,27 @@ def test_impossible_targets_are_refused(make_project, target, words):
 )
 def test_possible_targets_pass(make_project, target):
     check_target(make_project(), target)
+
+
+def test_induced_trees_are_compared_with_those_that_exist(make_project):
+    bare = {"annotators": {"gold": {"tool": "existing"}}, "syntax": {}}
+    project = make_project(whole=parsed(), unparsed=parsed(**bare), neither=little())
+    scores = {name: project.run(name, "sa_nmt_shared", "smoke", 1).scores for name in ("whole", "unparsed", "neither")}
+    assert scores == {"whole": ("bleu", "uas", "gold.uas"), "unparsed": ("bleu", "gold.uas"), "neither": ("bleu",)}
+    for name, score in scores.items():
+        for own_score in score:
+            check_target(project, f"results/smoke/{name}/sa_nmt_shared.{own_score}")
+    with pytest.raises(UserError) as error:
+        check_target(project, "results/smoke/unparsed/sa_nmt_shared.uas")
+    assert str(error.value) == (
+        "results/smoke/unparsed/sa_nmt_shared.uas: sa_nmt_shared learns its trees from no parser, and unparsed names "
+        "none to compare them with (`syntax: {source: {dependencies: NAME}}`). Ask for its .gold.uas, which compares "
+        "it with gold trees."
+    )
+    with pytest.raises(UserError, match=r"neither has no gold treebank .* to compare sa_nmt_shared with\. Ask for its"):
+        check_target(project, "results/smoke/neither/sa_nmt_shared.gold.uas")
+    with pytest.raises(UserError, match="nmt predicts no trees"):
+        check_target(project, "results/smoke/whole/nmt.gold.uas")
 
 
 def nearest(make_project, target, **settings):

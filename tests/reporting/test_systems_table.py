@@ -5,6 +5,7 @@ import json
 import pytest
 
 from nmtcore.errors import UserError
+from nmtcore.evaluation.induction import MEASURES
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
@@ -61,6 +62,41 @@ def test_each_system_has_one_row_per_test_split(tmp_path):
     assert lines[4] == f"| d | parser | test | 21.5 ± 0.7 | 50.0 ± 0.0 | 81.5 ± 0.7 |  {end}"
     assert "Scale small, seeds 1, 2;" in text
     assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
+
+
+def test_induced_trees_are_listed_below_the_baselines_of_each_treebank(tmp_path):
+    folder = tmp_path / "results/small/d"
+    (base, first), (other, second) = write_results(folder, "base"), write_results(folder, "other")
+    induced = []
+    for i, system in enumerate(("base", "other")):
+        paths = []
+        for seed in (1, 2):
+            names = {"dataset": "d", "system": system, "scale": "small", "seed": seed}
+            own = {"spanning_tree": 40.0 + i + seed, "untrained": 9.0 + i, "left": 34.0, "right": 7.0, "random": 6.5}
+            gold = {
+                treebank: {
+                    name: {**dict.fromkeys(MEASURES, value + shift), "sentences": 9, "scored_words": 1234}
+                    for name, value in own.items()
+                }
+                for treebank, shift in (("gold_a", 0.0), ("gold_b", 10.0))
+            }
+            paths.append(folder / system / f"seed{seed}/gold.json")
+            write_json(paths[-1], {**names, "gold.uas": gold})
+        induced.append(folder / f"{system}.gold.uas")
+        write_summary(paths, seeds=(1, 2), score="gold.uas", output=induced[-1])
+    files = {"layout": Layout(results=tmp_path / "results"), "json": tmp_path / "s.json", "table": tmp_path / "s.md"}
+    bleu = [base["bleu"], other["bleu"]]
+    text = write_system_table(bleu=bleu, uas=[], induced=induced, histories=[*first, *second], **files)
+    rows = [line for line in text.splitlines() if "| gold_" in line]
+    names = ["left", "right", "random", "base, untrained", "base", "other, untrained", "other"]
+    assert [row.split("|")[3].strip() for row in rows] == 2 * names
+    assert rows[0] == f"| d | gold_a | left |{' 34.0 ± 0.0 |' * 3} 1,234 |"
+    assert rows[-1] == f"| d | gold_b | other |{' 52.5 ± 0.7 |' * 3} 1,234 |"
+    entries = read_json(files["json"])
+    assert [entry.get("split", entry.get("treebank")) for entry in entries] == 2 * ["test", "test_two"] + 2 * [
+        "gold_a", "gold_b",
+    ]  # fmt: skip
+    assert {(entry["system"], tuple(entry["seeds"])) for entry in entries} == {("base", (1, 2)), ("other", (1, 2))}
 
 
 @pytest.mark.parametrize("loss_terms", [{"loss/translation": None}, {}])

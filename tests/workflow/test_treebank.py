@@ -148,3 +148,29 @@ def test_scores_against_treebanks_need_treebanks(scored):
     assert "needs dependencies on the source side" in refused.output
     refused = scored.call("-n", "results/smoke/demo_en2de/depparse_l1.gold.uas")
     assert "demo_en2de has no gold treebank (a split gold_NAME) to compare depparse_l1 with" in refused.output
+
+
+def test_induced_trees_are_scored_beside_baselines(scored):
+    """The heads of the treebank are the next words, so that left branching is always right."""
+    system = {"extends": "depparse_gold", "trees": "induced"}
+    scored.write("systems/mine", {"scored_as_induced": system})
+    run, table = "results/smoke/gilded/scored_as_induced/seed1", "results/tables/induced/systems.md"
+    settings = ["scale=smoke", 'datasets=["gilded"]', 'systems=["scored_as_induced"]']
+    output = scored.run(table, settings=settings).output
+    gold = read(scored.folder / run / "gold.json")["gold.uas"]["gold_hand"]
+    assert list(gold) == ["spanning_tree", "untrained", "left", "right", "random"]
+    assert gold["left"]["directed"] == gold["left"]["undirected_gold_edges"] == 100
+    assert (gold["right"]["directed"], gold["right"]["undirected_gold_edges"]) == (0, 100)
+    files = sorted(path.name for path in (scored.folder / run / "gold").glob("*.parquet"))
+    assert files == ["gold_hand.parquet", "gold_hand.untrained.parquet"]
+    assert re.search(
+        rf"^{run} gold_hand, left: directed 100\.0, undirected over gold edges 100\.0", output, re.MULTILINE
+    )
+    lines = (scored.folder / table).read_text(encoding="utf-8").splitlines()
+    words = gold["left"]["scored_words"]
+    assert f"| gilded | gold_hand | left | 100.0 | 100.0 | 100.0 | {words} |" in lines
+    assert any(line.startswith("| gilded | gold_hand | scored_as_induced, untrained |") for line in lines)
+    scored.write("systems/mine", {"scored_as_induced": {"extends": "depparse_gold"}})
+    planned = scored.call("-n", f"{run}/gold.json").output
+    assert 'trees: "induced" -> nothing' in planned
+    assert "train_model" not in planned

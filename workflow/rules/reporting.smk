@@ -81,6 +81,7 @@ rule system_table:
     input:
         bleu=planned(configured_scores, score="bleu"),
         uas=planned(configured_scores, score="uas"),
+        induced=planned(configured_scores, score="gold.uas", trees="induced"),
         histories=planned(configured_histories),
     output:
         table=LAYOUT.pattern("system_table"),

@@ -7,7 +7,7 @@ from nmtcore.reporting.systems_table import write_system_table
 
 with job(snakemake):
     write_system_table(
-        **{name: [Path(path) for path in snakemake.input[name]] for name in ("bleu", "uas", "histories")},
+        **{name: [Path(path) for path in snakemake.input[name]] for name in ("bleu", "uas", "induced", "histories")},
         layout=job_settings(snakemake).layout,
         json=Path(snakemake.output.json),
         table=Path(snakemake.output.table),

@@ -5,12 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.bases import BASES
+from nmtcore.config.bases import BASES, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.components import check_composition, component_settings
+from nmtcore.config.components import check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, merge_layers, overridden
-from nmtcore.config.needs import check_transforms, features_for, linearised_parses_annotator, with_treebanks
+from nmtcore.config.needs import (
+    check_transforms,
+    features_for,
+    linearised_parses_annotator,
+    parser_to_compare_with,
+    with_treebanks,
+)
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
@@ -30,9 +36,11 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         values = merge_layers(section, _layer(recipe, parts.base), _layer(data, parts.base), **layers)
         return build(cls, values, where=f"{where}: {section}")
 
+    check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     model = layered(BASES[parts.base], "model")
     components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
     check_composition(components, parts.base, model, where=where)
+    check_trees(parts.trees, components, where=where)
     features = features_for(components.values(), data, where=where)
     transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
     check_transforms(transforms, components, where=where)
@@ -58,10 +66,12 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         tests=data.tests,
         sentences=size.sentences,
         start_from=parts.start_from,
+        trees=parts.trees,
         transforms=transforms,
         linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
     )
     run = build(RunSettings, values, where=where)
+    run = replace(run, trees_by=parser_to_compare_with(run, data))
     return with_treebanks(run, parts.treebank, data, where=where)
 
 

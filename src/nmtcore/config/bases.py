@@ -1,6 +1,7 @@
 """The base models, their settings, and the changes for each base in recipes, data sets and scales."""
 
-from dataclasses import field
+from collections.abc import Iterable
+from dataclasses import field, fields
 from typing import Annotated, Any
 
 from nmtcore.config.partial import PartOf
@@ -9,6 +10,7 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.registry import Registry
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
+from nmtcore.errors import UserError
 
 BaseSettings = TransformerSettings | RecurrentSettings
 
@@ -17,6 +19,18 @@ BASES = Registry[BaseSettings](
     noun="base",
     package="nmtcore.model",
 )
+
+
+def check_settings_of_base(keys: Iterable[str], base: str, *, where: str) -> None:
+    """Raise `UserError` at the first key that is a setting of another base but not of this one."""
+    own = [field.name for field in fields(BASES[base])]
+    for key in keys:
+        owners = [name for name, cls in BASES.items() if key in {field.name for field in fields(cls)}]
+        if owners and base not in owners:
+            raise UserError(
+                f"{where}: '{key}' is a setting of the base {owners[0]}, but the system's is {base}, whose settings "
+                f"are {', '.join(sorted(own))}."
+            )
 
 
 @settings_class

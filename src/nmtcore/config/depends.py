@@ -15,7 +15,7 @@ from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import plain
 
-_NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "gold")
+_NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "trees", "trees_by", "gold")
 """The scale's name, the parsers of raw text (trees of the corpus are input files), and all that follows training."""
 
 
@@ -65,18 +65,25 @@ def inference_settings(run: RunSettings) -> dict[str, Any]:
 def scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that scoring translations and parses of the tests depends on."""
     values = _values(run)
-    evaluation = {key: value for key, value in values["evaluation"].items() if run.parses or key != "roots"}
+    evaluation = {key: value for key, value in values["evaluation"].items() if run.parsed_tests or key != "roots"}
     return {"evaluation": evaluation, "tests": values["tests"]}
 
 
 def gold_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that parsing treebanks depends on."""
-    return {"gold": list(run.gold), "sentences": {"test": run.sentences.test}}
+    return {"gold": list(run.gold), "sentences": {"test": run.sentences.test}, **_induced(run)}
 
 
 def gold_scoring_settings(run: RunSettings) -> dict[str, Any]:
-    """Return the settings that scoring parses of treebanks depends on."""
+    """Return the settings that scoring parses of treebanks depends on; induced trees have one root in any case."""
+    if induced := _induced(run):
+        return {"gold": list(run.gold), **induced}
     return {"gold": list(run.gold), "evaluation": {"roots": _values(run)["evaluation"]["roots"]}}
+
+
+def _induced(run: RunSettings) -> dict[str, Any]:
+    """Say that the trees of a run are induced; an empty mapping if they are not."""
+    return {"trees": "induced"} if run.tree_comparison == "induced" else {}
 
 
 def reading_settings(reading: ReadingSettings) -> dict[str, Any]:

@@ -62,6 +62,11 @@ def linearised_parses_annotator(
     return annotator
 
 
+def parser_to_compare_with(run: RunSettings, data: DatasetSettings) -> str | None:
+    """Return the annotator whose trees induced trees are compared with; None if the data set names none for them."""
+    return data.syntax.get("source", {}).get("dependencies") if run.tree_comparison == "induced" else None
+
+
 def check_transforms(
     transforms: Mapping[str, TransformSettings], components: Mapping[str, ComponentSettings], *, where: str
 ) -> None:
@@ -80,7 +85,7 @@ def with_treebanks(
 ) -> RunSettings:
     """Add the treebanks that a run is trained on and those that its parses are compared with."""
     annotator = data.gold_annotator
-    if run.parses_to_trees and annotator:
+    if run.tree_comparison in ("supervised", "induced") and annotator:
         run = replace(run, gold=data.source_treebanks(GOLD), gold_annotator=annotator)
     if treebank is None:
         return run

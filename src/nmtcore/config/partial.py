@@ -47,9 +47,12 @@ class PartOfOne(Check):
     registry: Registry
 
     def check(self, values: Mapping[str, Any], *, where: str) -> None:
-        """Raise a `UserError` unless the mapping is a part of the class with most of its keys."""
+        """Raise a `UserError` at a mistake in a key, or at a key that no class has."""
         fields = {cls: {field.name for field in dataclasses.fields(cls)} for cls in self.registry.values()}
-        check_part(max(fields, key=lambda cls: len(fields[cls] & set(values))), values, where=where)
+        closest = max(fields, key=lambda cls: len(fields[cls] & set(values)))
+        for key, value in values.items():
+            owner = next((cls for cls, names in fields.items() if key in names), closest)
+            check_part(owner, {key: value}, where=where)
 
 
 def check_part(cls: type, values: Mapping[str, Any], *, where: str) -> None:

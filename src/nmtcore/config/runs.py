@@ -5,7 +5,14 @@ from dataclasses import field, replace
 from typing import Any
 
 from nmtcore.config.bases import BASES, BaseSettings
-from nmtcore.config.components import COMPONENTS, ComponentSettings, component_settings
+from nmtcore.config.components import (
+    COMPONENTS,
+    ComponentSettings,
+    check_composition,
+    component_settings,
+    parser_of,
+)
+from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import TREEBANK, EvaluationSettings
 from nmtcore.config.features import FEATURES
@@ -82,6 +89,10 @@ class RunSettings:
     """Settings for training on treebanks."""
     treebanks: tuple[str, ...] = ()
     """The treebank splits for training."""
+    trees: Trees | None = None
+    """What the run's trees are compared with; None: the default of its components (see `tree_comparison`)."""
+    trees_by: str | None = None
+    """The annotator whose trees induced trees of the tests are compared with; None: there is none."""
     gold: tuple[str, ...] = ()
     """The splits whose gold trees the run's parses are compared with."""
     gold_annotator: str | None = None
@@ -154,21 +165,34 @@ class RunSettings:
     @property
     def parses(self) -> bool:
         """Whether the system predicts a head for every source word."""
-        return any(settings.parses for settings in self.components.values())
+        return parser_of(self.components) is not None
+
+    @property
+    def tree_comparison(self) -> Trees | None:
+        """What the run's trees are compared with; None if it predicts none."""
+        parser = parser_of(self.components)
+        return None if parser is None else self.trees or self.components[parser].trees[0]
+
+    @property
+    def tree_annotator(self) -> str | None:
+        """The annotator whose trees the run's parses of the tests are compared with; None if there is none."""
+        if self.tree_comparison == "supervised":
+            return self.features.get("source", {}).get("trees")
+        return self.trees_by if self.tree_comparison == "induced" else None
 
     @property
     def parsed_tests(self) -> tuple[str, ...]:
-        """The tests that the system parses in addition to translating them."""
-        return self.tests if self.parses else ()
+        """The tests whose parses are scored: all, or none if there is nothing to compare them with."""
+        return self.tests if self.tree_annotator or self.tree_comparison == "chain" else ()
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The scores of the system: bleu; uas if it parses; gold.uas if there are gold treebanks for it."""
-        return ("bleu", *(["uas"] if self.parses else []), *(["gold.uas"] if self.gold else []))
+        """The scores of the system: bleu; uas if parses of tests are scored; gold.uas with gold treebanks for it."""
+        return ("bleu", *(["uas"] if self.parsed_tests else []), *(["gold.uas"] if self.gold else []))
 
     @property
     def parses_to_trees(self) -> bool:
-        """Whether the system learns to parse from trees, so that its parses can be compared with treebanks."""
+        """Whether the system learns to parse from trees."""
         return any(s.parses and "trees" in s.needs.get("source", ()) for s in self.components.values())
 
     def text_words(self, side: str) -> WordsSettings:
@@ -192,13 +216,18 @@ def run_to_json(run: RunSettings) -> dict[str, Any]:
 
 
 def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
-    """Build a run from plain values. Raises `UserError` if they are not valid."""
+    """Build a run from plain values. Raises `UserError` if they are not valid, or do not fit the base."""
+    if not isinstance(values, Mapping):
+        raise UserError(f"{where} must be a mapping of settings, not {values!r}.")
+    base = values.get("base")
+    if not isinstance(base, str):
+        raise UserError(f"{where}: base must be the name of a base model ({', '.join(sorted(BASES))}), not {base!r}.")
     sections: dict[str, Any] = {}
     for section, settings_of in (("components", component_settings), ("transforms", transform_settings)):
         entries = values.get(section)
         if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
             raise UserError(f"{where}: {section} must be a mapping of names to settings, not {entries!r}.")
         sections[section] = {name: settings_of(name, entry, where=where) for name, entry in entries.items()}
-    base = BASES.find(str(values.get("base")), where=f"{where}: base")
-    sections["model"] = build(base, values.get("model", {}), where=f"{where}: model")
+    sections["model"] = build(BASES.find(base, where=f"{where}: base"), values.get("model"), where=f"{where}: model")
+    check_composition(sections["components"], base, sections["model"], where=where)
     return build(RunSettings, {**values, **sections}, where=where)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 from nmtcore.config.datasets import DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import FilterSettings
@@ -78,20 +79,24 @@ class ScoringSettings:
     """The splits that have parses."""
     evaluation: EvaluationSettings
     """Settings of evaluation."""
+    trees: Trees | None
+    """What the trees are compared with; None: there are none."""
 
     @classmethod
     def of_tests(cls, run: RunSettings) -> "ScoringSettings":
         """Select the settings that scoring the tests of a run depends on."""
-        return cls(**_run_names(run), splits=run.tests, parsed=run.parsed_tests, evaluation=run.evaluation)
+        return cls(**_run_settings(run), splits=run.tests, parsed=run.parsed_tests)
 
     @classmethod
     def of_gold(cls, run: RunSettings) -> "ScoringSettings":
         """Select the settings that scoring the parses of a run's gold treebanks depends on."""
-        return cls(**_run_names(run), splits=run.gold, parsed=run.gold, evaluation=run.evaluation)
+        return cls(**_run_settings(run), splits=run.gold, parsed=run.gold)
 
 
-def _run_names(run: RunSettings) -> dict[str, Any]:
-    return {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
+def _run_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the names of a run, and what its scores depend on in the tests and the treebanks alike."""
+    names = {key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")}
+    return {**names, "evaluation": run.evaluation, "trees": run.tree_comparison}
 
 
 def _read_settings(corpus: CorpusSettings) -> CorpusSettings:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import Trees
 from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.segmentation import SegmentationSettings
@@ -22,6 +23,9 @@ class SystemSettings:
     """A sentence that says what the system is."""
     components: Annotated[dict[str, dict[str, Any]], PartsOf(COMPONENTS)] = field(default_factory=dict)
     """Components by name, in the order in which the model calls them; a component's kind is its name or its `kind`."""
+    trees: Trees | None = None
+    """What its trees are compared with. supervised: the trees of the parser that it learned from, and gold treebanks;
+    chain: the previous word; induced: gold treebanks, as in grammar induction. null: the default of its components."""
     model: Annotated[dict[str, Any], PartOfOne(BASES)] = field(default_factory=dict)
     """Changes of the model."""
     training: Annotated[dict[str, Any], PartOf(TrainingSettings)] = field(default_factory=dict)

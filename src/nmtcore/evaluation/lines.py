@@ -4,19 +4,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from nmtcore.evaluation.induction import BASELINES, MEASURES
+
 
 def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
     """Format a run's `scores.json` or `gold.json` as one line per test split; `folder` is the run's folder.
 
     For example `results/smoke/demo_en2de/depparse_l1/seed1 test: BLEU 12.3, chrF 40.1, UAS 86.5 (500 sentences)`. UAS
-    is that of the argmax.
+    is that of the argmax. Induced trees have one line per split and method, baselines included.
     """
     groups = [scores[key] for key in ("bleu", "uas", "gold.uas") if key in scores]
     lines = []
     for split in tests_of(groups[0]):
-        metrics = [text for group in groups for text in _format_metrics(group[split], "{:.1f}".format)]
-        counts = groups[0][split].get("argmax", groups[0][split])
-        lines.append(f"{folder} {split}: {', '.join(metrics)} ({counts['sentences']:,} sentences)")
+        for name, first in _shown_on_a_line(groups[0][split]).items():
+            others = [group[split] for group in groups[1:]]
+            metrics = [text for scores in (first, *others) for text in _format_metrics(scores, "{:.1f}".format)]
+            counts = first.get("argmax", first)
+            lines.append(f"{folder} {split}{name}: {', '.join(metrics)} ({counts['sentences']:,} sentences)")
     return lines
 
 
@@ -25,8 +29,9 @@ def summary_lines(summary: Mapping[str, Any], path: Path) -> list[str]:
     seeds, splits = summary["seeds"], summary["splits"]
     seeds_text = f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
     return [
-        f"{path} {split}: {', '.join(_format_metrics(splits[split], spread))} ({seeds_text})"
+        f"{path} {split}{name}: {', '.join(_format_metrics(scores, spread))} ({seeds_text})"
         for split in tests_of(splits)
+        for name, scores in _shown_on_a_line(splits[split]).items()
     ]
 
 
@@ -40,7 +45,19 @@ def tests_of(splits: Mapping[str, Any]) -> list[str]:
     return [split for split in splits if split != "dev"]
 
 
+def _shown_on_a_line(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the scores of a split that have a line of their own, by the text that follows the split's name."""
+    if scores.keys() >= BASELINES:
+        return {f", {method.replace('_', ' ')}": values for method, values in scores.items()}
+    return {"": scores}
+
+
 def _format_metrics(scores: Mapping[str, Any], format_value: Callable[[Any], str]) -> list[str]:
-    """Format the metrics of a split; UAS is None if no words were compared."""
-    values = {"BLEU": scores["bleu"], "chrF": scores["chrf"]} if "bleu" in scores else {"UAS": scores["argmax"]["uas"]}
+    """Format the metrics of a split; attachment scores are None if no words were compared."""
+    if "bleu" in scores:
+        values = {"BLEU": scores["bleu"], "chrF": scores["chrf"]}
+    elif "argmax" in scores:
+        values = {"UAS": scores["argmax"]["uas"]}
+    else:
+        values = {name: scores[measure] for measure, name in MEASURES.items()}
     return [f"{name} {'n/a' if value is None else format_value(value)}" for name, value in values.items()]

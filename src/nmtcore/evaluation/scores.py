@@ -8,6 +8,7 @@ from typing import Any, Literal
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.lines import run_lines
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.parse_files import TREE_METHODS
@@ -24,6 +25,8 @@ class OutputFiles:
     """Text or tokens like the translations, with the original capitals."""
     parses: Path
     """`PARSE_SCHEMA`; exists only if the system parses."""
+    untrained_parses: Path
+    """The same by the untrained model; exists only in the folder `gold` of systems whose trees are induced."""
 
 
 def output_files(folder: Path, split: str) -> OutputFiles:
@@ -32,6 +35,7 @@ def output_files(folder: Path, split: str) -> OutputFiles:
         translations=folder / file_name("translations", split=split),
         references=folder / file_name("references", split=split),
         parses=folder / file_name("parses", split=split),
+        untrained_parses=folder / file_name("untrained_parses", split=split),
     )
 
 
@@ -43,10 +47,10 @@ def score_tests(
     trees: Mapping[str, Path],
     scores: Path,
 ) -> list[str]:
-    """Score the translations and, if the system parses, the parses of every test split; return the scores as lines.
+    """Score the translations of every test split, and the parses of `settings.parsed`; return the scores as lines.
 
-    Writes bleu, and uas if the system parses, by split to `scores` (JSON). `corpora` and `trees` (empty for
-    `diagonalparse`) are the files, by split, with which parses are compared.
+    Writes bleu, and uas if parses are scored, by split to `scores` (JSON). `corpora` and `trees` (empty for a chain)
+    are the files, by split, with which parses are compared.
     """
     files = {split: output_files(hypotheses, split) for split in settings.splits}
     values: dict[str, Any] = {"bleu": {}}
@@ -72,13 +76,16 @@ def score_gold(
 ) -> list[str]:
     """Score the parses of a run's gold treebanks against the treebanks' `trees`; return the scores as lines.
 
-    Writes gold.uas by split to `scores` (JSON).
+    Writes gold.uas by split to `scores` (JSON): the result of `score_parses` or, if trees are induced, of
+    `score_induced`.
     """
-    roots = settings.evaluation.roots
-    values = {
-        split: score_parses(output_files(parses, split).parses, corpora[split], trees[split], roots=roots)
-        for split in settings.parsed
-    }
+    values = {}
+    for split in settings.parsed:
+        files = output_files(parses, split)
+        if settings.trees == "induced":
+            values[split] = score_induced(files, corpora[split], trees[split])
+        else:
+            values[split] = score_parses(files.parses, corpora[split], trees[split], roots=settings.evaluation.roots)
     return _write_scores(settings, {"gold.uas": values}, scores)
 
 
@@ -109,3 +116,22 @@ def score_parses(
         marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
         methods |= {"spanning_tree": TREE_METHODS[roots], "one_root": "one_root", "many_roots": "many_roots"}
     return {name: attachment([row[method] for row in predicted], gold, marks) for name, method in methods.items()}
+
+
+def score_induced(files: OutputFiles, corpus: Path, trees: Path) -> dict[str, Any]:
+    """Score the induced trees of a treebank, with one root, as `score_induction` does.
+
+    `spanning_tree` is the trained model's, `untrained` that of the same model before training.
+    """
+    paths = {"spanning_tree": files.parses, "untrained": files.untrained_parses}
+    predicted = {
+        name: [row["one_root"] for row in read_rows(path, columns=["one_root"])] for name, path in paths.items()
+    }
+    sentences = len(predicted["spanning_tree"])
+    words = (row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=sentences))
+    rows = read_rows(trees, columns=["head", "upos"], stop=sentences)
+    gold = [
+        None if row["head"] is None else gold_tree(row["head"], sentence, row["upos"])
+        for sentence, row in zip(words, rows, strict=True)
+    ]
+    return score_induction(gold, predicted)

@@ -11,10 +11,13 @@ from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.output import TextOutput
 from nmtcore.files import write_lines
-from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.bundle import Bundle, load_bundle, to_device
 from nmtcore.inference.parse import parse_examples
 from nmtcore.inference.parse_files import write_parses
+from nmtcore.inference.sentence_batches import device_of
 from nmtcore.inference.translate import translate_and_parse
+from nmtcore.model.base import TranslationModel
+from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
 
 
@@ -48,12 +51,29 @@ def translate_tests(
 
 
 def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, device: str, threads: int) -> None:
-    """Parse every gold treebank of a run in one process, and write {split}.parquet into the folder `parses`."""
+    """Parse every gold treebank of a run in one process, and write the parses of `output_files` into a folder.
+
+    If the run's trees are induced, its untrained model parses the treebanks as well.
+    """
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
+    models = {"parses": bundle.model}
+    if run.tree_comparison == "induced":
+        models["untrained_parses"] = untrained_model(bundle, run.seed)
     with explain_os_errors(parses):
         parses.mkdir(parents=True, exist_ok=True)
     for split in run.gold:
         examples = load_sources(run, bundle.transforms, features, split)
-        trees = parse_examples(bundle.model, examples, batch_sentences=run.decoding.batch_sentences)
-        write_parses(output_files(parses, split).parses, examples.id, trees)
+        files = output_files(parses, split)
+        for file_type, parser in models.items():
+            trees = parse_examples(parser, examples, batch_sentences=run.decoding.batch_sentences)
+            write_parses(getattr(files, file_type), examples.id, trees)
+
+
+def untrained_model(bundle: Bundle, seed: int) -> TranslationModel:
+    """Build the model of a bundle as it was before training with a seed, unless it started from another model."""
+    sizes = {"source_size": len(bundle.source_vocabulary), "target_size": len(bundle.target_vocabulary)}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = build_model(bundle.run, **sizes, labels=bundle.labels or None)
+    return to_device(model, device_of(bundle.model)).eval()

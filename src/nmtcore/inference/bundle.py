@@ -230,9 +230,14 @@ def load_initial_weights(model: TranslationModel, folder: Path, *, run: RunSetti
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, and `segmentation` is the folder of its vocabularies. Raises `UserError` if
-    shapes or vocabularies differ.
+    bases, shapes or vocabularies differ.
     """
     _checked_files(folder)
+    base = read_json(folder / "run.json").get("base")
+    if base != run.base:
+        raise UserError(
+            f"The model in {folder} has the base {base}, not {run.base}, so its weights do not fit: train it again."
+        )
     for side, vocabulary in run_vocabularies(run, segmentation).items():
         if Vocabulary.load(folder / file_name("vocabulary", side=side)) != vocabulary:
             raise UserError(

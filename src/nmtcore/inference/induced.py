@@ -12,14 +12,9 @@ from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_of
 from nmtcore.inference.parse_files import Parse, ParseMethod
 from nmtcore.inference.sentence_batches import USE_CPU, map_batches
-from nmtcore.model.pooling import pool_words
+from nmtcore.model.pooling import pool_words, with_root_scores
 
 _OTHER_SYSTEMS = "Use a model of another system, for example sa_nmt_shared, which parses without --attention."
-
-
-def _with_root(scores_WW: np.ndarray) -> np.ndarray:
-    """Add a column of root scores: the score of each word (a row) as its own head. Returns (W, 1 + W)."""
-    return np.column_stack([np.diagonal(scores_WW), scores_WW])
 
 
 def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
@@ -48,7 +43,7 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
             words_BS = torch.from_numpy(observed.words_BS).to(weights_BSS.device)
             scores_BWW = pool_words(weights_BSS, words_BS, count=max(counts)).cpu().numpy()
             sentences_WW = [scores_WW[:count, :count] for scores_WW, count in zip(scores_BWW, counts, strict=True)]
-            return [parse_of(_with_root(scores_WW), to_root=True, methods=methods) for scores_WW in sentences_WW]
+            return [parse_of(with_root_scores(scores_WW), to_root=True, methods=methods) for scores_WW in sentences_WW]
 
         batches = list(bounded_batches(examples.source.ids.lengths))
         parses = map_batches(bundle.model, batches, parse_batch, advice=USE_CPU)

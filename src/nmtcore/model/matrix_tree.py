@@ -42,6 +42,14 @@ number, about `exp(spread)` times the number of words squared, is far from overf
 _NEVER = float("-inf")
 
 
+class ScoresNotFinite(ValueError):
+    """Scores of trees that are infinite or not numbers, in sentence `row` of a batch."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(f"sentence {row} of the batch has scores of trees that are infinite or not numbers")
+        self.row = row
+
+
 def tree_marginals(scores_BSS: Tensor, nodes_BS: Tensor, *, roots: Roots = "one") -> tuple[Tensor, Tensor]:
     """Compute the probability of every edge, and the logarithm of the sum over all trees: (B, S, S) and (B,).
 
@@ -50,7 +58,7 @@ def tree_marginals(scores_BSS: Tensor, nodes_BS: Tensor, *, roots: Roots = "one"
     out like the scores and are 0 outside the words; each word's column sums to one. A sentence without words has the
     log-partition 0. The results are differentiable once, in the scores' precision, but at least fp32.
 
-    Raises `ValueError` if a score between words, or of the root, is infinite or not a number.
+    Raises `ScoresNotFinite` if a score between words, or of the root, is infinite or not a number.
     """
     if not scores_BSS.numel():
         return scores_BSS, scores_BSS.sum((1, 2))
@@ -134,8 +142,7 @@ class _Scores:
         spread_B = -log_BSS.masked_fill(~pairs_BSS, 0.0).flatten(1).amin(1)
         wrong_B = ~spread_B.isfinite()
         if wrong_B.any():
-            row = int(wrong_B.nonzero()[0, 0])
-            raise ValueError(f"sentence {row} of the batch has scores of trees that are infinite or not numbers")
+            raise ScoresNotFinite(int(wrong_B.nonzero()[0, 0]))
         return cls(log_BSS=log_BSS, nodes_BS=nodes_BS, roots=roots, subtracted_B=subtracted_B, spread_B=spread_B)
 
     def select(self, rows: Tensor) -> "_Scores":

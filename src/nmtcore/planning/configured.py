@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from nmtcore.config.components.base import Trees
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -39,13 +40,18 @@ def _list_systems(systems: list[str]) -> str:
     return f"{', '.join(systems)} {'is' if len(systems) == 1 else 'are'}"
 
 
-def configured_scores(project: Project, *, runs: Iterable[RunSettings], score: str | None = None) -> list[str]:
-    """List the summaries of the runs' systems: of all scores, or of one score."""
+def configured_scores(
+    project: Project, *, runs: Iterable[RunSettings], score: str | None = None, trees: Trees | None = None
+) -> list[str]:
+    """List the summaries of the runs' systems: of all scores, or of one score.
+
+    `trees` selects the systems whose trees are compared in this way.
+    """
     summaries = [
         project.layout.path("summary", scale=run.scale, dataset=run.dataset, system=run.system, score=own_score)
         for run in runs
         for own_score in run.scores
-        if score in (None, own_score)
+        if score in (None, own_score) and trees in (None, run.tree_comparison)
     ]
     return list(dict.fromkeys(summaries))  # a system has one run per seed
 

@@ -17,14 +17,14 @@ def pair_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
 
 
 def tree_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
-    """List the trees that a run's own parses of some splits are compared with; none if the run reads no trees."""
-    annotator = run.features.get("source", {}).get("trees")
-    if annotator is None:
-        return []
-    annotators = {split: run.gold_annotator if split in run.gold else annotator for split in getattr(run, splits)}
+    """List the trees that a run's own parses of some splits are compared with, where there are any."""
+    annotators = {
+        split: run.gold_annotator if split in run.gold else run.tree_annotator for split in getattr(run, splits)
+    }
     return [
         project.layout.path("annotation", dataset=run.dataset, annotator=name, split=split, side="source")
         for split, name in annotators.items()
+        if name is not None
     ]
 
 

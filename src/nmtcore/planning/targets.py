@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
@@ -100,7 +101,7 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
         if not run.parses:
             raise UserError(f"{target}: {system} predicts no trees, so it does not parse treebanks.")
         if not run.gold:
-            raise UserError(f"{target}: {dataset} has no gold treebank (a split gold_NAME) for {system} to parse.")
+            raise UserError(f"{target}: {_missing_trees(run, 'gold.uas')}")
 
 
 def _check_score(project: Project, dataset: str, name: str, scale: str, target: str) -> None:
@@ -114,7 +115,25 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     if score != "bleu" and not run.parses:
         raise UserError(f"{target}: {system} predicts no trees, so it has no attachment score; ask for its .bleu.")
     if score not in run.scores:
-        raise UserError(
-            f"{target}: {dataset} has no gold treebank (a split gold_NAME) to compare {system} with; ask for its .uas, "
-            "which compares it with the trees of a parser."
+        raise UserError(f"{target}: {_missing_trees(run, score)} Ask for {_alternatives(run)}.")
+
+
+def _missing_trees(run: RunSettings, score: str) -> str:
+    """Say which trees are missing for an attachment score of a run that parses."""
+    if score == "uas":
+        return (
+            f"{run.system} learns its trees from no parser, and {run.dataset} names none to compare them with "
+            "(`syntax: {source: {dependencies: NAME}}`)."
         )
+    if run.tree_comparison == "chain":
+        return f"{run.system} predicts chains of previous words, which are not compared with gold trees."
+    return f"{run.dataset} has no gold treebank (a split gold_NAME) to compare {run.system} with."
+
+
+def _alternatives(run: RunSettings) -> str:
+    """Name the scores that a run has instead of the one that was asked for, with what they compare."""
+    compared = {"uas": "the trees of a parser", "gold.uas": "gold trees"}
+    if run.tree_comparison == "chain":
+        compared["uas"] = "the chain of previous words"
+    others = [f"its .{score}, which compares it with {compared[score]}" for score in run.scores if score in compared]
+    return " or ".join(others) or "its .bleu"

@@ -10,14 +10,15 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.evaluation.lines import spread, tests_of
 from nmtcore.files import read_json, read_lines, write_json, write_text
 from nmtcore.layout import Layout
+from nmtcore.reporting.induction_table import induction_entries, induction_table
 from nmtcore.reporting.markdown import markdown_table
 from nmtcore.training.history import TRANSLATION_LOSS
 from nmtcore.training.progress import duration
 
 _NOTES = """
 Scale {scale}, seeds {seeds}; mean over seeds, and standard deviation if there are several. UAS: heads by the argmax of
-the supervised attention row, and by the maximum spanning tree, compared with the parser's trees (for a diagonalparse
-system: with the previous word), punctuation included. Loss: translation loss per target token, with label smoothing and
+each word's scores, and by the maximum spanning tree, compared with the parser's trees (for a diagonalparse system: with
+the previous word), punctuation included. Loss: translation loss per target token, with label smoothing and
 without the losses of components, in the first and last line of the training log; empty without training pairs. (The
 transform parsing_task puts linearised parses under the same loss.) Tokens/s: target tokens without padding, median over
 the log's lines. Time: training time.
@@ -25,16 +26,26 @@ the log's lines. Time: training time.
 
 
 def write_system_table(
-    *, bleu: Sequence[Path], uas: Sequence[Path], histories: Sequence[Path], layout: Layout, json: Path, table: Path
+    *,
+    bleu: Sequence[Path],
+    uas: Sequence[Path],
+    induced: Sequence[Path] = (),
+    histories: Sequence[Path],
+    layout: Layout,
+    json: Path,
+    table: Path,
 ) -> str:
     """Tabulate systems, one row per system and test split, as JSON and Markdown; return the Markdown.
+
+    A second table has the accuracy of induced trees.
 
     Args:
         bleu: `{dataset}/{system}.bleu` of every system.
         uas: `{dataset}/{system}.uas` of the systems that parse.
+        induced: `{dataset}/{system}.gold.uas` of the systems whose trees are induced.
         histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run.
         layout: names the data set and system of each history.
-        json: output, a list.
+        json: output, a list of the rows of the first table and of the `induction_entries`.
         table: output as Markdown.
     """
     heads = {_dataset_and_system(result): result for result in map(read_json, uas)}
@@ -47,13 +58,14 @@ def write_system_table(
         for result in results
         for split in tests_of(result["splits"])
     ]
-    write_json(json, entries)
+    trees = induction_entries(map(read_json, induced))
+    write_json(json, [*entries, *trees])
     header = [
         "data set", "system", "test", "BLEU", "chrF", "UAS", "UAS (tree)", "dev BLEU", "loss, first", "loss, last",
         "updates", "tokens/s", "time",
     ]  # fmt: skip
     notes = _NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, results[0]["seeds"])))
-    text = markdown_table(header, [_system_row(entry) for entry in entries], text=3) + notes
+    text = markdown_table(header, [_system_row(entry) for entry in entries], text=3) + notes + induction_table(trees)
     write_text(table, text)
     return text
 

@@ -7,7 +7,7 @@ To add a component: its settings in a file here (`PascalSettings`), one line in 
 from collections.abc import Mapping
 from typing import Any
 
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.base import ComponentSettings, Trees
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
@@ -47,6 +47,23 @@ weights that it records."""
 def component_settings(name: str, entry: Mapping[str, Any], *, where: str) -> ComponentSettings:
     """Build the settings of a system's component `name: {kind: ..., key: value...}`; `kind` defaults to the name."""
     return COMPONENTS.build_named(name, entry, where=f"{where}: components")
+
+
+def parser_of(components: Mapping[str, ComponentSettings]) -> str | None:
+    """Return the name of the component that predicts a system's trees, the first that can; None if none can."""
+    return next((name for name, settings in components.items() if settings.parses), None)
+
+
+def check_trees(trees: Trees | None, components: Mapping[str, ComponentSettings], *, where: str) -> None:
+    """Raise `UserError` if the trees of a system cannot be compared with what its key `trees` says."""
+    parser = parser_of(components)
+    if trees is None or (parser is not None and trees in components[parser].trees):
+        return
+    if parser is None:
+        raise UserError(f"{where}: trees: no component of the system predicts trees: write `trees: null`.")
+    raise UserError(
+        f"{where}: trees: the trees of {parser} cannot be '{trees}', only {' or '.join(components[parser].trees)}."
+    )
 
 
 def check_composition(components: Mapping[str, ComponentSettings], base: str, model: Any, *, where: str) -> None:

@@ -1,10 +1,18 @@
 """Base class of the settings of all components."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.transformer import TransformerSettings
+
+Trees = Literal["supervised", "chain", "induced"]
+"""What the trees of a system are compared with.
+
+supervised: the trees of the parser that the system learned from, and gold treebanks (attachment scores).
+chain: the previous word.
+induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a parser's trees if there are any.
+"""
 
 
 @settings_class
@@ -23,8 +31,13 @@ class ComponentSettings:
     needs_at_inference: ClassVar[bool] = True
     """Whether these features are also needed to translate new text, not only for training."""
 
-    parses: ClassVar[bool] = False
-    """Whether the component predicts a head for every source word (then there is a `.uas`)."""
+    trees: ClassVar[tuple[Trees, ...]] = ()
+    """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
+
+    @property
+    def parses(self) -> bool:
+        """Whether the component predicts a head for every source word."""
+        return bool(self.trees)
 
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""

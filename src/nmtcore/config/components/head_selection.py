@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.base import ComponentSettings, Trees
 from nmtcore.config.ranges import settings_class
 
 
@@ -11,7 +11,7 @@ class HeadSelectionSettings(ComponentSettings):
     """A distribution over the heads of every source token, learned from translation alone."""
 
     bases: ClassVar[tuple[str, ...]] = ("recurrent",)
-    parses: ClassVar[bool] = True
+    trees: ClassVar[tuple[Trees, ...]] = ("induced",)
 
     weights: Literal["tree", "flat"] = "tree"
     """tree: marginals over all dependency trees. flat: a softmax over the heads of each token."""

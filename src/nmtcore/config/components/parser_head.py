@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from nmtcore.config.components.base import ComponentSettings, claim_head
+from nmtcore.config.components.base import ComponentSettings, Trees, claim_head
 from nmtcore.config.ranges import HeadIndex, Index, NonNegative, settings_class
 from nmtcore.config.transformer import TransformerSettings
 
@@ -13,7 +13,7 @@ class ParserHeadSettings(ComponentSettings):
     """Base of the settings of encoder heads that are trained to parse."""
 
     needs_at_inference: ClassVar[bool] = False
-    parses: ClassVar[bool] = True
+    trees: ClassVar[tuple[Trees, ...]] = ("supervised", "induced")
 
     layer: Index
     """Encoder layer, counted from 0."""
@@ -44,3 +44,5 @@ class DepParseSettings(ParserHeadSettings):
 @settings_class
 class DiagonalParseSettings(ParserHeadSettings):
     """The control for `depparse`: a head that points from each word to the previous one (pham2018, section 6.3)."""
+
+    trees: ClassVar[tuple[Trees, ...]] = ("chain",)

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from nmtcore.config.components.base import ComponentSettings, claim_head
+from nmtcore.config.components.base import ComponentSettings, Trees, claim_head
 from nmtcore.config.ranges import HeadIndex, Index, settings_class
 from nmtcore.config.transformer import TransformerSettings
 
@@ -11,7 +11,7 @@ from nmtcore.config.transformer import TransformerSettings
 class TreeHeadSettings(ComponentSettings):
     """An encoder head that attends by the marginals of dependency trees, learned from translation alone."""
 
-    parses: ClassVar[bool] = True
+    trees: ClassVar[tuple[Trees, ...]] = ("induced",)
 
     layer: Index = 0
     """Encoder layer, counted from 0."""

@@ -15,6 +15,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, LabelVocabularies, Stack
 from nmtcore.model.components.parser_head import ParserHead
+from nmtcore.model.pooling import with_root_scores
 
 
 class Sisa(ParserHead):
@@ -76,7 +77,4 @@ class Sisa(ParserHead):
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Return the scores of being a root, which are the words' scores for themselves, and those of the words."""
-        scores_WW = log_SS[np.ix_(first_W, first_W)]
-        roots_W = scores_WW.diagonal().copy()
-        np.fill_diagonal(scores_WW, -np.inf)
-        return np.column_stack([roots_W, scores_WW])
+        return with_root_scores(log_SS[np.ix_(first_W, first_W)])

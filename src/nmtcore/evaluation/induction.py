@@ -1,0 +1,133 @@
+"""Grammar induction: accuracy of induced trees against gold trees, and baselines that know no syntax.
+
+As in tran2018 (section 6, Table 3): punctuation is not scored, nor are words whose gold head is the root, so that all
+systems and baselines are scored on the same words.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import is_punctuation
+from nmtcore.syntax.random_trees import random_trees
+from nmtcore.syntax.trees import HEAD_OF_ROOT
+
+MEASURES = {
+    "directed": "directed",
+    "undirected_gold_edges": "undirected over gold edges",
+    "undirected_predicted_edges": "undirected over predicted edges",
+}
+"""Percentages of the scored words, with their names in text.
+
+directed: the predicted head is the gold head. undirected_gold_edges: the predicted tree joins the word with its gold
+head, in either direction. undirected_predicted_edges: the gold tree joins the word with its predicted head; the
+published undirected accuracy of the baseline `left` comes out only in this way.
+"""
+
+BASELINES = frozenset({"left", "right", "random"})
+"""The names of the baselines among the scored trees."""
+
+RANDOM_TREES = 100
+"""Random trees per sentence; their scores are averaged."""
+
+RANDOM_SEED = 1
+"""Seed of the random trees, the same for all systems and seeds, so that they have the same baseline."""
+
+
+class GoldTree(NamedTuple):
+    """A gold tree and the words that are scored."""
+
+    heads_W: np.ndarray
+    """1-based, 0 = root."""
+    scored_W: np.ndarray
+    """True for words other than punctuation whose head is not the root."""
+
+
+def gold_tree(heads: Sequence[int], words: Sequence[str], upos: Sequence[str] | None) -> GoldTree:
+    """Make a gold tree; `is_punctuation` says which words are punctuation."""
+    heads_W = np.asarray(heads, dtype=np.int64)
+    return GoldTree(heads_W, (heads_W != HEAD_OF_ROOT) & ~np.asarray(is_punctuation(words, upos), dtype=bool))
+
+
+def score_induction(
+    gold: Sequence[GoldTree | None], predicted: dict[str, Iterable[Sequence[int]]]
+) -> dict[str, dict[str, Any]]:
+    """Score predicted trees, by name, and the baselines left, right and random: {name: {measure: percentage}}.
+
+    left: the head of every word is the next word, of the last one the root. right: the head is the previous word, of
+    the first one the root. Both chains include punctuation. random: the mean of `RANDOM_TREES` random trees per
+    sentence (`random_trees`).
+
+    A sentence without gold heads (None) is counted under nulls and otherwise ignored. Every entry also has the numbers
+    of sentences, words and scored_words (the same for all) and nulls. A percentage is None if no word is scored. Raises
+    `UserError` if the numbers of sentences, or of words in a sentence, differ.
+    """
+    counted = [tree for tree in gold if tree is not None]
+    scored = sum(int(tree.scored_W.sum()) for tree in counted)
+    counts = {
+        "sentences": len(counted),
+        "words": sum(len(tree.heads_W) for tree in counted),
+        "scored_words": scored,
+        "nulls": len(gold) - len(counted),
+    }
+    generator = np.random.default_rng(RANDOM_SEED)
+    lengths = [0 if tree is None else len(tree.heads_W) for tree in gold]
+    trees = {name: _checked(rows, gold, name) for name, rows in predicted.items()}
+    trees |= {
+        "left": (left_branching(length)[None] for length in lengths),
+        "right": (right_branching(length)[None] for length in lengths),
+        "random": (random_trees(length, RANDOM_TREES, generator) for length in lengths),
+    }
+    return {name: _percentages(gold, rows, scored) | counts for name, rows in trees.items()}
+
+
+def left_branching(words: int) -> np.ndarray:
+    """Return a chain in which the head of every word is the next word: (W,)."""
+    heads_W = np.arange(2, words + 2)
+    heads_W[words - 1 :] = HEAD_OF_ROOT
+    return heads_W
+
+
+def right_branching(words: int) -> np.ndarray:
+    """Return a chain in which the head of every word is the previous word: (W,)."""
+    return np.arange(words)
+
+
+def hits(heads_AW: np.ndarray, gold: GoldTree) -> np.ndarray:
+    """Count the scored words with a correct head by each of `MEASURES`: (A, 3), for A trees of one sentence."""
+    words_W = np.arange(1, len(gold.heads_W) + 1)
+    directed_AW = heads_AW == gold.heads_W
+    # Column 0 of the padded heads is the root's, which has no head: -1 is no word.
+    padded_AU = np.pad(heads_AW, ((0, 0), (1, 0)), constant_values=-1)
+    gold_child_AW = padded_AU[:, gold.heads_W] == words_W
+    gold_heads_U = np.concatenate([[-1], gold.heads_W])
+    predicted_child_AW = gold_heads_U[heads_AW] == words_W
+    correct = (directed_AW, directed_AW | gold_child_AW, directed_AW | predicted_child_AW)
+    return np.stack([correct_AW[:, gold.scored_W].sum(axis=1) for correct_AW in correct], axis=1)
+
+
+def _percentages(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray], scored: int) -> dict[str, float | None]:
+    """Average over the trees of each sentence, and sum over the sentences."""
+    totals = np.zeros(len(MEASURES))
+    for tree, heads_AW in zip(gold, trees, strict=True):
+        if tree is not None:
+            totals += hits(heads_AW, tree).mean(axis=0)
+    return {measure: 100 * float(n) / scored if scored else None for measure, n in zip(MEASURES, totals, strict=True)}
+
+
+def _checked(rows: Iterable[Sequence[int]], gold: Sequence[GoldTree | None], name: str) -> Iterator[np.ndarray]:
+    """Yield the predicted heads of every sentence as (1, W). Raises `UserError` if they do not fit the gold trees."""
+    parses = list(rows)
+    if len(parses) != len(gold):
+        raise UserError(
+            f"{len(parses)} parses ({name}) cannot be scored against {len(gold)} trees: the numbers must be equal."
+        )
+    for row, (heads, tree) in enumerate(zip(parses, gold, strict=True)):
+        if tree is not None and len(heads) != len(tree.heads_W):
+            raise UserError(
+                f"Sentence {row} (from 0): the parse ({name}) has {len(heads)} words, the tree {len(tree.heads_W)}: "
+                "score files of the same text."
+            )
+        yield np.asarray(heads, dtype=np.int64)[None]

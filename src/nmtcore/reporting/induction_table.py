@@ -1,0 +1,53 @@
+"""The accuracy of induced trees on gold treebanks, beside the baselines, as a part of the table of systems."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from nmtcore.evaluation.induction import BASELINES, MEASURES
+from nmtcore.evaluation.lines import spread
+from nmtcore.reporting.markdown import markdown_table
+
+_NOTES = """
+Induced trees: percentages of the words other than punctuation whose gold head is not the root. Directed: the head is
+right. Undirected: the predicted tree joins the word with its gold head (over gold edges), or the gold tree joins it
+with its predicted head (over predicted edges). left: the head is the next word; right: the previous one; random: the
+mean of 100 random trees per sentence; untrained: the same model with its initial weights.
+"""
+
+
+def induction_entries(summaries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """List the scores in the summaries `{system}.gold.uas` of systems whose trees are induced, by treebank."""
+    return [
+        {**{key: summary[key] for key in ("dataset", "system", "scale", "seeds")}, "treebank": treebank, "trees": trees}
+        for summary in summaries
+        for treebank, trees in summary["splits"].items()
+    ]
+
+
+def induction_table(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Tabulate `induction_entries`: for every treebank first the baselines, then all systems. Empty without entries."""
+    if not entries:
+        return ""
+    by_treebank = sorted(entries, key=_treebank)  # stable: systems stay in order
+    groups = groupby(by_treebank, key=_treebank)
+    rows = [row for treebank, group in groups for row in _treebank_rows(treebank, list(group))]
+    header = ["data set", "treebank", "trees", *MEASURES.values(), "words"]
+    return "\n" + markdown_table(header, rows, text=3) + _NOTES
+
+
+def _treebank(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return entry["dataset"], entry["treebank"]
+
+
+def _treebank_rows(treebank: tuple[str, str], entries: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
+    trees = entries[0]["trees"]
+    yield from ([*treebank, name, *_cells(scores)] for name, scores in trees.items() if name in BASELINES)
+    for entry in entries:
+        for name, suffix in (("untrained", ", untrained"), ("spanning_tree", "")):
+            yield [*treebank, entry["system"] + suffix, *_cells(entry["trees"][name])]
+
+
+def _cells(scores: Mapping[str, Any]) -> list[Any]:
+    percentages = [None if scores[measure] is None else spread(scores[measure]) for measure in MEASURES]
+    return [*percentages, round(scores["scored_words"]["mean"])]

@@ -1,0 +1,112 @@
+"""Accuracy of induced trees: plain loops as the oracle, and the baselines of real treebanks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmtcore.corpus.formats.conllu import parse_sentence, sentences
+from nmtcore.corpus.formats.rows import Input
+from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import is_punctuation
+from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, hits, score_induction
+from nmtcore.syntax.random_trees import random_trees
+
+
+def edges(heads):
+    """List the edges of a tree, without direction and without the root's."""
+    return [{word, head} for word, head in enumerate(heads, start=1) if head != 0]
+
+
+def loop_counts(predicted, gold, punctuation):
+    """Count the scored words, and those that are correct by each measure, by comparing edges."""
+    scored, correct = 0, [0, 0, 0]
+    for word, (head, gold_head, mark) in enumerate(zip(predicted, gold, punctuation, strict=True), start=1):
+        if mark or gold_head == 0:
+            continue
+        scored += 1
+        correct[0] += head == gold_head
+        correct[1] += {word, gold_head} in edges(predicted)
+        correct[2] += head != 0 and {word, head} in edges(gold)
+    return scored, correct
+
+
+def test_hits_are_those_of_a_loop_over_edges():
+    random = np.random.default_rng(3)
+    for words in (1, 2, 3, 5, 9, 20):
+        for _ in range(20):
+            predicted, gold = random_trees(words, 2, random)
+            upos = random.choice(["X", "PUNCT"], size=words, p=[0.8, 0.2]).tolist()
+            tree = gold_tree(gold.tolist(), ["x"] * words, upos)
+            scored, correct = loop_counts(predicted.tolist(), gold.tolist(), [tag == "PUNCT" for tag in upos])
+            assert tree.scored_W.sum() == scored
+            assert hits(predicted[None], tree).tolist() == [correct]
+
+
+def tree(*heads, punctuation=()):
+    upos = ["PUNCT" if word in punctuation else "X" for word in range(1, len(heads) + 1)]
+    return gold_tree(heads, ["x"] * len(heads), upos)
+
+
+def test_scores_of_a_small_treebank():
+    # 1 <- 2 -> 3, 2 -> 4 (punctuation); then a sentence without a gold tree, and one with the root alone.
+    gold = [tree(2, 0, 2, 2, punctuation=[4]), None, tree(0)]
+    scores = score_induction(gold, {"mine": [[0, 1, 1, 3], [1, 2], [0]]})
+    assert list(scores) == ["mine", "left", "right", "random"]
+    assert scores.keys() > BASELINES
+    # Word 1: its gold head 2 is its child. Word 3: neither 3-2 is predicted nor 3-1 gold.
+    assert [scores["mine"][measure] for measure in MEASURES] == [0, 50, 0]
+    assert [scores["left"][measure] for measure in MEASURES] == [50, 100, 50]
+    assert [scores["right"][measure] for measure in MEASURES] == [50, 100, 50]
+    counts = {"sentences": 2, "words": 5, "scored_words": 2, "nulls": 1}
+    for values in scores.values():
+        assert {key: values[key] for key in counts} == counts
+
+
+def test_random_trees_have_the_same_scores_for_all_systems():
+    gold = [tree(2, 0, 2, 3), None, tree(3, 3, 0)]
+    first = score_induction(gold, {})["random"]
+    again = score_induction(gold, {"mine": [[0, 1, 2, 3], [0], [0, 1, 2]]})["random"]
+    assert first == again
+    # Any of n-1 other words, or the root, is the head; each edge of a random tree is in it with probability 2/n.
+    many = score_induction([tree(2, 0, 2, 3)] * 300, {})["random"]
+    assert many["undirected_gold_edges"] == pytest.approx(50, abs=1)
+    assert many["directed"] == pytest.approx(25, abs=1)
+
+
+def test_nothing_to_score_gives_no_percentage():
+    for gold in ([], [None], [tree(0)], [tree()], [tree(0, 1, punctuation=[2])]):
+        scores = score_induction(gold, {})
+        assert all(values[measure] is None for values in scores.values() for measure in MEASURES)
+        assert scores["left"]["scored_words"] == 0
+
+
+def test_parses_that_do_not_fit_the_treebank_are_refused():
+    gold = [tree(0, 1), tree(0)]
+    with pytest.raises(UserError, match=r"1 parses \(untrained\) cannot be scored against 2 trees"):
+        score_induction(gold, {"untrained": [[0, 1]]})
+    with pytest.raises(UserError, match=r"Sentence 1 \(from 0\): the parse \(mine\) has 2 words, the tree 1"):
+        score_induction(gold, {"mine": [[0, 1], [0, 1]]})
+
+
+@pytest.mark.parametrize(
+    ("treebank", "left", "right"),
+    [("en_ewt_test", [34.1, 41.4, 40.5], [7.3, 41.4, 36.4])],
+)
+def test_branching_baselines_of_real_treebanks(treebank, left, right, shared: Path):
+    sides = [
+        parse_sentence(piece, surface=False)
+        for piece in sentences(Input(shared / "data" / "ud" / f"{treebank}.conllu", None))
+    ]
+    gold = [gold_tree(side.annotation.head, side.words, side.annotation.upos) for side in sides]
+    scores = score_induction(gold, {})
+    for name, expected in (("left", left), ("right", right)):
+        assert [round(scores[name][measure], 1) for measure in MEASURES] == expected
+    for name, chain in (("left", lambda n: [*range(2, n + 1), 0]), ("right", lambda n: range(n))):
+        totals = np.zeros(4)
+        for side in sides:
+            words = len(side.words)
+            marks = is_punctuation(side.words, side.annotation.upos)
+            scored, correct = loop_counts(list(chain(words)), side.annotation.head, marks)
+            totals += [scored, *correct]
+        assert [scores[name][measure] for measure in MEASURES] == pytest.approx((100 * totals[1:] / totals[0]).tolist())
