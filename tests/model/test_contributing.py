@@ -37,6 +37,6 @@ def test_the_system_of_the_example_can_be_planned(modules, root, tmp_path):
     (entry,) = SYSTEM.findall((root / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     systems = tmp_path / "config/systems/mine.yaml"
     systems.parent.mkdir(parents=True)
-    systems.write_text(f"root_vector: {entry}", encoding="utf-8")
-    run = Project([tmp_path / "config", root / "config"], {}).run("demo_en2de", "root_vector", "smoke", 1)
+    systems.write_text(f"example: {entry}", encoding="utf-8")
+    run = Project([tmp_path / "config", root / "config"], {}).run("demo_en2de", "example", "smoke", 1)
     assert run.components == {"root_vector": modules[0].RootVectorSettings()}

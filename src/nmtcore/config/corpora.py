@@ -50,7 +50,7 @@ class FileSettings:
     mirrors: tuple[MirrorSettings, ...] = ()
     """Other addresses of the same text."""
     manual: str | None = None
-    """A sentence that says where to get a file that cannot be downloaded; it belongs into the `manual` folder."""
+    """A sentence that says where to get a file that cannot be downloaded; it belongs in the `manual` folder."""
 
     def __post_init__(self) -> None:
         if self.path is not None:

@@ -1,4 +1,4 @@
-"""Parts of settings: mappings in a file that are checked at once and become settings only when layers are merged."""
+"""Parts of settings: mappings in a file that are checked when it is read, and built when layers are merged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,12 +40,12 @@ class PartsOf(Check):
 
 
 def check_part(cls: type, values: Mapping[str, Any], *, where: str) -> None:
-    """Check some of the settings of `cls`: their keys, types and ranges, but not what one key demands of another."""
+    """Check some of the settings of `cls`: their keys, types and ranges, but not dependencies between keys."""
     check_keys(cls, values, where=where)
     for key, value in values.items():
-        hint, place = hints_of(cls)[key], f"{where}: {key}"
+        hint, where_key = hints_of(cls)[key], f"{where}: {key}"
         inner = settings_class_in(hint)
         if inner and isinstance(value, Mapping):
-            check_part(inner, value, where=place)
+            check_part(inner, value, where=where_key)
         else:
-            convert(value, hint, where=place)
+            convert(value, hint, where=where_key)

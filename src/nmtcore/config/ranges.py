@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """The numbers that a setting may have; infinity and NaN never belong to them."""
+    """A range of numbers; infinity and NaN are outside every range."""
 
     least: float | None = None
     most: float | None = None
@@ -51,7 +51,7 @@ HeadCount = Annotated[int, Range(least=1, most=1024)]
 HeadIndex = Annotated[int, Range(least=-1024, most=1023)]
 """A head of a layer, counted from 0; a negative one counts from the end."""
 Beam = Annotated[int, Range(least=1, most=1000)]
-"""The number of live hypotheses per sentence. Each holds a decoder state, so that thousands fit into no memory."""
+"""The number of live hypotheses per sentence. Each needs its own decoder state, so thousands do not fit in memory."""
 Seed = Annotated[int, Range(least=0, most=2**32 - 1)]
 """A seed that torch, NumPy and Python's `random` all take."""
 Positive = Annotated[float, Range(above=0)]

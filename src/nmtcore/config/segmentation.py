@@ -24,7 +24,7 @@ class WordsSettings:
 
 @settings_class
 class SegmentationSettings:
-    """Segmentation of words into subwords. Its name holds all settings, so a name means one segmentation."""
+    """Segmentation of words into subwords. Its name contains all settings, so names are unambiguous."""
 
     kind: Literal["words", "bpe"]
     """words: no subwords, a vocabulary of whole words; bpe: byte pair encoding."""

@@ -1,4 +1,4 @@
-"""Settings of training and decoding: what a recipe holds."""
+"""Settings of training and decoding."""
 
 from dataclasses import field
 from typing import Annotated, Literal
@@ -127,7 +127,7 @@ class TrainingSettings:
 class TreebankSettings:
     """Training on the data set's training treebanks (`treebank_...` splits).
 
-    Each update sees a batch of their sentences, and the heads that parse learn from these alone.
+    Each update sees a batch of their sentences, and only these sentences train the heads that parse.
     """
 
     pairs: bool = True

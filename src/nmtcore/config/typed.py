@@ -15,11 +15,11 @@ from nmtcore.errors import UserError
 T = TypeVar("T")
 
 _SYNONYMS = {"gpu": "cuda", "cuda": "cuda"}
-"""Other words for valid names, in small letters and without what follows a colon ("gpu:0")."""
+"""Valid names for other words in small letters, without a colon and number (`gpu:0`)."""
 
 
 class Check:
-    """Base of what checks values with a certain type hint: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`."""
+    """Base class of checks that are part of a type hint: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`."""
 
     def check(self, value: Any, *, where: str) -> None:
         """Raise a `UserError` if the value is wrong."""
