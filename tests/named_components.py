@@ -6,12 +6,12 @@ from nmtcore.config.components import COMPONENTS, ComponentSettings
 
 
 def by_name(*settings: ComponentSettings) -> dict[str, ComponentSettings]:
-    """Name components after their kinds (a test's own after their class); a second one of a kind is KIND_2."""
+    """Give components their registered names, or a test's own those of their classes; the second is NAME_2."""
     seen: Counter[str] = Counter()
     named = {}
     for component in settings:
-        own = type(component) not in COMPONENTS.values()
-        kind = type(component).__name__.lower() if own else COMPONENTS.name_of(component)
-        seen[kind] += 1
-        named[kind if seen[kind] == 1 else f"{kind}_{seen[kind]}"] = component
+        registered = type(component) in COMPONENTS.values()
+        name = COMPONENTS.name_of(component) if registered else type(component).__name__.lower()
+        seen[name] += 1
+        named[name if seen[name] == 1 else f"{name}_{seen[name]}"] = component
     return named
