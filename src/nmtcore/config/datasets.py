@@ -61,6 +61,9 @@ class PublishedSettings:
     """Where the paper gives them (Table 1)."""
 
 
+REQUIRED_SPLITS = ("train", "dev")
+"""The splits that every data set has."""
+
 GOLD = "gold_"
 """Prefix of splits that are treebanks to compare parsers with; nothing in them is translated."""
 
@@ -121,9 +124,9 @@ class DatasetSettings:
     """Changes of the recipe's `decoding`."""
 
     def __post_init__(self) -> None:
-        for required in ("train", "dev"):
-            if required not in self.splits:
-                raise ValueError(f"splits lacks '{required}'")
+        for split in REQUIRED_SPLITS:
+            if split not in self.splits:
+                raise ValueError(f"splits lacks '{split}'")
         if self.main_test not in self.splits:
             raise ValueError(f"main_test '{self.main_test}' is not one of its splits ({', '.join(self.splits)})")
         for split, parts in self.splits.items():

@@ -4,7 +4,7 @@ import dataclasses
 
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.corpora import SIDES, CorpusSettings, FileSettings, PartSettings
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import REQUIRED_SPLITS, DatasetSettings
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, FormatOptions
 from nmtcore.config.ranges import hints_of
@@ -30,7 +30,8 @@ def splits_form(schemas: Schemas, part: bool) -> Schema:
     """Give the schema of splits by name: each is a corpus, rows of a corpus, or a list of these."""
     items = [{"type": "string"}, schemas.of_class(PartSettings)]
     single = [{"type": "string"}, schemas.of_class(PartSettings, part=part)]
-    return _by_name({"anyOf": [*single, {"type": "array", "items": {"anyOf": items}}]})
+    splits = _by_name({"anyOf": [*single, {"type": "array", "items": {"anyOf": items}}]})
+    return splits | ({} if part else {"required": list(REQUIRED_SPLITS)})
 
 
 def words_form(schemas: Schemas, part: bool) -> Schema:

@@ -105,7 +105,8 @@ def registry_table(registry: Registry, base: type) -> str:
 
 def _markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    escaped = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
 
 
 def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
