@@ -142,16 +142,19 @@ def test_public_names_are_unique():
     assert {name: files for name, files in modules.items() if len(files) > 1} == {}
 
 
-def test_the_letters_of_suffixes_are_in_the_legend():
-    letters = set(LEGEND.findall(nmtcore.__doc__))
-    assert letters
-    faults = []
-    for path in PACKAGE:
-        for name, line in sorted(identifiers(ast.parse(text_of(path))), key=lambda item: item[1]):
-            suffix = SUFFIX.search(name)
-            if suffix and not set(filter(str.isalpha, suffix.group(1))) <= letters:
-                faults.append(at(path, line, name))
-    assert not faults, "\n".join(faults)
+def test_the_legend_has_the_letters_of_all_suffixes():
+    """Of names of arrays in the package, and no others."""
+    used = {
+        letter: at(path, line, name)
+        for path in PACKAGE
+        for name, line in identifiers(ast.parse(text_of(path)))
+        if (suffix := SUFFIX.search(name))
+        for letter in filter(str.isalpha, suffix.group(1))
+    }
+    letters = LEGEND.findall(nmtcore.__doc__)
+    assert letters == sorted(set(letters))
+    assert {letter: place for letter, place in used.items() if letter not in letters} == {}
+    assert set(letters) - set(used) == set()
 
 
 def test_there_is_one_legend():
