@@ -6,12 +6,12 @@ from nmtcore.config.components import COMPONENTS, ComponentSettings
 
 
 def by_name(*settings: ComponentSettings) -> dict[str, ComponentSettings]:
-    """Give components their registered names, or a test's own those of their classes; the second is NAME_2."""
+    """Name components after their kinds (a test's own after their class); a second one of a kind is KIND_2."""
     seen: Counter[str] = Counter()
     named = {}
     for component in settings:
-        registered = type(component) in COMPONENTS.values()
-        name = COMPONENTS.name_of(component) if registered else type(component).__name__.lower()
+        own = type(component) not in COMPONENTS.values()
+        name = type(component).__name__.lower() if own else COMPONENTS.name_of(component)
         seen[name] += 1
         named[name if seen[name] == 1 else f"{name}_{seen[name]}"] = component
     return named

@@ -110,7 +110,7 @@ def _markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
 
 
 def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
-    """Give the row of each setting of a class: key, values, default and meaning."""
+    """Return the row of each setting of a class: key, values, default and meaning."""
     for field in dataclasses.fields(cls):
         if (cls, field.name) in NOT_IN_FILES:
             continue
