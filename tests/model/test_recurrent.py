@@ -16,7 +16,7 @@ from nmtcore.inference.beam import beam_search
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.head_selection import HeadSelection, straight_through
 from nmtcore.model.recurrent import Recurrent, lstm_states
-from nmtcore.segmentation.vocabulary import BOS, EOS
+from nmtcore.segmentation.vocabulary import BOS, EOS, UNK
 
 VOCABULARY = 30
 SELECTIONS = [
@@ -146,14 +146,14 @@ def test_beam_search_equals_exhaustive_search(draw, selection):
     examples.source.ids.values[:] = 5 + examples.source.ids.values % 2
     batch = make_batch(examples, np.arange(3))
     encoded = model.encode(batch)
-    results = beam_search(model, encoded, settings, limits_B=torch.full((3,), longest))
+    results = beam_search(model, encoded, settings, limits_B=torch.full((3,), longest), n_best=5)
     for row in range(3):
-        best = max(
-            scored(model, batch, row, tokens) for n in range(longest + 1) for tokens in product((3, 5, 6), repeat=n)
+        hypotheses = [tokens for n in range(longest + 1) for tokens in product((UNK, 5, 6), repeat=n)]
+        best = sorted((scored(model, batch, row, tokens) for tokens in hypotheses), reverse=True)[:5]
+        assert [hypothesis.score for hypothesis in results[row]] == pytest.approx(
+            [score for score, _ in best], abs=1e-9
         )
-        best_found = results[row][0]
-        assert best_found.score == pytest.approx(best[0], abs=1e-9)
-        assert best_found.tokens == best[1]
+        assert [hypothesis.tokens for hypothesis in results[row]] == [tokens for _, tokens in best]
 
 
 def scored(model, batch, row: int, tokens: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
