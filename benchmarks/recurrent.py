@@ -10,7 +10,7 @@ over the rounds; ratios are medians of ratios within a round.
 - Search: beam 5 by `nmt`, `sa_nmt_shared` and `transformer_base` of the same width; with `--models` by trained models
   on the text of `--input`, and otherwise by random models on sentences as long as those of Multi30k.
 
-    python benchmarks/recurrent.py [steps] [marginals] [search] [--threads 1 --widths 128 1024]
+    python benchmarks/recurrent.py [steps] [marginals] [search] [--systems SYSTEM...] [--widths 128 1024]
 """
 
 import argparse
@@ -42,7 +42,6 @@ from nmtcore.model.recurrent import Recurrent
 from nmtcore.model.transformer import Transformer
 
 BARE, BASE = "LSTM and LSTMCell", "nmt"
-SYSTEMS = ("fa_nmt_shared", "sa_nmt_shared", "sa_nmt_separate")
 SEARCHED = ("transformer_base", BASE, "sa_nmt_shared")
 DROPOUT = 0.3
 ROUNDS = {"search": 5, "marginals": 40}
@@ -117,7 +116,7 @@ def time_training(options: argparse.Namespace) -> None:
         tokens, repeats = (1024, 8) if width < 512 else (512, 2)
         rows = batches_of(data, tokens, 3)
         models: dict[str, nn.Module] = {BARE: Bare(width, options.layers, options.vocabulary)}
-        for name in (BASE, *SYSTEMS):
+        for name in (BASE, *options.systems):
             models[name] = random_model(name, width, options.layers, options.vocabulary, joint=False)
         runners = [runner_of(name, model, data, rows) for name, model in models.items()]
         time_steps(runners, options.rounds or repeats, "cpu")
@@ -221,10 +220,11 @@ def mutual_pairs(scores_BSS: Tensor, margin: float) -> Tensor:
 
 
 def report(wall: dict, cpu: dict, reference: str) -> None:
-    print(f"{'':28}{'ms':>9}{'ratio':>8}{'CPU ratio':>11}")
+    print(f"{'':28}{'ms':>9}{'CPU ms':>9}{'ratio':>8}{'CPU ratio':>11}")
     for name in wall:
         ratios = median_ratio(wall[name], wall[reference]), median_ratio(cpu[name], cpu[reference])
-        print(f"{name:28}{1e3 * statistics.median(wall[name]):9.1f}{ratios[0]:8.2f}{ratios[1]:11.2f}", flush=True)
+        medians = [1e3 * statistics.median(seconds[name]) for seconds in (wall, cpu)]
+        print(f"{name:28}{medians[0]:9.1f}{medians[1]:9.1f}{ratios[0]:8.2f}{ratios[1]:11.2f}", flush=True)
 
 
 def time_search(options: argparse.Namespace) -> None:
@@ -257,6 +257,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} [all]")
     parser.add_argument("--widths", type=int, nargs="+", default=[128, 1024], help="the first is that of the search")
+    parser.add_argument(
+        "--systems", nargs="+", default=["sa_nmt_shared"], help="to be compared with nmt by their steps"
+    )
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--vocabulary", type=int, default=6000)
     parser.add_argument("--rounds", type=int, help="rounds of every table, instead of its own number")
