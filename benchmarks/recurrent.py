@@ -89,11 +89,11 @@ class Bare(nn.Module):
 
 
 def random_model(system: str, width: int, layers: int, vocabulary: int, *, joint: bool) -> TranslationModel:
-    """Build a system with random weights; a transformer has as many layers in the encoder and in the decoder."""
+    """Build a system with random weights; a transformer's encoder has six layers, as at `scale=small`."""
     chosen_system = Project.load(Path(__file__).parents[1] / "config").system(system)
     if chosen_system.base == "transformer":
         settings = TransformerSettings(
-            width=width, feed_forward=4 * width, heads=4, encoder_layers=layers, decoder_layers=layers
+            width=width, feed_forward=4 * width, heads=4, encoder_layers=6, decoder_layers=layers
         )
     else:
         settings = RecurrentSettings(width=width, layers=layers, dropout=DROPOUT)
@@ -240,8 +240,7 @@ def time_search(options: argparse.Namespace) -> None:
         data, width = random_examples(1000), options.widths[0]
         # Random models do not end their sentences: hypotheses are cut where those of trained models end.
         settings = DecodingSettings(beam=5, max_length_ratio=1.3, max_length_extra=0)
-        layers = {name: 3 if name == "transformer_base" else options.layers for name in SEARCHED}
-        models = {n: random_model(n, width, layers[n], options.vocabulary, joint=True).eval() for n in SEARCHED}
+        models = {n: random_model(n, width, options.layers, options.vocabulary, joint=True).eval() for n in SEARCHED}
         searches = {name: lambda m=model: translate_examples(m, data, settings) for name, model in models.items()}
         title, reference = f"{len(data)} sentences, random models of width {width}", "transformer_base"
     wall, cpu = interleaved(searches, options.rounds or ROUNDS["search"])
