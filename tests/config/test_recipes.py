@@ -80,7 +80,7 @@ def test_tran2018_has_the_hyperparameters_of_section_4_3(project: Project):
 
 
 def test_small_recurrent_models_have_weights_and_rates_of_their_own(project: Project):
-    """U(-0.04, 0.04) is for a width of 1,024; with it and the transformer's rate, small models learn hardly anything."""
+    """U(-0.04, 0.04) is for a width of 1,024; with it, or with the rate of transformers, they hardly learn."""
     for scale in sorted(set(project.scale_names) - {"paper"}):
         for name in ("demo_en2de", "wmt17_en2ru"):
             nmt, transformer = (project.run(name, system, scale, 1) for system in ("nmt", "transformer_base"))
