@@ -16,10 +16,10 @@ from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.build import build_model
 from nmtcore.model.components.base import Component, LabelVocabularies
-from nmtcore.model.transformer import Transformer
 
 MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 
@@ -70,13 +70,13 @@ def build_tiny_model(
     seed: int | None = None,
     labels: LabelVocabularies | None = None,
     extra_components: Sequence[Component] = (),
-) -> Transformer:
+) -> TranslationModel:
     """Build the model of a run with a fixed seed; `extra_components` are called after its own."""
     torch.manual_seed(run.seed if seed is None else seed)
     return build_model(run, source_size=vocabulary, target_size=vocabulary, labels=labels, observers=extra_components)
 
 
-def forced_logits(model: Transformer, batch: Batch) -> Tensor:
+def forced_logits(model: TranslationModel, batch: Batch) -> Tensor:
     """Score the vocabulary at every target position of a batch: (B, T, V)."""
     return model.logits(model.decode(batch.target_input_BT, model.encode(batch)))
 

@@ -317,13 +317,26 @@ class Recurrent:
         return weights.T @ self.linear(f"{name}.values", memory)
 
     def logits(self, source: list[int], target_input: list[int]) -> np.ndarray:
+        _, outputs = self.decode(source, target_input)
+        return np.array(
+            [self.values["target_embedding.weight"] @ output + self.values["output_bias"] for output in outputs]
+        )
+
+    def gate_norms(self, source: list[int], target_input: list[int]) -> np.ndarray:
+        """The L2 norm of the gate of the first component at every target position: (T,)."""
+        states, _ = self.decode(source, target_input)
+        gates = [sigmoid(self.linear("components.0.gate", state)) for state in states]
+        return np.array([math.sqrt(sum(value * value for value in gate)) for gate in gates])
+
+    def decode(self, source: list[int], target_input: list[int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The top layer's hidden state h and the output u of every step."""
         memory, hidden, cells = self.encode(source)
         name, self.attention = "components.0", []
         heads = None if self.component is None else self.heads(memory)
         way = None if self.component is None else self.component.settings.annotations
         if way == "one_set":
             memory = memory + sigmoid(self.linear(f"{name}.gate", memory)) * heads
-        output, logits = np.zeros(self.settings.width), []
+        output, states, outputs = np.zeros(self.settings.width), [], []
         for token in target_input:
             below = np.concatenate([self.values["target_embedding.weight"][token], output])
             for i in range(self.settings.layers):
@@ -346,8 +359,9 @@ class Recurrent:
                     f"{name}.into_output", weights @ heads * sigmoid(self.linear(f"{name}.gate", below))
                 )
             output = np.tanh(mixed)
-            logits.append(self.values["target_embedding.weight"] @ output + self.values["output_bias"])
-        return np.array(logits)
+            states.append(below)
+            outputs.append(output)
+        return states, outputs
 
 
 LSTM_PARAMETERS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")

@@ -64,6 +64,7 @@ FILES = {
     "checkpoints": "{root}/{dataset}/{system}/seed{seed}/checkpoints",
     "hypotheses": "{root}/{dataset}/{system}/seed{seed}/hypotheses",
     "scores": "{root}/{dataset}/{system}/seed{seed}/scores.json",
+    "gates": "{root}/{dataset}/{system}/seed{seed}/gates/{split}.parquet",
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
     "summary": "{root}/{dataset}/{system}.{score}",
@@ -76,6 +77,8 @@ FILES = {
     "parser_json": "{results}/tables/{table}parsers.json",
     "system_table": "{results}/tables/{table}systems.md",
     "system_json": "{results}/tables/{table}systems.json",
+    "gate_table": "{results}/tables/{table}gates.md",
+    "gate_json": "{results}/tables/{table}gates.json",
     "demo_table": "{results}/tables/demo.md",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
@@ -113,6 +116,7 @@ JOBS = {
     "train_model": "{root}/{records}/{dataset}/{system}/seed{seed}.training",
     "translate_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.inference",
     "parse_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold",
+    "measure_gates": "{root}/{records}/{dataset}/{system}/seed{seed}.gates.{split}",
     "score_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.scores",
     "score_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold_scores",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
@@ -120,6 +124,7 @@ JOBS = {
     "annotation_table": "{results}/{records}/tables/{table}annotation",
     "parser_table": "{results}/{records}/tables/{table}parsers",
     "system_table": "{results}/{records}/tables/{table}systems",
+    "gate_table": "{results}/{records}/tables/{table}gates",
     "demo": "{results}/{records}/demo",
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""

@@ -2,15 +2,21 @@
 
 import io
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from factories import run_settings
 from inference.tiny import write_bundle
 
 from nmtcore.cli import main
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.recurrent import RecurrentSettings
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -142,7 +148,7 @@ def test_attention_is_written_for_all_lines_with_words(model, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["translate", "--help"], ["parse", "--help"], ["attention", "--help"]]
+    "arguments", [["--help"], *([name, "--help"] for name in ("translate", "parse", "attention", "gates"))]
 )
 def test_help_imports_no_heavy_packages(arguments):
     script = (
@@ -154,3 +160,69 @@ def test_help_imports_no_heavy_packages(arguments):
     process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert process.returncode == 0, process.stderr.decode()
     assert b"usage: nmtcore" in process.stdout
+
+
+@pytest.fixture(scope="module")
+def gated(tmp_path_factory):
+    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16))
+    return write_bundle(tmp_path_factory.mktemp("gated") / "model", run)
+
+
+@pytest.fixture
+def texts(tmp_path):
+    for name, text in (("en", "the cat\n\ndog\n"), ("de", "a cat\n\nthe dog\n")):
+        (tmp_path / f"text.{name}").write_text(text)
+    return [str(tmp_path / "text.en"), str(tmp_path / "text.de")]
+
+
+def test_gates_are_numbers_without_a_terminal_and_a_page_if_requested(gated, texts, tmp_path):
+    output, errors = nmtcore("gates", gated, *texts, "--html", tmp_path / "page.html")
+    lines = output.split("\n")
+    assert re.sub(r"\[\d\.\d\d\]", "", lines[0]).replace("*", "") == "a cat"
+    assert lines[0].count("*") == lines[2].count("*") == 1
+    assert (lines[1], lines[3:], errors) == ("", [""], "")
+    assert "\x1b" not in output
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("<li>") == 3
+    assert "Gate norms of tiny, en to de" in page
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_a_terminal_shows_gates_in_colour(gated, texts, variables, coloured):
+    ours, terminal = pty.openpty()
+    environment = {**ENVIRONMENT, "TERM": "xterm", "NO_COLOR": "", **variables}
+    command = [sys.executable, "-m", "nmtcore.cli", "gates", str(gated), *texts]
+    subprocess.run(command, stdout=terminal, env=environment, check=True)
+    os.close(terminal)
+    shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    assert ("\x1b[" in shown) == coloured
+    assert ("[0." in shown or "[1." in shown or "[2." in shown) != coloured
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sentence"),
+    [
+        ("the\n", "the\ncat\n", "text.de, line 2: {0} ends before this line: give one sentence per line, and as many"),
+        ("the\n", None, "{1} does not exist."),
+        (None, "the\n", "{0} does not exist."),
+    ],
+)
+def test_texts_that_do_not_belong_together_are_an_error(gated, tmp_path, capsys, source, target, sentence):
+    paths = [str(tmp_path / "text.en"), str(tmp_path / "text.de")]
+    for path, text in zip(paths, (source, target), strict=True):
+        if text is not None:
+            Path(path).write_text(text)
+    with pytest.raises(SystemExit) as exit:
+        main(["gates", str(gated), *paths])
+    assert exit.value.code == 2
+    assert sentence.format(*paths) in capsys.readouterr().err
+
+
+def test_a_model_without_gates_is_an_error(model, texts, capsys):
+    with pytest.raises(SystemExit):
+        main(["gates", str(model), *texts])
+    assert capsys.readouterr().err == (
+        "nmtcore gates: The system tiny has no gate in the decoder. Use a model of another system, for example "
+        "sa_nmt_shared.\n"
+    )

@@ -5,7 +5,13 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.configured import configured_histories, configured_models, configured_runs, configured_scores
+from nmtcore.planning.configured import (
+    configured_gates,
+    configured_histories,
+    configured_models,
+    configured_runs,
+    configured_scores,
+)
 from nmtcore.planning.configured_data import (
     configured_annotation,
     configured_annotation_reports,
@@ -42,6 +48,21 @@ def test_result_files_of_runs(make_project):
 def test_a_table_of_systems_needs_runs(make_project):
     with pytest.raises(UserError, match="A table of systems needs `datasets` and `systems`"):
         configured_histories(make_project(), runs=[])
+
+
+def test_a_table_of_gates_has_the_main_test_of_systems_with_gates(make_project):
+    systems = ["nmt", "sa_nmt_shared", "sa_nmt_1set", "fa_nmt_separate"]
+    project = make_project({"systems": systems, "datasets": ["demo_en2de"], "seeds": [1, 2]})
+    runs, _ = configured_runs(project)
+    assert configured_gates(project, runs=runs) == [
+        f"results/smoke/demo_en2de/{system}/seed{seed}/gates/test.parquet"
+        for system in ("sa_nmt_shared", "fa_nmt_separate")
+        for seed in (1, 2)
+    ]
+    without = [run for run in runs if not run.has_gates]
+    assert {run.system for run in without} == {"nmt", "sa_nmt_1set"}
+    with pytest.raises(UserError, match="A table of gates needs `datasets`, and `systems` that have a gate"):
+        configured_gates(project, runs=without)
 
 
 def test_features_and_annotation_of_the_configured_data_sets(project):

@@ -10,7 +10,9 @@ from nmtcore.planning.runs import (
     pair_files,
     seed_scores,
     segmentation_of_run,
+    split_features,
     start_model,
+    target_tags,
     tree_files,
 )
 
@@ -69,3 +71,14 @@ def test_a_run_starts_from_the_model_with_the_same_seed(make_project):
 def test_a_summary_reads_the_scores_of_all_configured_seeds(project, score, name, folder):
     files = seed_scores(project, root=folder, dataset="parsed", system="depparse_l1", score=score)
     assert files == [f"{folder}/parsed/depparse_l1/seed{seed}/{name}.json" for seed in (1, 2)]
+
+
+def test_gates_read_the_features_of_a_split_and_the_tags_of_its_targets(make_project, project):
+    run = make_project().run("demo_en2de", "sa_nmt_shared", "smoke", 1)
+    folder = f"results/demo_en2de/features/{run.segmentation.name}"
+    assert split_features(project, run=run, split="dev") == [
+        f"{folder}/dev.source.parquet", f"{folder}/dev.target.parquet",
+    ]  # fmt: skip
+    assert target_tags(project, run=run, split="dev") == ["results/demo_en2de/annotation/existing/dev.target.parquet"]
+    untagged = project.run("parsed", "sa_nmt_shared", "smoke", 1)
+    assert target_tags(project, run=untagged, split="test") == []

@@ -35,6 +35,10 @@ from nmtcore.planning.targets import check_target
         ("results/smoke/tables/system.md", "unknown table 'system'. Did you mean systems?"),
         ("results/smoke/demo_en2de/transformer_base/seed1/gold", "transformer_base predicts no trees"),
         ("results/demo_en2de/depparse_l1/seed1/gold.json", "demo_en2de has no gold treebank"),
+        ("results/demo_en2de/nmt/seed1/gates/test.parquet", "nmt has no gate in the decoder; ask for the gates of sa_"),
+        ("results/demo_en2de/sa_nmt_1set/seed1/gates/test.parquet", "sa_nmt_1set has no gate in the decoder"),
+        ("results/demo_en2de/sa_nmt_shared/seed1/gates/tset.parquet", "unknown test split 'tset'. Did you mean test?"),
+        ("results/demo_en2de/sa_nmt_shared/seed1/gates/train.parquet", "unknown test split 'train'"),
         (
             "results/multi30k_cs2en/diagonalparse_l0.gold.uas",
             "diagonalparse_l0 predicts chains of previous words, which are not compared with gold trees. Ask for its "
@@ -63,6 +67,8 @@ def test_impossible_targets_are_refused(make_project, target, words):
         "results/smoke/multi30k_cs2en/depparse_l1/seed3/gold",
         "results/demo_en2de/corpus/train.parquet",
         "results/demo_en2de/features/bpe_joint_2000/dev.source.existing.parquet",
+        "results/smoke/demo_en2de/fa_nmt_separate/seed1/gates/dev.parquet",
+        "results/tables/gates.md",
         "results/tables/demo.md",
     ],
 )
@@ -115,6 +121,10 @@ def nearest(make_project, target, **settings):
             "results/demo_en2de/corpus/raw/dev.json",
         ),
         ("results/table/demo.md", "results/tables/demo.md"),
+        (
+            "results/demo_en2de/sa_nmt_shared/seed1/gate/test.parquet",
+            "results/demo_en2de/sa_nmt_shared/seed1/gates/test.parquet",
+        ),
     ],
 )
 def test_the_nearest_targets_are_suggested(make_project, target, suggestion):

@@ -25,19 +25,31 @@ def undisturbed(tmp_path_factory):
 
 
 def test_a_run_killed_at_random_times_ends_with_the_same_weights(tmp_path, undisturbed):
+    train_with_kills(tmp_path)
+    assert same_tensors(final_weights(tmp_path), undisturbed)
+
+
+def test_a_killed_recurrent_run_ends_with_the_same_weights(tmp_path):
+    settings = {"recurrent": True}
+    finish(tmp_path / "undisturbed", start(tmp_path / "undisturbed", settings=settings))
+    train_with_kills(tmp_path / "killed", settings=settings)
+    assert same_tensors(final_weights(tmp_path / "killed"), final_weights(tmp_path / "undisturbed"))
+
+
+def train_with_kills(folder, **options):
+    """Train to the end, after killing the process twice."""
     generator, killed = random.Random(), 0
     for update in (5, 20):
-        process = start(tmp_path, pause=0.01)
-        wait_for_update(process, tmp_path, update)
+        process = start(folder, pause=0.01, **options)
+        wait_for_update(process, folder, update)
         time.sleep(generator.uniform(0, 0.15))
         process.kill()
-        killed += end_of(process, tmp_path)[1] == -signal.SIGKILL
-        with open(tmp_path / "checkpoints" / "training.jsonl", "a") as log:
+        killed += end_of(process, folder)[1] == -signal.SIGKILL
+        with open(folder / "checkpoints" / "training.jsonl", "a") as log:
             log.write('{"update": 41')  # the process was killed in the middle of a line
     assert killed == 2
-    finish(tmp_path, start(tmp_path))
-    assert same_tensors(final_weights(tmp_path), undisturbed)
-    assert logged_updates(tmp_path) == (list(range(1, 41)), [7, 14, 21, 28, 35, 40])
+    finish(folder, start(folder, **options))
+    assert logged_updates(folder) == (list(range(1, 41)), [7, 14, 21, 28, 35, 40])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])

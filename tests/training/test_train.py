@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import signal
 from dataclasses import replace
 
@@ -328,6 +329,28 @@ def test_sentences_without_a_feature_are_counted(tmp_path):
 def test_a_sentence_without_words_lacks_no_feature():
     sentences = side([[5, 6], [], [7]], features={"governor": [[-1, 0], [], [-2]]})
     assert unannotated(sentences, "trees").tolist() == [False, False, True]
+
+
+def test_trees_that_diverge_are_an_error(tmp_path):
+    run = tiny.settings(recurrent=True, max_updates=30, checkpoint_every=4, log_every=100, validation={"every": 100})
+    model = tiny.model_of(run)
+    calls = 0
+
+    def make_infinite(module, arguments):
+        nonlocal calls
+        calls += 1
+        if calls == 7:
+            module.components[0].queries.weight.data.fill_(math.inf)
+
+    model.register_forward_pre_hook(make_infinite)
+    with pytest.raises(UserError) as error:
+        train_tiny(tmp_path, run, model=model)
+    assert re.fullmatch(
+        r"Training diverged: the scores of the trees of the source sentence with the id \d+ are not finite at update 7 "
+        r"\(learning rate 0\.0035\)\. Lower .* earlier checkpoints are intact\.",
+        str(error.value),
+    )
+    assert (tmp_path / "checkpoints" / "00000004.json").exists()
 
 
 def test_divergence_is_an_error_and_harms_no_checkpoint(tmp_path):

@@ -12,14 +12,16 @@ import numpy as np
 import torch
 from factories import examples_of, run_settings, side
 
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.typed import build, merge
 from nmtcore.features.examples import Examples
-from nmtcore.model.transformer import Transformer
+from nmtcore.model.base import TranslationModel
 from nmtcore.segmentation.vocabulary import SPECIALS
 from nmtcore.training.update import seed_update
 
@@ -35,15 +37,21 @@ TRAINING = {
 }
 
 
-def settings(*, dropout: float = 0.1, parses: bool = False, seed: int = 1, **training: Any) -> RunSettings:
-    """Make the settings of a run; `training` overrides `TRAINING`."""
+def settings(
+    *, dropout: float = 0.1, parses: bool = False, recurrent: bool = False, seed: int = 1, **training: Any
+) -> RunSettings:
+    """Make the settings of a run; `training` overrides `TRAINING`. A recurrent run has head selection."""
     return run_settings(
         *([DepParseSettings(layer=0)] if parses else []),
-        system="depparse" if parses else "plain",
+        *([HeadSelectionSettings()] if recurrent else []),
+        system="depparse" if parses else "sa_nmt_shared" if recurrent else "plain",
         seed=seed,
+        base="recurrent" if recurrent else "transformer",
         words={},
         segmentation=SegmentationSettings(kind="words", size=VOCABULARY, joint=True),
-        model=TransformerSettings(
+        model=RecurrentSettings(width=32, dropout=dropout)
+        if recurrent
+        else TransformerSettings(
             width=32, feed_forward=64, heads=4, encoder_layers=1, decoder_layers=1, dropout=dropout
         ),
         training=build(TrainingSettings, merge(TRAINING, training), where="test"),
@@ -62,7 +70,7 @@ def treebank(n: int = 60, *, seed: int = 5, longest: int = 8, unparsed: float = 
     return replace(examples(n, seed=seed, longest=longest, unparsed=unparsed), target=None)
 
 
-def model_of(run: RunSettings) -> Transformer:
+def model_of(run: RunSettings) -> TranslationModel:
     """Build the run's model with the same weights every time."""
     return factories.build_tiny_model(run, vocabulary=VOCABULARY)
 

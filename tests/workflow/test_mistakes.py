@@ -68,7 +68,7 @@ def test_a_gpu_must_be_called_cuda(empty):
     [
         ("results/tables/parsers.md", "datasets=[demo_de2en]", "None of demo_de2en has both a treebank and a parser"),
         (
-            "results/demo_en2de/features/words_100/train.target.existing.parquet",
+            "results/czeng_sample_cs2en/features/words_100/train.target.existing.parquet",
             "seeds=1",
             "the annotator existing is not used on the target side: name it in the data set's `syntax`.",
         ),

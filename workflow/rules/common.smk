@@ -8,6 +8,7 @@ from snakemake.logging import logger
 
 from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
+    gate_settings,
     gold_scoring_settings,
     gold_settings,
     inference_settings,

@@ -1,5 +1,10 @@
-# Translations and parses of a run, in one process; evaluation.smk scores them.
-from nmtcore.planning.runs import pair_files, feature_files
+# Translations and parses of a run, in one process, and gate norms; evaluation.smk scores them.
+from nmtcore.planning.runs import (
+    feature_files,
+    pair_files,
+    split_features,
+    target_tags,
+)
 
 
 rule translate_tests:
@@ -49,3 +54,28 @@ rule parse_gold:
         run=run_param(gold_settings),
     script:
         "../scripts/parse_gold.py"
+
+
+rule measure_gates:
+    input:
+        model=LAYOUT.pattern("model"),
+        features=planned(split_features),
+        tags=planned(target_tags),
+    output:
+        LAYOUT.pattern("gates"),
+    log:
+        LAYOUT.log("measure_gates"),
+    benchmark:
+        LAYOUT.benchmark("measure_gates")
+    conda:
+        "../../envs/core.yaml"
+    threads: SETTINGS.threads
+    resources:
+        mem_mb=8000,
+        runtime=120,
+        gpu=min(GPUS, 1),
+    params:
+        version=VERSIONS["inference"],
+        run=run_param(gate_settings),
+    script:
+        "../scripts/measure_gates.py"

@@ -1,6 +1,11 @@
-# Tables of the configured data sets and systems: sizes after each stage, annotations, parsers' scores, systems' scores.
+# Tables of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and systems,
+# gates by tag.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table apart.
-from nmtcore.planning.configured import configured_histories, configured_scores
+from nmtcore.planning.configured import (
+    configured_gates,
+    configured_histories,
+    configured_scores,
+)
 from nmtcore.planning.configured_data import (
     configured_annotation_reports,
     configured_comparisons,
@@ -16,6 +21,7 @@ localrules:
     annotation_table,
     parser_table,
     system_table,
+    gate_table,
 
 
 rule data_table:
@@ -97,3 +103,22 @@ rule system_table:
         scale=SETTINGS.scale,
     script:
         "../scripts/system_table.py"
+
+
+rule gate_table:
+    input:
+        planned(configured_gates),
+    output:
+        table=LAYOUT.pattern("gate_table"),
+        json=LAYOUT.pattern("gate_json"),
+    log:
+        LAYOUT.log("gate_table"),
+    benchmark:
+        LAYOUT.benchmark("gate_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        scale=SETTINGS.scale,
+    script:
+        "../scripts/gate_table.py"

@@ -74,6 +74,11 @@ def gold_settings(run: RunSettings) -> dict[str, Any]:
     return {"gold": list(run.gold), "sentences": {"test": run.sentences.test}, **_induced(run)}
 
 
+def gate_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that measuring gates depends on."""
+    return {"sentences": {"dev": run.sentences.dev, "test": run.sentences.test}}
+
+
 def gold_scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that scoring parses of treebanks depends on; induced trees have one root in any case."""
     if induced := _induced(run):

@@ -181,6 +181,11 @@ class RunSettings:
         return self.trees_by if self.tree_comparison == "induced" else None
 
     @property
+    def has_gates(self) -> bool:
+        """Whether the system has a gate in the decoder, whose norm can be measured."""
+        return any(settings.gates_output for settings in self.components.values())
+
+    @property
     def parsed_tests(self) -> tuple[str, ...]:
         """The tests whose parses are scored: all, or none if there is nothing to compare them with."""
         return self.tests if self.tree_annotator or self.tree_comparison == "chain" else ()

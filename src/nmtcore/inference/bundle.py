@@ -73,6 +73,7 @@ class Bundle:
     target_segmenter: Segmenter
     truecaser: Truecaser | None = None
     """The source side's truecasing model, if its words are truecased."""
+    target_truecaser: Truecaser | None = None
     labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @cached_property
@@ -213,7 +214,10 @@ def load_bundle(
         sizes = {"source_size": len(source), "target_size": len(target)}
         model = build_model(run, **sizes, labels=labels or None, observers=observers)
     _load_weights(model, folder / "weights.safetensors")
-    truecaser = folder / file_name("truecaser", side="source")
+    truecasers = {
+        side: Truecaser.load(folder / file_name("truecaser", side=side)) if run.words[side].truecase else None
+        for side in SIDES
+    }
     return Bundle(
         run=run,
         model=to_device(model, device).eval(),
@@ -221,7 +225,8 @@ def load_bundle(
         target_vocabulary=target,
         source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
         target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
-        truecaser=Truecaser.load(truecaser) if run.words["source"].truecase else None,
+        truecaser=truecasers["source"],
+        target_truecaser=truecasers["target"],
         labels=labels,
     )
 

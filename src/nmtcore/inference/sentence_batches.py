@@ -36,6 +36,8 @@ REDUCE_BATCH = "Lower decoding.batch_sentences (nmtcore translate: --batch), or 
 """Advice for a full GPU if `decoding.batch_sentences` is the batch size."""
 USE_CPU = "Use the CPU: --device cpu."
 """Advice for a full GPU if no setting changes the batch size."""
+ON_CPU = "Cut long sentences into parts, or lower decoding.batch_sentences (nmtcore translate: --batch)."
+"""Advice if the computer's memory is full."""
 
 
 def map_batches(
@@ -44,16 +46,16 @@ def map_batches(
     """Yield `work(rows)` for every batch, in order, without dropout or gradients; then restore the model's mode.
 
     On a CPU each thread processes its own batches, since one search step is too small to be split. Results therefore
-    do not depend on the number of threads. Raises `UserError`, ending with `advice`, if a batch exceeds the GPU's
-    memory.
+    do not depend on the number of threads. Raises `UserError` if a batch exceeds the memory; of a GPU, with `advice`.
     """
+    on_cpu = device_of(model).type == "cpu"
 
     @torch.inference_mode()
     def process(rows: np.ndarray) -> T:
-        with explain_out_of_memory(advice):
+        with explain_out_of_memory(ON_CPU if on_cpu else advice):
             return work(rows)
 
-    threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1
+    threads = torch.get_num_threads() if on_cpu else 1
     with _evaluation_mode(model):
         if min(threads, len(batches)) < 2:
             yield from map(process, batches)

@@ -1,4 +1,4 @@
-"""Choosing, checking and preparing the device of a model, and explaining a lack of GPU memory."""
+"""Choosing, checking and preparing the device of a model, and explaining a lack of memory."""
 
 import os
 from collections.abc import Iterator
@@ -54,10 +54,18 @@ def visible_gpus() -> str:
 
 @contextmanager
 def explain_out_of_memory(advice: str) -> Iterator[None]:
-    """Replace torch's error for a full GPU by a `UserError` that ends with `advice`, a sentence on what to lower."""
+    """Replace torch's error for a full memory by a `UserError` that ends with `advice`, a sentence on what to lower."""
     try:
         yield
-    except torch.OutOfMemoryError as error:
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        memory = "The GPU's memory" if isinstance(error, torch.OutOfMemoryError) else "The memory"
         # The rest of torch's message is advice about its allocator.
         sizes, end, _ = str(error).partition(" is free.")
-        raise UserError(f"The GPU's memory is full ({(sizes + end).splitlines()[0].rstrip('.')}). {advice}") from error
+        raise UserError(f"{memory} is full ({(sizes + end).splitlines()[0].rstrip('.')}). {advice}") from error
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Say whether torch raised this error because the memory of a GPU, or of the computer, is full."""
+    return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)

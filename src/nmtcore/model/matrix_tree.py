@@ -42,6 +42,14 @@ number, about `exp(spread)` times the number of words squared, is far from overf
 _NEVER = float("-inf")
 
 
+class ScoresNotFinite(ValueError):
+    """Scores of trees that are infinite or not numbers, in sentence `row` of a batch."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(f"sentence {row} of the batch has scores of trees that are infinite or not numbers")
+        self.row = row
+
+
 def tree_marginals(scores_BSS: Tensor, nodes_BS: Tensor, *, roots: Roots = "one") -> tuple[Tensor, Tensor]:
     """Compute the probability of every edge, and the logarithm of the sum over all trees: (B, S, S) and (B,).
 
@@ -50,7 +58,7 @@ def tree_marginals(scores_BSS: Tensor, nodes_BS: Tensor, *, roots: Roots = "one"
     out like the scores and are 0 outside the words; each word's column sums to one. A sentence without words has the
     log-partition 0. The results are differentiable once, in the scores' precision, but at least fp32.
 
-    Raises `ValueError` if a score between words, or of the root, is infinite or not a number.
+    Raises `ScoresNotFinite` if a score between words, or of the root, is infinite or not a number.
     """
     if not scores_BSS.numel():
         return scores_BSS, scores_BSS.sum((1, 2))
@@ -66,7 +74,7 @@ class _TreeMarginals(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> tuple[Tensor, Tensor]:
         """Try the inverse for all sentences, and eliminate those whose inverse is not to be trusted."""
-        scores = _Scores.normalise(scores_BSS.detach().double(), nodes_BS, roots)
+        scores = _Scores.normalise(scores_BSS.detach(), nodes_BS, roots)
         inverse = _Inverse(scores)
         marginals_BSS, partition_B = inverse.marginals_BSS, inverse.partition_B
         eliminations = []
@@ -80,18 +88,24 @@ class _TreeMarginals(torch.autograd.Function):
                     partition_B = partition_B.index_copy(0, rows, elimination.partition_B)
                     eliminations.append((rows, elimination))
         ctx.inverse, ctx.eliminations, ctx.marginals_BSS = inverse, eliminations, marginals_BSS
+        ctx.dtype = scores_BSS.dtype
+        ctx.set_materialize_grads(False)
         return marginals_BSS.to(scores_BSS.dtype), partition_B.to(scores_BSS.dtype)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient_BSS: Tensor, gradient_B: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, gradient_BSS: Tensor | None, gradient_B: Tensor | None) -> tuple[Tensor | None, ...]:
         """Differentiate the marginals along the incoming gradient; the log-partition's gradient is the marginals."""
-        along_BSS = gradient_BSS.double()
-        total_BSS = ctx.inverse.derivative(along_BSS)
-        for rows, elimination in ctx.eliminations:
-            total_BSS = total_BSS.index_copy(0, rows, elimination.derivative(along_BSS[rows]))
-        total_BSS = total_BSS + gradient_B.double()[:, None, None] * ctx.marginals_BSS
-        return total_BSS.to(gradient_BSS.dtype), None, None
+        if gradient_BSS is None:
+            total_BSS = torch.zeros_like(ctx.marginals_BSS)
+        else:
+            along_BSS = gradient_BSS.double()
+            total_BSS = ctx.inverse.derivative(along_BSS)
+            for rows, elimination in ctx.eliminations:
+                total_BSS[rows] = elimination.derivative(along_BSS[rows])
+        if gradient_B is not None:
+            total_BSS.addcmul_(ctx.marginals_BSS, gradient_B.double()[:, None, None])
+        return total_BSS.to(ctx.dtype), None, None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +127,7 @@ class _Scores:
     @classmethod
     def normalise(cls, scores_BSS: Tensor, nodes_BS: Tensor, roots: Roots) -> "_Scores":
         pairs_BSS = nodes_BS.unsqueeze(1) & nodes_BS.unsqueeze(2)
-        log_BSS = scores_BSS.masked_fill(~pairs_BSS, _NEVER)
+        log_BSS = scores_BSS.masked_fill(~pairs_BSS, _NEVER).double()
         if roots == "one":
             root_BS = log_BSS.diagonal(dim1=1, dim2=2).clone()
             log_BSS.diagonal(dim1=1, dim2=2).fill_(_NEVER)
@@ -128,8 +142,7 @@ class _Scores:
         spread_B = -log_BSS.masked_fill(~pairs_BSS, 0.0).flatten(1).amin(1)
         wrong_B = ~spread_B.isfinite()
         if wrong_B.any():
-            row = int(wrong_B.nonzero()[0, 0])
-            raise ValueError(f"sentence {row} of the batch has scores of trees that are infinite or not numbers")
+            raise ScoresNotFinite(int(wrong_B.nonzero()[0, 0]))
         return cls(log_BSS=log_BSS, nodes_BS=nodes_BS, roots=roots, subtracted_B=subtracted_B, spread_B=spread_B)
 
     def select(self, rows: Tensor) -> "_Scores":
@@ -157,44 +170,51 @@ class _Inverse:
         self.edges_BSS = scores.log_BSS.exp()
         self.root_BS = self.edges_BSS.diagonal(dim1=1, dim2=2).clone()
         self.edges_BSS.diagonal(dim1=1, dim2=2).zero_()
-        self.one_root = scores.roots == "one"
-        self.first_BS = nodes_BS & (nodes_BS.cumsum(1) == 1) & self.one_root
+        self.first = None
+        """Indices of the sentences and of their first words, for one root."""
+        if scores.roots == "one":
+            self.first = torch.arange(len(nodes_BS), device=nodes_BS.device), nodes_BS.byte().argmax(1)
         laplacian_BSS = self._laplacian(self.edges_BSS, self.root_BS)
-        laplacian_BSS.diagonal(dim1=1, dim2=2).add_((~nodes_BS).double())
+        laplacian_BSS.diagonal(dim1=1, dim2=2).add_(~nodes_BS)
         factors_BSS, pivots_BS, _ = torch.linalg.lu_factor_ex(laplacian_BSS)
         identity_SS = torch.eye(nodes_BS.size(1), dtype=torch.float64, device=nodes_BS.device)
         self.inverse_BSS = torch.linalg.lu_solve(factors_BSS, pivots_BS, identity_SS.expand_as(laplacian_BSS))
         self.partition_B = factors_BSS.diagonal(dim1=1, dim2=2).abs().log().sum(1) + scores.subtracted_B
         self.marginals_BSS = self._along_edges(self.inverse_BSS)
-        sums_BS = self.marginals_BSS.sum(1) - nodes_BS.double()
+        residual_B = (self.marginals_BSS.sum(1) - nodes_BS.double()).abs().amax(1)
         lowest_B = self.marginals_BSS.flatten(1).amin(1)
-        residual_B = torch.maximum(sums_BS.abs().amax(1), -lowest_B)
-        self.trusted_B = (residual_B <= TOLERANCE) & (self.inverse_BSS.abs().flatten(1).amax(1) <= LARGEST_INVERSE)
+        largest_B = self.inverse_BSS.abs().flatten(1).amax(1)
+        self.trusted_B = (residual_B <= TOLERANCE) & (lowest_B >= -TOLERANCE) & (largest_B <= LARGEST_INVERSE)
         """False also if a result is not a number."""
 
     def _laplacian(self, edges_BSS: Tensor, root_BS: Tensor) -> Tensor:
-        laplacian_BSS = torch.diag_embed(edges_BSS.sum(1)) - edges_BSS
-        if self.one_root:
-            return torch.where(self.first_BS.unsqueeze(2), root_BS.unsqueeze(1), laplacian_BSS)
-        return laplacian_BSS + torch.diag_embed(root_BS)
+        laplacian_BSS = -edges_BSS
+        laplacian_BSS.diagonal(dim1=1, dim2=2).add_(edges_BSS.sum(1))
+        if self.first is None:
+            laplacian_BSS.diagonal(dim1=1, dim2=2).add_(root_BS)
+        else:
+            laplacian_BSS[self.first] = root_BS
+        return laplacian_BSS
 
     def _along_edges(self, inverse_BSS: Tensor) -> Tensor:
         """Lay out `A_ij ([j is not first] K_jj - [i is not first] K_ji)`, with the root's on the diagonal."""
-        diagonal_BS = inverse_BSS.diagonal(dim1=1, dim2=2)
-        own_BS = diagonal_BS.masked_fill(self.first_BS, 0.0)
-        across_BSS = inverse_BSS.mT.masked_fill(self.first_BS.unsqueeze(2), 0.0)
-        result_BSS = self.edges_BSS * (own_BS.unsqueeze(1) - across_BSS)
-        if self.one_root:
-            diagonal_BS = (inverse_BSS * self.first_BS.unsqueeze(1)).sum(2)
-        result_BSS.diagonal(dim1=1, dim2=2).copy_(self.root_BS * diagonal_BS)
+        own_BS = root_BS = inverse_BSS.diagonal(dim1=1, dim2=2)
+        if self.first is not None:
+            own_BS, root_BS = own_BS.clone(), inverse_BSS.mT[self.first]
+            own_BS[self.first] = 0
+        result_BSS = own_BS.unsqueeze(1) - inverse_BSS.mT
+        if self.first is not None:
+            result_BSS[self.first] = own_BS
+        result_BSS *= self.edges_BSS
+        result_BSS.diagonal(dim1=1, dim2=2).copy_(self.root_BS * root_BS)
         return result_BSS
 
     def derivative(self, along_BSS: Tensor) -> Tensor:
         """Differentiate the marginals along a change of the scores: `dK = -K dL K`."""
         root_BS = self.root_BS * along_BSS.diagonal(dim1=1, dim2=2)
         change_BSS = self._laplacian(self.edges_BSS * along_BSS, root_BS)
-        inverse_BSS = -(self.inverse_BSS @ change_BSS @ self.inverse_BSS)
-        return self.marginals_BSS * along_BSS + self._along_edges(inverse_BSS)
+        change_BSS = self._along_edges(self.inverse_BSS @ change_BSS @ self.inverse_BSS)
+        return change_BSS.neg_().addcmul_(self.marginals_BSS, along_BSS)
 
 
 class _Elimination(ABC):

@@ -4,7 +4,7 @@ Attention has the general form of Luong et al. (2015), without bias. Components 
 add to the output of each step of the decoder.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,18 +147,27 @@ class Recurrent(TranslationModel):
         return F.dropout(states, self.settings.dropout, self.training)
 
     def decode(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
-        """Run the decoder over whole targets: (B, T, D). Only what depends on the step before is computed in steps."""
-        state = self.start(encoded)
-        gates_BT4D = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
+        """Run the decoder over whole targets: (B, T, D)."""
         outputs, hidden = [], []
-        for gates_B4D in gates_BT4D.unbind(1):
-            hidden_B1D = self._advance(gates_B4D, state)
+        for state in self._steps(target_input_BT, encoded):
             outputs.append(state.output_RD)
             if self._observe:
-                hidden.append(hidden_B1D)
+                hidden.append(state.hidden[-1])
         if self._observe:
-            self._show_attention(torch.cat(hidden, dim=1), state, encoded.context)
+            self._show_attention(torch.stack(hidden, dim=1), state, encoded.context)
         return torch.stack(outputs, dim=1)
+
+    def hidden_states(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Tensor:
+        """Run the decoder over whole targets, and return the top layer's hidden states h: (B, T, D)."""
+        return torch.stack([state.hidden[-1] for state in self._steps(target_input_BT, encoded)], dim=1)
+
+    def _steps(self, target_input_BT: Tensor, encoded: RecurrentEncoded) -> Iterator[RecurrentState]:
+        """Yield the state after every target position. Only what depends on the step before is computed in steps."""
+        state = self.start(encoded)
+        gates_BT4D = self.decoder[0].embedded(self._dropped(self.target_embedding(target_input_BT)))
+        for gates_B4D in gates_BT4D.unbind(1):
+            self._advance(gates_B4D, state)
+            yield state
 
     def _show_attention(self, hidden_BTD: Tensor, state: RecurrentState, context: Context) -> None:
         """Call the observers once for all target positions, as if this were one layer with one head."""
@@ -191,8 +200,8 @@ class Recurrent(TranslationModel):
         self._advance(self.decoder[0].embedded(self._dropped(self.target_embedding(tokens_R))), state)
         return self.logits(state.output_RD)
 
-    def _advance(self, gates_R4D: Tensor, state: RecurrentState) -> Tensor:
-        """Make one step, from the first layer's gates as far as they come from the newest token; return h (B, M, D)."""
+    def _advance(self, gates_R4D: Tensor, state: RecurrentState) -> None:
+        """Make one step, from the first layer's gates as far as they come from the newest token."""
         below_RD = state.output_RD
         for i, layer in enumerate(self.decoder):
             gates_R4D = layer(below_RD, state.hidden[i], gates_R4D if i == 0 else None)
@@ -207,7 +216,6 @@ class Recurrent(TranslationModel):
                 mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, state.memory[component.name])
         state.output_RD = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
         state.length += 1
-        return hidden_BMD
 
 
 class Cell(nn.Module):

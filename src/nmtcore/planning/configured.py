@@ -68,6 +68,17 @@ def configured_histories(project: Project, *, runs: list[RunSettings]) -> list[s
     return [_run_path(project, "history", run) for run in runs]
 
 
-def _run_path(project: Project, file_type: str, run: RunSettings) -> str:
-    names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
+def configured_gates(project: Project, *, runs: list[RunSettings]) -> list[str]:
+    """List the gates on the main test of the runs that have them. Raises `UserError` if no run has gates."""
+    files = [_run_path(project, "gates", run, split=run.tests[0]) for run in runs if run.has_gates]
+    if not files:
+        raise UserError(
+            "A table of gates needs `datasets`, and `systems` that have a gate in the decoder (such as sa_nmt_shared), "
+            "in config.yaml or on the command line."
+        )
+    return files
+
+
+def _run_path(project: Project, file_type: str, run: RunSettings, **names: str) -> str:
+    names |= {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
     return project.layout.path(file_type, **names)

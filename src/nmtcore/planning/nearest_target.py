@@ -1,7 +1,8 @@
 """Suggestions for a target that no rule makes."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
@@ -73,10 +74,18 @@ def _paths(project: Project, target: str) -> Iterator[str]:
         names = {"scale": parsed.scale, "dataset": dataset.name, "system": system}
         yield from (path("summary", **names, score=score) for score in SCORES)
         if system in parsed.parts:
-            yield from (path(type_, **names, seed=seed) for seed in project.settings.seeds for type_ in _RUN_FILES)
+            yield from _run_paths(project, dataset, names)
     segmentation = project.segmentation(dataset, project.scale(project.settings.scale)).name
     yield path("segmentation", dataset=dataset.name, segmentation=segmentation)
     yield from _data_files(project.layout, dataset, segmentation)
+
+
+def _run_paths(project: Project, dataset: DatasetSettings, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield the paths of the files of a system's runs, except for gates on splits that are not tests."""
+    for seed, file_type in product(project.settings.seeds, _RUN_FILES):
+        for split in dataset.tests if "{split}" in FILES[file_type] else (None,):
+            split_name = {} if split is None else {"split": split}
+            yield project.layout.path(file_type, **names, **split_name, seed=seed)
 
 
 def _data_files(layout: Layout, dataset: DatasetSettings, segmentation: str) -> Iterator[str]:

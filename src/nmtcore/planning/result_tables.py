@@ -13,7 +13,7 @@ from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
-TABLES = {"systems": "system", "data": "data", "annotation": "annotation", "parsers": "parser"}
+TABLES = {"systems": "system", "gates": "gate", "data": "data", "annotation": "annotation", "parsers": "parser"}
 """The tables, and the prefix of their file types in `nmtcore.layout`.
 
 They are written to results/tables/{TABLE}.md, or to results/tables/{NAME}/{TABLE}.md with a name of the user's choice.
@@ -52,7 +52,7 @@ def check_table_name(parts: Sequence[str], target: str) -> str:
 
 
 def _read_rows(table: str, json_file: Path) -> list[tuple[str, ...]]:
-    """Read the rows of a table from its JSON file, each once: data sets, or runs for the table of systems."""
+    """Read the rows of a table from its JSON file, each once: data sets, or runs for `systems` and `gates`."""
     try:
         return list(dict.fromkeys(_parse_rows(table, json.loads(json_file.read_text(encoding="utf-8")))))
     except (ValueError, KeyError, TypeError) as error:
@@ -67,7 +67,7 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
             yield from ((entry["dataset"],) for entry in entries)
         case "parsers", list():
             yield from ((entry["dataset"],) for entry in content)
-        case "systems", list():
+        case "systems" | "gates", list():
             for entry in content:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
@@ -76,7 +76,7 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
 
 
 def _selected_rows(table: str, settings: ProjectSettings) -> set[tuple[str, ...]]:
-    if table != "systems":
+    if table not in ("systems", "gates"):
         return {(dataset,) for dataset in settings.datasets}
     seeds = [f"seed{seed}" for seed in settings.seeds]
     return set(product([settings.scale], settings.datasets, settings.systems, seeds))

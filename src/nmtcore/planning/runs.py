@@ -7,8 +7,22 @@ from nmtcore.planning.features import segmentation_folder
 
 def feature_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:
     """List the features that a run reads; `splits` is a property of `RunSettings` such as "tests"."""
+    return [path for split in getattr(run, splits) for path in split_features(project, run=run, split=split)]
+
+
+def split_features(project: Project, *, run: RunSettings, split: str) -> list[str]:
+    """List the features that a run reads of one split."""
     folder = run.feature_folder(project.layout)
-    return [f"{folder}/{name}" for split in getattr(run, splits) for name in run.feature_files(split)]
+    return [f"{folder}/{name}" for name in run.feature_files(split)]
+
+
+def target_tags(project: Project, *, run: RunSettings, split: str) -> list[str]:
+    """List the tags of the target side of a split; an empty list if the data set names no annotator for them."""
+    annotator = project.dataset(run.dataset).syntax.get("target", {}).get("tags")
+    if annotator is None:
+        return []
+    names = {"dataset": run.dataset, "annotator": annotator, "split": split, "side": "target"}
+    return [project.layout.path("annotation", **names)]
 
 
 def pair_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:

@@ -93,7 +93,10 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
 
 
 def _check_run(project: Project, dataset: str, system: str, scale: str, target: str) -> None:
-    """Check the system of a run's file, and for parses of treebanks that the system parses and a treebank exists."""
+    """Check the system of a run's file.
+
+    For parses of treebanks the system must parse and a treebank must exist, for gates the system must have gates.
+    """
     project.systems.check(system, where=target)
     path = project.layout.parse(target)
     if path and path.file_type in ("gold_parses", "gold_scores"):
@@ -102,6 +105,11 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
             raise UserError(f"{target}: {system} predicts no trees, so it does not parse treebanks.")
         if not run.gold:
             raise UserError(f"{target}: {_missing_trees(run, 'gold.uas')}")
+    if path and path.file_type == "gates":
+        run = project.run(dataset, system, scale, int(path["seed"]))
+        if not run.has_gates:
+            raise UserError(f"{target}: {system} has no gate in the decoder; ask for the gates of sa_nmt_shared.")
+        choose(path["split"], run.tests, noun="test split", where=target)
 
 
 def _check_score(project: Project, dataset: str, name: str, scale: str, target: str) -> None:

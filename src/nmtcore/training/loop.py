@@ -6,12 +6,13 @@ from typing import NoReturn
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TrainingSettings
+from nmtcore.model.tree_errors import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.distributed import World
 from nmtcore.training.lock import Lock
 from nmtcore.training.optimiser import clip_gradient
-from nmtcore.training.reporter import FinishedUpdate, Reporter
+from nmtcore.training.reporter import FinishedUpdate, Reporter, divergence
 from nmtcore.training.resume import ActiveRun
 from nmtcore.training.signals import Interrupted, Signals
 from nmtcore.training.state import TrainingState
@@ -75,10 +76,13 @@ class Trainer:
         batches = self.data.make_batches(self.plan[state.step], state.update, self.model.components, world)
         counts = world.sum_by_name(count_terms(batches, self.names))
         seed_update(self.run.seed, update, world.rank)
-        sums = accumulate_gradients(self.model, batches, counts, self.settings, world.device)
+        rate = self.active.schedule.rate(update)
+        try:
+            sums = accumulate_gradients(self.model, batches, counts, self.settings, world.device)
+        except DivergedTrees as error:
+            raise divergence(error.problem, update=update, rate=rate) from error
         world.sum_gradients(parameters)
         norm = clip_gradient(parameters, self.settings.clip_norm)
-        rate = self.active.schedule.rate(update)
         optimiser.step(rate=rate)
         state.advance(batches=len(self.plan))
         self.saved = False

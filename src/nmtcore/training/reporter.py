@@ -143,8 +143,12 @@ def _check_finite(update: FinishedUpdate, loss: float, gradient_norm: float) -> 
     if math.isfinite(loss) and math.isfinite(gradient_norm):
         return
     quantity = "gradient" if math.isfinite(loss) else "loss"
-    raise UserError(
-        f"Training diverged: the {quantity} is not finite at update {update.number} (learning rate {update.rate:.3g}). "
-        "Lower training.schedule.peak, raise training.schedule.warmup or set training.clip_norm; earlier checkpoints "
-        "are intact."
+    raise divergence(f"the {quantity} is not finite", update=update.number, rate=update.rate)
+
+
+def divergence(problem: str, *, update: int, rate: float) -> UserError:
+    """Make the error that says that training diverged."""
+    return UserError(
+        f"Training diverged: {problem} at update {update} (learning rate {rate:.3g}). Lower training.schedule.peak, "
+        "raise training.schedule.warmup or set training.clip_norm; earlier checkpoints are intact."
     )

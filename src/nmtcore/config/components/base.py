@@ -39,6 +39,11 @@ class ComponentSettings:
         """Whether the component predicts a head for every source word."""
         return bool(self.trees)
 
+    @property
+    def gates_output(self) -> bool:
+        """Whether the component has a gate in the decoder, whose norm can be measured (then there are `gates/`)."""
+        return False
+
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
         return ()

@@ -26,3 +26,8 @@ class HeadSelectionSettings(ComponentSettings):
     """What scores a token as the root: its own query, or a learned query of the root."""
     roots: Literal["one", "many"] = "one"
     """Whether trees have one root or any number of roots."""
+
+    @property
+    def gates_output(self) -> bool:
+        """Whether the gate is in the decoder; with one set of annotations it is in the encoder."""
+        return self.annotations != "one_set"

@@ -18,6 +18,7 @@ from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import Component, Context, LabelVocabularies
 from nmtcore.model.matrix_tree import tree_marginals
 from nmtcore.model.pooling import tree_scores, word_of_column
+from nmtcore.model.tree_errors import explain_tree_errors
 
 
 class HeadSelection(Component):
@@ -47,14 +48,16 @@ class HeadSelection(Component):
     points_to_root = True
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the word of every token, by which scores are summed when trees are read off them."""
+        """Add the word of every token, by which scores are summed when trees are read off them; and ids for errors."""
         arrays.extra[f"{self.name}.words"] = word_of_column(arrays)
+        arrays.extra[f"{self.name}.ids"] = examples.id
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""
         words_BS = word_positions(context.mask_BS)
-        scores_BSS = self.head_scores(memory_BSD)
-        weights_BSS = self.head_weights(scores_BSS, words_BS)
+        with explain_tree_errors(words_BS, context.extra.get(f"{self.name}.ids")):
+            scores_BSS = self.head_scores(memory_BSD)
+            weights_BSS = self.head_weights(scores_BSS, words_BS)
         heads_BSD = weights_BSS.mT.to(memory_BSD.dtype) @ self.values(memory_BSD)
         context.notes[self.name] = {"scores_BSS": scores_BSS, "weights_BSS": weights_BSS, "heads_BSD": heads_BSD}
         if self.into_output is not None:

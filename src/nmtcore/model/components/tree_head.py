@@ -13,6 +13,7 @@ from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.model.matrix_tree import tree_marginals
 from nmtcore.model.pooling import tree_scores, word_of_column
+from nmtcore.model.tree_errors import explain_tree_errors
 
 
 class TreeHead(Component):
@@ -31,15 +32,17 @@ class TreeHead(Component):
         return AttentionHooks(scores=self._change_scores) if applies else None
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the word of every token; tokens without a word stand in no tree."""
+        """Add the word of every token; tokens without a word stand in no tree. Add the sentences' ids for messages."""
         arrays.extra[f"{self.name}.words"] = word_of_column(arrays)
+        arrays.extra[f"{self.name}.ids"] = examples.id
 
     def _change_scores(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
         """Replace the head's scores of subwords (rows) as dependents of others by log-marginals, at least fp32."""
         plain_BSS = scores_BHSS[:, self.settings.head]
         nodes_BS = inputs.context.extra[f"{self.name}.words"] != NO_WORD
         inputs.context.notes[self.name] = plain_BSS
-        marginals_BSS, _ = tree_marginals(plain_BSS.mT, nodes_BS, roots=self.settings.roots)
+        with explain_tree_errors(nodes_BS, inputs.context.extra[f"{self.name}.ids"]):
+            marginals_BSS, _ = tree_marginals(plain_BSS.mT, nodes_BS, roots=self.settings.roots)
         changed_BSS = torch.where(nodes_BS.unsqueeze(2), logarithm(marginals_BSS.mT), plain_BSS)
         head = self.settings.head % scores_BHSS.size(1)
         parts = [scores_BHSS[:, :head], changed_BSS.unsqueeze(1), scores_BHSS[:, head + 1 :]]

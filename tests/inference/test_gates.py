@@ -1,0 +1,181 @@
+"""Gate norms of whole targets against loops in float64, their files, and pairs of texts."""
+
+import numpy as np
+import pytest
+import torch
+from factories import build_tiny_model, examples_of, run_settings, side
+from inference.tiny import PIECES, random_examples, write_bundle
+from oracles import Recurrent as Oracle
+
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.errors import LineError, UserError
+from nmtcore.features.examples import Examples
+from nmtcore.inference import gates
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.gate_files import GATES_SCHEMA, write_gates
+from nmtcore.inference.gates import GatedSentence, TextFile, gate_norms, read_gates
+from nmtcore.parquet import open_file, read_rows, write_rows
+from nmtcore.segmentation.vocabulary import BOS, EOS, Vocabulary
+from nmtcore.syntax.annotation import Annotation, failed
+
+RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
+WITH_GATES = {
+    "tree": HeadSelectionSettings(),
+    "separate": HeadSelectionSettings(annotations="separate", scale=True),
+    "flat": HeadSelectionSettings(weights="flat"),
+    "hard": HeadSelectionSettings(hard=True, root="learned"),
+}
+WITHOUT_GATES = {"nmt": [], "one_set": [HeadSelectionSettings(annotations="one_set")]}
+TAGGED = Annotation(upos=["DET", "NOUN"])
+
+
+def model_of(*components):
+    model = build_tiny_model(run_settings(*components, **RECURRENT), vocabulary=17)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return model.double().eval()
+
+
+def draw_pairs():
+    """Draw pairs with sources of 1 to 4 subwords, since the oracle enumerates their trees."""
+    source, target = random_examples(12, seed=1, longest=4), random_examples(12, seed=2)
+    examples = Examples(id=source.id, source=source.source, target=target.source)
+    return examples.take(np.flatnonzero(source.source.ids.lengths))
+
+
+@pytest.mark.parametrize("selection", WITH_GATES)
+def test_norms_equal_loops_in_any_batch(monkeypatch, selection):
+    model, examples = model_of(WITH_GATES[selection]), draw_pairs()
+    norms = gate_norms(model, examples)
+    monkeypatch.setattr(gates, "SENTENCES_PER_BATCH", 1)
+    for row, (norms_T, alone_T) in enumerate(zip(norms, gate_norms(model, examples), strict=True)):
+        source, target = [*examples.source.ids[row], EOS], [BOS, *examples.target.ids[row]]
+        expected_T = Oracle(model).gate_norms(source, target)
+        np.testing.assert_allclose(norms_T, expected_T, atol=1e-5)
+        np.testing.assert_allclose(alone_T, expected_T, atol=1e-5)
+        assert norms_T.dtype == np.float32
+
+
+def test_hidden_states_do_not_depend_on_later_targets():
+    model = model_of(HeadSelectionSettings())
+    examples = draw_pairs()
+    longer = [[*ids, 7, 8] for ids in examples.target.ids]
+    norms = gate_norms(model, examples)
+    longer_norms = gate_norms(model, Examples(id=examples.id, source=examples.source, target=side(longer)))
+    for norms_T, longer_T in zip(norms, longer_norms, strict=True):
+        np.testing.assert_allclose(norms_T, longer_T[: len(norms_T)], atol=1e-6)
+
+
+@pytest.mark.parametrize("system", WITHOUT_GATES)
+def test_models_without_a_gate_in_the_decoder_are_refused(tmp_path, system):
+    with pytest.raises(ValueError, match="no gate in the decoder"):
+        gate_norms(model_of(*WITHOUT_GATES[system]), draw_pairs())
+    run = run_settings(*WITHOUT_GATES[system], **RECURRENT)
+    assert not run.has_gates
+    bundle = load_bundle(write_bundle(tmp_path / "model", run))
+    with pytest.raises(UserError, match=r"^The system tiny has no gate in the decoder\. Use a model of another system"):
+        next(read_gates(bundle, TextFile(["the"], "en"), TextFile(["the"], "de")))
+
+
+def test_other_components_have_no_gates():
+    assert run_settings(HeadSelectionSettings(), **RECURRENT).has_gates
+    assert not run_settings(SennrichHaddowSettings(), **RECURRENT).has_gates
+
+
+def written(tmp_path, annotations, *, ids=None):
+    """Write the gates of two pairs with three subwords of two words, and none."""
+    target = side([[5, 6, 7], []], [[0, 1, 1], []])
+    examples = examples_of(side([[5], [6]]), target)
+    norms = [np.array([1.5, 3, 2, 0.5], dtype=np.float32), np.array([0.25], dtype=np.float32)]
+    tags = None
+    if annotations is not None:
+        rows = map(annotation_row, range(len(annotations)) if ids is None else ids, annotations)
+        tags = tmp_path / "tags.parquet"
+        write_rows(tags, ANNOTATION_SCHEMA, rows)
+    files = {"tokens": tmp_path / "tokens.parquet", "tags": tags}
+    write_gates(tmp_path / "gates.parquet", examples, norms, Vocabulary.of(PIECES), **files)
+    with open_file(tmp_path / "gates.parquet") as file:
+        assert file.schema_arrow.equals(GATES_SCHEMA)
+    return list(read_rows(tmp_path / "gates.parquet"))
+
+
+def test_every_subword_has_the_tag_of_its_word(tmp_path):
+    first, second = written(tmp_path, [TAGGED, Annotation(upos=[])])
+    assert first == {
+        "id": 0,
+        "pieces": [*PIECES[:3], "</s>"],
+        "words": [0, 1, 1, -1],
+        "upos": ["DET", "NOUN", "NOUN", None],
+        "norms": [1.5, 3, 2, 0.5],
+    }
+    assert second == {"id": 1, "pieces": ["</s>"], "words": [-1], "upos": [None], "norms": [0.25]}
+
+
+@pytest.mark.parametrize("annotations", [None, [failed("too long"), failed("empty")]])
+def test_sentences_without_tags_have_null(tmp_path, annotations):
+    assert [row["upos"] for row in written(tmp_path, annotations)] == [None, None]
+
+
+def test_tags_of_other_words_or_pairs_are_refused(tmp_path):
+    with pytest.raises(UserError, match=r"tags\.parquet: the row with id 0 has 3 tags, but 2 words: delete the file"):
+        written(tmp_path, [Annotation(upos=["DET", "NOUN", "PUNCT"]), Annotation(upos=[])])
+    with pytest.raises(UserError, match=r"Row 1 is pair 1 in .*tokens\.parquet, but pair 5 in .*tags\.parquet"):
+        written(tmp_path, [TAGGED, Annotation(upos=[])], ids=[0, 5])
+    with pytest.raises(UserError, match=r"tokens\.parquet has 2 rows, but .*tags\.parquet has 1"):
+        written(tmp_path, [TAGGED])
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    run = run_settings(HeadSelectionSettings(), **RECURRENT)
+    return load_bundle(write_bundle(tmp_path_factory.mktemp("gates") / "model", run))
+
+
+def read(bundle, source, target):
+    return list(read_gates(bundle, TextFile(source, "text.en"), TextFile(target, "text.de")))
+
+
+def test_pairs_of_lines_are_read_in_order(bundle, monkeypatch):
+    monkeypatch.setattr(gates, "LINES_PER_CHUNK", 2)
+    source = [b"the cat\n", b"\n", b"the dog the do\n", b"cat\n", b"cat"]
+    target = ["dog cath \u6f22\n", "the\n", "a\n", "  \n", "the cat\n"]
+    sentences = read(bundle, source, target)
+    assert [sentence.source for sentence in sentences] == ["the cat", "", "the dog the do", "cat", "cat"]
+    assert [" ".join(sentence.pieces).replace("@@ ", "") for sentence in sentences] == [
+        "dog cath \u6f22", "", "a", "", "the cat",
+    ]  # fmt: skip
+    assert len(sentences[0].pieces) > 3
+    for sentence in (sentences[0], sentences[2], sentences[4]):
+        vocabularies = bundle.source_vocabulary, bundle.target_vocabulary
+        pieces = bundle.source_segmenter.segment(sentence.source.split()).pieces, sentence.pieces
+        source_ids, target_ids = (v.ids(p) for v, p in zip(vocabularies, pieces, strict=True))
+        expected_T = Oracle(bundle.model).gate_norms([*source_ids, EOS], [BOS, *target_ids])
+        np.testing.assert_allclose(sentence.norms, expected_T[:-1], atol=1e-5)
+
+
+@pytest.mark.parametrize(("source", "target"), [(3, 2), (2, 3), (0, 1)])
+def test_a_line_without_a_counterpart_is_an_error(bundle, source, target):
+    longer, shorter = ("text.en", "text.de") if source > target else ("text.de", "text.en")
+    with pytest.raises(LineError) as error:
+        read(bundle, ["the"] * source, ["dog"] * target)
+    line = min(source, target) + 1
+    assert str(error.value).startswith(f"{longer}, line {line}: {shorter} ends before this line: give one sentence")
+
+
+def test_lines_that_cannot_be_read_are_errors(bundle):
+    with pytest.raises(LineError, match=r"text\.de, line 2: byte 1 is not UTF-8"):
+        read(bundle, ["the", "the"], [b"dog\n", b"\xff\n"])
+    long = "a" * 1001
+    with pytest.raises(LineError, match=r"text\.en, line 2: the line has more than 1,000 subwords"):
+        read(bundle, ["the", long], ["the", long])
+    with pytest.raises(LineError, match=r"text\.de, line 1: the line has more than 1,000 subwords"):
+        read(bundle, ["the", "the"], [long, "the"])
+    assert read(bundle, [], []) == []
+
+
+def test_pairs_with_an_empty_side_have_no_norms(bundle):
+    assert [s.pieces for s in read(bundle, ["", "the"], ["the", ""])] == [[], []]
+    assert isinstance(read(bundle, [""], [""])[0], GatedSentence)
