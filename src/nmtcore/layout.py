@@ -79,6 +79,8 @@ FILES = {
     "system_json": "{results}/tables/{table}systems.json",
     "gate_table": "{results}/tables/{table}gates.md",
     "gate_json": "{results}/tables/{table}gates.json",
+    "production_table": "{results}/tables/{table}productions.md",
+    "production_json": "{results}/tables/{table}productions.json",
     "demo_table": "{results}/tables/demo.md",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
@@ -125,6 +127,7 @@ JOBS = {
     "parser_table": "{results}/{records}/tables/{table}parsers",
     "system_table": "{results}/{records}/tables/{table}systems",
     "gate_table": "{results}/{records}/tables/{table}gates",
+    "production_table": "{results}/{records}/tables/{table}productions",
     "demo": "{results}/{records}/demo",
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""

@@ -7,6 +7,7 @@ from workflow.calling import little
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_gates,
+    configured_gold_parses,
     configured_histories,
     configured_models,
     configured_runs,
@@ -20,6 +21,7 @@ from nmtcore.planning.configured_data import (
     configured_labels,
     configured_reports,
     configured_tokens,
+    configured_treebanks,
     published_sizes,
 )
 
@@ -63,6 +65,16 @@ def test_a_table_of_gates_has_the_main_test_of_systems_with_gates(make_project):
     assert {run.system for run in without} == {"nmt", "sa_nmt_1set"}
     with pytest.raises(UserError, match="A table of gates needs `datasets`, and `systems` that have a gate"):
         configured_gates(project, runs=without)
+
+
+def test_a_table_of_productions_has_treebanks_and_the_parses_of_systems_that_parse(make_project):
+    project = make_project({"systems": ["transformer_base", "depparse_l1"]}, parsed=parsed())
+    runs, _ = configured_runs(project)
+    parses = [f"results/smoke/parsed/depparse_l1/seed{seed}/gold" for seed in (1, 2)]
+    assert configured_gold_parses(project, runs=runs) == parses
+    assert configured_treebanks(project) == ["results/parsed/annotation/gold/gold_bank.source.parquet"]
+    with pytest.raises(UserError, match="None of demo_en2de has a gold treebank of the source side"):
+        configured_treebanks(make_project({"datasets": ["demo_en2de"]}))
 
 
 def test_features_and_annotation_of_the_configured_data_sets(project):

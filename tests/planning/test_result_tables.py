@@ -65,6 +65,15 @@ def test_a_table_of_gates_of_other_runs_is_not_replaced(check):
     )
 
 
+def test_a_table_of_productions_loses_neither_treebanks_nor_runs(check):
+    content = [{**rows("depparse_l1")[0], "seeds": [], "system": None}, *rows("depparse_l1")]
+    write_json("results/tables/productions.json", content)
+    check("productions.md")
+    runs = refusal(check, "productions.md", systems=["transformer_base"])
+    assert "productions.md holds smoke/demo_en2de/depparse_l1/seed1, which" in runs
+    assert "holds demo_en2de, smoke/demo_en2de/" in refusal(check, "productions.md", datasets=["demo_de2en"])
+
+
 @pytest.mark.parametrize(
     ("table", "content"),
     [

@@ -1,8 +1,9 @@
 # Tables of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and systems,
-# gates by tag.
+# gates by tag, productions.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table apart.
 from nmtcore.planning.configured import (
     configured_gates,
+    configured_gold_parses,
     configured_histories,
     configured_scores,
 )
@@ -12,6 +13,7 @@ from nmtcore.planning.configured_data import (
     configured_labels,
     configured_reports,
     configured_tokens,
+    configured_treebanks,
     published_sizes,
 )
 
@@ -22,6 +24,7 @@ localrules:
     parser_table,
     system_table,
     gate_table,
+    production_table,
 
 
 rule data_table:
@@ -122,3 +125,23 @@ rule gate_table:
         scale=SETTINGS.scale,
     script:
         "../scripts/gate_table.py"
+
+
+rule production_table:
+    input:
+        parses=planned(configured_gold_parses),
+        trees=planned(configured_treebanks),
+    output:
+        table=LAYOUT.pattern("production_table"),
+        json=LAYOUT.pattern("production_json"),
+    log:
+        LAYOUT.log("production_table"),
+    benchmark:
+        LAYOUT.benchmark("production_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        scale=SETTINGS.scale,
+    script:
+        "../scripts/production_table.py"

@@ -79,6 +79,11 @@ def configured_gates(project: Project, *, runs: list[RunSettings]) -> list[str]:
     return files
 
 
+def configured_gold_parses(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
+    """List the parses of gold treebanks of the runs that have them."""
+    return [_run_path(project, "gold_parses", run) for run in runs if run.gold]
+
+
 def _run_path(project: Project, file_type: str, run: RunSettings, **names: str) -> str:
     names |= {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
     return project.layout.path(file_type, **names)

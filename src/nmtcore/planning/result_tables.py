@@ -13,7 +13,14 @@ from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
-TABLES = {"systems": "system", "gates": "gate", "data": "data", "annotation": "annotation", "parsers": "parser"}
+TABLES = {
+    "systems": "system",
+    "gates": "gate",
+    "productions": "production",
+    "data": "data",
+    "annotation": "annotation",
+    "parsers": "parser",
+}
 """The tables, and the prefix of their file types in `nmtcore.layout`.
 
 They are written to results/tables/{TABLE}.md, or to results/tables/{NAME}/{TABLE}.md with a name of the user's choice.
@@ -52,7 +59,7 @@ def check_table_name(parts: Sequence[str], target: str) -> str:
 
 
 def _read_rows(table: str, json_file: Path) -> list[tuple[str, ...]]:
-    """Read the rows of a table from its JSON file, each once: data sets, or runs for `systems` and `gates`."""
+    """Read the rows of a table from its JSON file, each once: data sets, or runs for tables of systems."""
     try:
         return list(dict.fromkeys(_parse_rows(table, json.loads(json_file.read_text(encoding="utf-8")))))
     except (ValueError, KeyError, TypeError) as error:
@@ -71,15 +78,23 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
             for entry in content:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
+        case "productions", list():
+            for entry in content:
+                if entry["system"] is None:
+                    yield (entry["dataset"],)
+                for seed in entry["seeds"]:
+                    yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
         case _:
             raise TypeError(f"not the content of the table {table}")
 
 
 def _selected_rows(table: str, settings: ProjectSettings) -> set[tuple[str, ...]]:
-    if table not in ("systems", "gates"):
-        return {(dataset,) for dataset in settings.datasets}
     seeds = [f"seed{seed}" for seed in settings.seeds]
-    return set(product([settings.scale], settings.datasets, settings.systems, seeds))
+    runs = set(product([settings.scale], settings.datasets, settings.systems, seeds))
+    datasets = {(dataset,) for dataset in settings.datasets}
+    if table == "productions":
+        return datasets | runs
+    return runs if table in ("systems", "gates") else datasets
 
 
 def _shorten(rows: Sequence[tuple[str, ...]]) -> str:
