@@ -1,6 +1,6 @@
 """Time beam search: sentences and output tokens per second.
 
-    python benchmarks/decode.py                              a random model (d128, 3+3 layers), 1,000 sentences
+    python benchmarks/decode.py                              a random model (d128), 1,000 sentences
     python benchmarks/decode.py --model FOLDER --input FILE  a trained model on raw text, with all preprocessing
 
 A random model does not end its sentences, so hypotheses are cut at 1.3 times the source length: the number of steps
@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from random_models import random_model
 
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import to_device
 from nmtcore.inference.translate import translate_examples
-from nmtcore.model.build import initialise_model
-from nmtcore.model.transformer import Transformer
 
 VOCABULARY = 6000
 RANDOM = DecodingSettings(max_length_ratio=1.3, max_length_extra=0)
@@ -36,16 +36,16 @@ def random_examples(sentences: int) -> Examples:
     return Examples(id=np.arange(sentences), source=SideExamples(ids=ids, word_of_subword=words))
 
 
-def random_model(device: str) -> Transformer:
-    torch.manual_seed(1)
-    settings = TransformerSettings(width=128, feed_forward=512, heads=4, encoder_layers=3, decoder_layers=3)
-    model = Transformer(settings, source_size=VOCABULARY, target_size=VOCABULARY, joint=True)
-    initialise_model(model)
-    return to_device(model, device)
+SIZES = {
+    "transformer": TransformerSettings(width=128, feed_forward=512, heads=4, encoder_layers=3, decoder_layers=3),
+    "recurrent": RecurrentSettings(width=128),
+}
 
 
 def time_random(arguments: argparse.Namespace) -> None:
-    model, examples = random_model(arguments.device), random_examples(arguments.sentences)
+    torch.manual_seed(1)
+    model = to_device(random_model(arguments.system, SIZES, vocabulary=VOCABULARY), arguments.device)
+    examples = random_examples(arguments.sentences)
     for beam in (1, arguments.beam):
         settings = DecodingSettings(
             beam=beam, batch_sentences=arguments.batch, max_length_ratio=1.3, max_length_extra=0
@@ -80,6 +80,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path)
     parser.add_argument("--input", type=Path)
+    parser.add_argument("--system", default="transformer_base", help="system of the random model [%(default)s]")
     parser.add_argument("--beam", type=int, default=4)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--sentences", type=int, default=1000)

@@ -23,12 +23,11 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from decode import random_examples
+from random_models import random_model
 from step import Runner, batches_of, examples, peak_of, time_steps
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nmtcore.config.components import component_settings
-from nmtcore.config.project import Project
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transformer import TransformerSettings
@@ -36,10 +35,7 @@ from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.build import build_components, initialise_model
 from nmtcore.model.matrix_tree import tree_marginals
-from nmtcore.model.recurrent import Recurrent
-from nmtcore.model.transformer import Transformer
 
 BARE, BASE = "LSTM and LSTMCell", "nmt"
 SYSTEMS = ("fa_nmt_shared", "sa_nmt_shared", "sa_nmt_separate")
@@ -89,25 +85,15 @@ class Bare(nn.Module):
         return F.dropout(states, DROPOUT, self.training)
 
 
-def random_model(system: str, width: int, layers: int, vocabulary: int, *, joint: bool) -> TranslationModel:
+def sized_model(system: str, width: int, layers: int, vocabulary: int, *, joint: bool) -> TranslationModel:
     """Build a system with random weights; a transformer has as many layers in the encoder and in the decoder."""
-    chosen_system = Project.load(Path(__file__).parents[1] / "config").system(system)
-    if chosen_system.base == "transformer":
-        settings = TransformerSettings(
+    sizes = {
+        "transformer": TransformerSettings(
             width=width, feed_forward=4 * width, heads=4, encoder_layers=layers, decoder_layers=layers
-        )
-    else:
-        settings = RecurrentSettings(width=width, layers=layers, dropout=DROPOUT)
-    chosen = {name: component_settings(name, entry, where=system) for name, entry in chosen_system.components.items()}
-    model = {"transformer": Transformer, "recurrent": Recurrent}[chosen_system.base](
-        settings,
-        source_size=vocabulary,
-        target_size=vocabulary,
-        joint=joint,
-        components=build_components(chosen, settings),
-    )
-    initialise_model(model)
-    return model
+        ),
+        "recurrent": RecurrentSettings(width=width, layers=layers, dropout=DROPOUT),
+    }
+    return random_model(system, sizes, vocabulary=vocabulary, joint=joint)
 
 
 def time_training(options: argparse.Namespace) -> None:
@@ -118,7 +104,7 @@ def time_training(options: argparse.Namespace) -> None:
         rows = batches_of(data, tokens, 3)
         models: dict[str, nn.Module] = {BARE: Bare(width, options.layers, options.vocabulary)}
         for name in (BASE, *SYSTEMS):
-            models[name] = random_model(name, width, options.layers, options.vocabulary, joint=False)
+            models[name] = sized_model(name, width, options.layers, options.vocabulary, joint=False)
         runners = [runner_of(name, model, data, rows) for name, model in models.items()]
         time_steps(runners, options.rounds or repeats, "cpu")
         for runner in runners:
@@ -241,7 +227,7 @@ def time_search(options: argparse.Namespace) -> None:
         # Random models do not end their sentences: hypotheses are cut where those of trained models end.
         settings = DecodingSettings(beam=5, max_length_ratio=1.3, max_length_extra=0)
         layers = {name: 3 if name == "transformer_base" else options.layers for name in SEARCHED}
-        models = {n: random_model(n, width, layers[n], options.vocabulary, joint=True).eval() for n in SEARCHED}
+        models = {n: sized_model(n, width, layers[n], options.vocabulary, joint=True).eval() for n in SEARCHED}
         searches = {name: lambda m=model: translate_examples(m, data, settings) for name, model in models.items()}
         title, reference = f"{len(data)} sentences, random models of width {width}", "transformer_base"
     wall, cpu = interleaved(searches, options.rounds or ROUNDS["search"])

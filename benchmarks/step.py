@@ -23,7 +23,7 @@ import re
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,19 +31,19 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from random_models import CONFIG, random_model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from nmtcore.config.components import check_composition, component_settings
-from nmtcore.config.project import Project
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.build import build_components, initialise_model
+from nmtcore.model.components.base import Component
 from nmtcore.model.device import prepare_device
 from nmtcore.model.positions import sinusoids
-from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import PAD
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
 
@@ -253,9 +253,9 @@ def runners_of(
 ) -> list[Runner]:
     """Build PyTorch's transformer, ours, and ours with the components of each system."""
     size, device = options.vocabulary, options.device
-    project = Project.load(options.config)
+    sizes = {"transformer": settings, "recurrent": RecurrentSettings(width=settings.width, dropout=settings.dropout)}
 
-    def runner(name: str, model: nn.Module, loss: Callable[[Batch], Tensor], components: list) -> Runner:
+    def runner(name: str, model: nn.Module, loss: Callable[[Batch], Tensor], components: Sequence[Component]) -> Runner:
         return Runner(
             name=name,
             model=model,
@@ -265,20 +265,14 @@ def runners_of(
         )
 
     reference = Reference(settings, size).to(device)
-    runners = [runner(REFERENCE, reference, reference, [])]
+    runners = [runner(REFERENCE, reference, reference, ())]
     for name in [BASE, *options.systems]:
-        entries = project.system(name).components.items()
-        chosen = {component: component_settings(component, entry, where=name) for component, entry in entries}
-        check_composition(chosen, settings, where=name)
-        components = build_components(chosen, settings, LABELS)
-        model = Transformer(settings, source_size=size, target_size=size, joint=True, components=components)
-        initialise_model(model)
-        model.to(device)
+        model = random_model(name, sizes, vocabulary=size, labels=LABELS, config=options.config).to(device)
 
-        def loss(batch: Batch, model: Transformer = model) -> Tensor:
+        def loss(batch: Batch, model: TranslationModel = model) -> Tensor:
             return model.loss(batch, label_smoothing=SMOOTHING).objective()
 
-        runners.append(runner(name, model, loss, components))
+        runners.append(runner(name, model, loss, tuple(model.components)))
     return runners
 
 
@@ -324,7 +318,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--bf16", action="store_true", help="run forward passes in mixed precision")
-    parser.add_argument("--config", type=Path, default=Path(__file__).parents[1] / "config")
+    parser.add_argument("--config", type=Path, default=CONFIG)
     options = parser.parse_args()
     options.systems = options.systems or ["depparse_l1"]
     prepare_device(options.device)

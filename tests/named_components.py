@@ -11,7 +11,7 @@ def by_name(*settings: ComponentSettings) -> dict[str, ComponentSettings]:
     named = {}
     for component in settings:
         own = type(component) not in COMPONENTS.values()
-        kind = type(component).__name__.lower() if own else COMPONENTS.name_of(component)
-        seen[kind] += 1
-        named[kind if seen[kind] == 1 else f"{kind}_{seen[kind]}"] = component
+        name = type(component).__name__.lower() if own else COMPONENTS.name_of(component)
+        seen[name] += 1
+        named[name if seen[name] == 1 else f"{name}_{seen[name]}"] = component
     return named

@@ -104,7 +104,10 @@ def with_part(run, part, change):
 def records(run):
     """The records that training, checkpoints, inference and scoring of a run depend on."""
     settings = (training_settings, inference_settings, scoring_settings, gold_scoring_settings)
-    return [*(repr(Tracked(None, each(run))) for each in settings), fingerprint(describe_training(run, data={}))]
+    return [
+        *(repr(Tracked(None, settings_of(run))) for settings_of in settings),
+        fingerprint(describe_training(run, data={})),
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -106,6 +106,7 @@ WRONG = [
     ("systems", {"mine": {"extends": "pascal", "per_dataset": {"demo_en2de": {"model": {"width": 0}}}}}, "width"),
     ("datasets", {**DEMO, "filters": [{"name": "length", "mosst": 3}]}, "mosst"),
     ("datasets", {**DEMO, "words": "mozes"}, "words"),
+    ("datasets", {**DEMO, "splits": {"train": "train", "test": "test"}}, "dev"),
     ("datasets", {**DEMO, "annotators": {"existing": {"tool": "existing", "shards": 0}}}, "shards"),
     ("datasets", {**DEMO, "syntax": {"sorce": {}}}, "sorce"),
     ("datasets", {"extends": "demo_en2de", "corpora": {"train": {"format": "demo", "options": {"splt": "a"}}}}, "splt"),

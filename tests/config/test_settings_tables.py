@@ -35,6 +35,10 @@ def test_a_row_has_key_values_default_and_meaning():
     assert "| `betas` | list of 2: number ≥ 0 and < 1 | `[0.9, 0.98]` | " in table
 
 
+def test_bars_in_cells_are_escaped():
+    assert r'(ASPEC: " \|\|\| ")' in registry_table(*REGISTRIES["FORMATS"])
+
+
 def test_a_mark_that_names_nothing_is_a_mistake():
     with pytest.raises(UserError, match=r"README.md: no settings are called TrainigSettings\."):
         with_tables("<!-- settings: TrainigSettings -->\n<!-- end -->", where="README.md")

@@ -18,7 +18,7 @@ class Inner:
 class Outer:
     name: str
     rate: float = 0.5
-    kind: Literal["a", "b"] = "a"
+    choice: Literal["a", "b"] = "a"
     pair: tuple[float, float] = (0.0, 1.0)
     items: tuple[Inner, ...] = ()
     table: dict[str, Inner] = field(default_factory=dict)
@@ -30,7 +30,7 @@ def test_values_are_converted_and_come_back():
     values = {
         "name": "x",
         "rate": 1,
-        "kind": "b",
+        "choice": "b",
         "pair": [1, 2],
         "items": [{"size": 3}],
         "table": {"k": {"size": 4}},
@@ -41,7 +41,7 @@ def test_values_are_converted_and_come_back():
     assert settings == Outer(
         name="x",
         rate=1.0,
-        kind="b",
+        choice="b",
         pair=(1.0, 2.0),
         items=(Inner(size=3),),
         table={"k": Inner(size=4)},
@@ -60,7 +60,7 @@ def test_a_number_without_a_point_that_yaml_reads_as_a_string():
     [
         ({"nam": "x"}, ["f.yaml", "'nam'", "Did you mean name?"]),
         ({}, ["f.yaml", "the key 'name' is missing"]),
-        ({"name": "x", "kind": "c"}, ["f.yaml: kind", "'c' is not valid", "a, b"]),
+        ({"name": "x", "choice": "c"}, ["f.yaml: choice", "'c' is not valid", "a, b"]),
         ({"name": "x", "rate": "fast"}, ["f.yaml: rate", "a number", "'fast'"]),
         ({"name": "x", "limit": 1.5}, ["f.yaml: limit", "a whole number", "1.5"]),
         ({"name": "x", "limit": True}, ["f.yaml: limit", "a whole number", "True"]),

@@ -93,8 +93,8 @@ def test_a_full_gpu_is_a_user_error_with_advice():
     ):
         raise torch.OutOfMemoryError("nothing left")
     with (
-        pytest.raises(UserError, match=r"^The memory is full \(.*DefaultCPUAllocator: .*\)\. Buy another\.$"),
-        explain_out_of_memory("Buy another."),
+        pytest.raises(UserError, match=r"^The memory is full \(.*DefaultCPUAllocator: .*\)\. Buy more\.$"),
+        explain_out_of_memory("Buy another.", on_cpu="Buy more."),
     ):
         torch.empty(2**62, dtype=torch.uint8)
     with pytest.raises(RuntimeError, match="a fault of ours"), explain_out_of_memory("Buy another."):

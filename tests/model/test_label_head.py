@@ -180,9 +180,9 @@ def test_needs_claims_and_errors_of_the_settings():
     )
     assert LabelHeadSettings().claims(model) == ("encoder.0.head.7",)
     with pytest.raises(UserError, match=r"label_head and diagonalparse both claim encoder.0.head.7"):
-        check_composition(by_name(LabelHeadSettings(), DiagonalParseSettings(layer=0)), model, where="x")
+        check_composition(by_name(LabelHeadSettings(), DiagonalParseSettings(layer=0)), "transformer", model, where="x")
     with pytest.raises(UserError, match="layer 6 is not in an encoder of 6 layers"):
-        check_composition(by_name(LabelHeadSettings(layer=6)), model, where="x")
+        check_composition(by_name(LabelHeadSettings(layer=6)), "transformer", model, where="x")
     with pytest.raises(UserError, match="layer must be at least 0"):
         component_settings("label_head", {"layer": -1}, where="x")
     with pytest.raises(UserError, match=r"labels: 'upso' is not valid\. Did you mean upos"):

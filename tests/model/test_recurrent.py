@@ -151,9 +151,9 @@ def test_beam_search_equals_exhaustive_search(draw, selection):
         best = max(
             scored(model, batch, row, tokens) for n in range(longest + 1) for tokens in product((3, 5, 6), repeat=n)
         )
-        found = results[row][0]
-        assert found.score == pytest.approx(best[0], abs=1e-9)
-        assert found.tokens == best[1]
+        best_found = results[row][0]
+        assert best_found.score == pytest.approx(best[0], abs=1e-9)
+        assert best_found.tokens == best[1]
 
 
 def scored(model, batch, row: int, tokens: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:

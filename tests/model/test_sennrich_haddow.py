@@ -62,8 +62,12 @@ def test_a_missing_vocabulary_is_a_user_error():
 def test_needs_claims_and_errors_of_the_settings():
     assert SennrichHaddowSettings().needs == {"source": ("trees",)}
     with pytest.raises(UserError, match="width 10 leaves nothing of a token's embedding of width 8"):
-        check_composition(by_name(SennrichHaddowSettings()), TransformerSettings(width=8, heads=2), where="x")
+        check_composition(
+            by_name(SennrichHaddowSettings()), "transformer", TransformerSettings(width=8, heads=2), where="x"
+        )
     with pytest.raises(UserError, match=r"both claim source.embedding.last"):
-        check_composition(by_name(SennrichHaddowSettings(), SennrichHaddowSettings()), TransformerSettings(), where="x")
+        check_composition(
+            by_name(SennrichHaddowSettings(), SennrichHaddowSettings()), "transformer", TransformerSettings(), where="x"
+        )
     with pytest.raises(ValueError, match="at least 1"):
         SennrichHaddowSettings(width=0)

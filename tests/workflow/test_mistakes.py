@@ -57,6 +57,11 @@ def test_a_results_folder_may_begin_with_a_dot(empty):
     assert "summarise_seeds" in planned.rules
 
 
+def test_a_number_outside_its_range_on_the_command_line(empty):
+    sentence = "config.yaml: seeds[0] must be between 0 and 4294967295, not -1."
+    assert refused(empty, "-n", "data", settings=["seeds=-1"]) == sentence
+
+
 def test_a_gpu_must_be_called_cuda(empty):
     sentence = "config.yaml: device: 'gpu' is not valid. Did you mean cuda?"
     assert refused(empty, "-n", "data", settings=["device=gpu"]) == sentence

@@ -67,7 +67,7 @@ def candidate_paths(name: str, folders: Sequence[str | Path]) -> list[Path]:
 
 
 def first_model_path(name: str, folders: Sequence[str | Path], *, holds: str = "") -> Path | None:
-    """Give the absolute path of the first model among the candidates, or None if there is none.
+    """Return the absolute path of the first model among the candidates, or None if there is none.
 
     `holds` is a glob that must match in the model's folder; if empty, the model is a file or a folder with one file.
     """

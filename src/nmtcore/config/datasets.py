@@ -61,6 +61,9 @@ class PublishedSettings:
     """Where the paper gives them (Table 1)."""
 
 
+REQUIRED_SPLITS = ("train", "dev")
+"""The splits that every data set has."""
+
 GOLD = "gold_"
 """Prefix of splits that are treebanks to compare parsers with; nothing in them is translated."""
 
@@ -121,9 +124,9 @@ class DatasetSettings:
     """Changes of model, training and decoding for the systems of each base."""
 
     def __post_init__(self) -> None:
-        for required in ("train", "dev"):
-            if required not in self.splits:
-                raise ValueError(f"splits lacks '{required}'")
+        for split in REQUIRED_SPLITS:
+            if split not in self.splits:
+                raise ValueError(f"splits lacks '{split}'")
         if self.main_test not in self.splits:
             raise ValueError(f"main_test '{self.main_test}' is not one of its splits ({', '.join(self.splits)})")
         for split, parts in self.splits.items():
@@ -170,7 +173,7 @@ class DatasetSettings:
         return tuple(split for split in self.splits if split.startswith((GOLD, TREEBANK)))
 
     def source_treebanks(self, prefix: str) -> tuple[str, ...]:
-        """Give the treebanks whose names have a prefix (`GOLD` or `TREEBANK`) and that have text on the source side."""
+        """Return the treebanks whose names begin with `prefix` (`GOLD` or `TREEBANK`) and that have a source side."""
         return tuple(split for split in self.splits if split.startswith(prefix) and "source" in self.sides(split))
 
     @property
@@ -181,12 +184,12 @@ class DatasetSettings:
         )
 
     def sides(self, split: str) -> tuple[str, ...]:
-        """Give the sides of a split that have text."""
+        """Return the sides of a split that have text."""
         with_text = {side for part in self.splits[split] for side in self.corpora[part.corpus].sides}
         return tuple(side for side in SIDES if side in with_text)
 
     def annotations_by(self, annotator: str, side: str, split: str = "train") -> tuple[str, ...]:
-        """Give the kinds of annotation that an annotator provides for a side of a split.
+        """Return the kinds of annotation that an annotator provides for a side of a split.
 
         In treebanks the gold trees are used, whatever else annotates that side.
         """
@@ -195,5 +198,5 @@ class DatasetSettings:
         return ("dependencies", *annotations) if gold and "dependencies" not in annotations else annotations
 
     def language(self, side: str) -> str:
-        """Give the language code of a side."""
+        """Return the language code of a side."""
         return self.source if side == "source" else self.target

@@ -10,7 +10,7 @@ import textwrap
 
 @functools.cache
 def descriptions(cls: type) -> dict[str, str]:
-    """Give the description of each field of a settings class that has one, its own or a base's, in one line."""
+    """Return the description of each field of a settings class that has one, its own or a base's, in one line."""
     texts: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if dataclasses.is_dataclass(base):
@@ -19,7 +19,7 @@ def descriptions(cls: type) -> dict[str, str]:
 
 
 def summary(cls: type) -> str:
-    """Give the docstring of a class in one line."""
+    """Return the docstring of a class in one line."""
     return " ".join((cls.__doc__ or "").split())
 
 

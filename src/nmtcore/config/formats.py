@@ -79,7 +79,7 @@ class CzengOptions(FormatOptions):
     """Block of the target side's a-layer; null: the other one of these two."""
 
     def blocks(self, source: str) -> tuple[int, int]:
-        """Give both sides' blocks for a data set with the source language `source`."""
+        """Return both sides' blocks for a data set with the source language `source`."""
         source_block, target_block = (3, 7) if source == "cs" else (7, 3)
         return self.source_block or source_block, self.target_block or target_block
 

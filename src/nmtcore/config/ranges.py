@@ -69,7 +69,7 @@ Exponent = Annotated[float, Range(least=-10, most=10)]
 
 
 def ranges_in(hint: Any) -> Iterator[Range]:
-    """Give the ranges in a type hint, wherever they occur in it."""
+    """Return the ranges in a type hint, wherever they occur in it."""
     if typing.get_origin(hint) is Annotated:
         yield from (extra for extra in hint.__metadata__ if isinstance(extra, Range))
     for inner in typing.get_args(hint):

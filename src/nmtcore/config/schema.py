@@ -67,7 +67,7 @@ class Schemas:
     def properties_of(
         self, cls: type, *, part: bool = False, extra: Mapping[str, Schema] | None = None, without: Iterable[str] = ()
     ) -> Schema:
-        """Give the schema of a class itself; it has no keys for the fields in `without`."""
+        """Return the schema of a class itself; it has no keys for the fields in `without`."""
         fields = [field for field in dataclasses.fields(cls) if field.init and field.name not in without]
         properties = {field.name: self._of_field(cls, field, part=part) for field in fields}
         required = [field.name for field in fields if default_of(field) is dataclasses.MISSING]
@@ -85,7 +85,7 @@ class Schemas:
         return schema | ({"default": default} if stated and (self._defaults_of_parts or not part) else {})
 
     def of_hint(self, hint: Any, *, part: bool = False) -> Schema:
-        """Give the schema of values of a type hint."""
+        """Return the schema of values of a type hint."""
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if hint is Any:
             return {}
@@ -165,7 +165,7 @@ class Schemas:
         return self.of_class(registry[name], part=part, extra={registry.key: name_of_registered(registry)})
 
     def of_named_entries(self, registry: Registry, *, null: bool) -> Schema:
-        """Give the schema of entries `name: {key: value...}`; the registered name is the entry's name or its `kind`."""
+        """Return the schema of entries `name: {key: value...}`; the registered name is the entry's or its `kind`."""
         other, has_key = self.of_entry(registry, part=True), {"required": [registry.key]}
         named = {
             name: {"if": has_key, "then": other, "else": self.of_registered(registry, name, part=True)}
@@ -183,12 +183,12 @@ class Schemas:
 
 
 def name_of_registered(registry: Registry) -> Schema:
-    """Give the schema of the key that holds a registered name."""
+    """Return the schema of the key that holds a registered name."""
     return {"description": f"Name of the {registry.noun}.", "enum": list(registry)}
 
 
 def nullable(schema: Schema) -> Schema:
-    """Give the schema of values that may be null too."""
+    """Return the schema of values that may be null too."""
     if "enum" in schema:
         return {**schema, "enum": list(dict.fromkeys([*schema["enum"], None]))}
     if "type" in schema:

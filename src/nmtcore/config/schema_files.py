@@ -32,17 +32,17 @@ def write_schemas(folder: Path) -> list[Path]:
 
 
 def file_schemas() -> dict[str, Schema]:
-    """Give the schemas of config.yaml and of the files in each folder, by `config` or the name of the folder."""
+    """Return the schemas of config.yaml and of the files in each folder, by `config` or the name of the folder."""
     return {name: {"$schema": DRAFT, **make()} for name, make in FILES.items()}
 
 
 def whole_file(cls: type, schemas: Schemas, **options: Any) -> Schema:
-    """Give the schema of a file that holds the settings of a class, with all definitions."""
+    """Return the schema of a file that holds the settings of a class, with all definitions."""
     return {**schemas.properties_of(cls, **options), "definitions": schemas.definitions}
 
 
 def config_schema() -> Schema:
-    """Give the schema of config.yaml, where a single value is a list of one."""
+    """Return the schema of config.yaml, where a single value is a list of one."""
 
     def or_single(hint: Any) -> Callable[[Schemas, bool], Schema]:
         item, _ = typing.get_args(hint)
@@ -56,7 +56,7 @@ def config_schema() -> Schema:
 
 
 def dataset_schema() -> Schema:
-    """Give the schema of a data set, in full or as the changes of the data set that it extends."""
+    """Return the schema of a data set, in full or as the changes of the data set that it extends."""
     schemas = Schemas(registries=REGISTRIES, fields=CORPUS_FORMS | DATASET_FORMS, rules=CORPUS_RULES)
     extends = {"extends": {"description": "Another data set, whose settings hold unless given here.", "type": "string"}}
     full = schemas.properties_of(DatasetSettings, without=["name"])
@@ -76,27 +76,27 @@ def dataset_schema() -> Schema:
 
 
 def corpus_schema() -> Schema:
-    """Give the schema of a corpus."""
+    """Return the schema of a corpus."""
     return whole_file(CorpusSettings, Schemas(fields=CORPUS_FORMS, rules=CORPUS_RULES))
 
 
 def annotator_model_schema() -> Schema:
-    """Give the schema of an annotator's model; its name is the file's."""
+    """Return the schema of an annotator's model; its name is the file's."""
     return whole_file(AnnotatorModelSettings, Schemas(), without=["name"])
 
 
 def recipe_schema() -> Schema:
-    """Give the schema of a recipe, whose keys have the defaults of their classes."""
+    """Return the schema of a recipe, whose keys have the defaults of their classes."""
     return whole_file(RecipeSettings, Schemas(defaults_of_parts=True))
 
 
 def scale_schema() -> Schema:
-    """Give the schema of a scale."""
+    """Return the schema of a scale."""
     return whole_file(ScaleSettings, Schemas())
 
 
 def systems_schema() -> Schema:
-    """Give the schema of a file of systems."""
+    """Return the schema of a file of systems."""
     schemas = Schemas()
     extends = {"extends": {"description": "Another system, whose settings hold unless given here.", "type": "string"}}
     entry = schemas.properties_of(SystemEntry, part=True, extra=extends)

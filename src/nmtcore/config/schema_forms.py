@@ -4,7 +4,7 @@ import dataclasses
 
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.corpora import SIDES, CorpusSettings, FileSettings, PartSettings
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import REQUIRED_SPLITS, DatasetSettings
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, FormatOptions
 from nmtcore.config.ranges import hints_of
@@ -17,24 +17,25 @@ REGISTRIES = {AnnotatorSettings: ANNOTATORS, FilterSettings: FILTERS}
 
 
 def corpora_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of corpora by name."""
+    """Return the schema of corpora by name."""
     return _by_name(schemas.of_class(CorpusSettings, part=part))
 
 
 def annotators_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of annotators by name."""
+    """Return the schema of annotators by name."""
     return _by_name(schemas.of_entry(ANNOTATORS, part=part))
 
 
 def splits_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of splits by name: each is a corpus, rows of a corpus, or a list of these."""
+    """Return the schema of splits by name: each is a corpus, rows of a corpus, or a list of these."""
     items = [{"type": "string"}, schemas.of_class(PartSettings)]
     single = [{"type": "string"}, schemas.of_class(PartSettings, part=part)]
-    return _by_name({"anyOf": [*single, {"type": "array", "items": {"anyOf": items}}]})
+    splits = _by_name({"anyOf": [*single, {"type": "array", "items": {"anyOf": items}}]})
+    return splits | ({} if part else {"required": list(REQUIRED_SPLITS)})
 
 
 def words_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of `words`: a kind or settings, for both sides or by side."""
+    """Return the schema of `words`: a kind or settings, for both sides or by side."""
     forms = [schemas.of_hint(hints_of(WordsSettings)["kind"]), schemas.of_class(WordsSettings)]
     sides = {side: {"anyOf": forms} for side in SIDES}
     by_side: Schema = {"type": "object", "properties": sides, "additionalProperties": False}
@@ -43,12 +44,12 @@ def words_form(schemas: Schemas, part: bool) -> Schema:
 
 
 def filters_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of filters: a list of names, or of entries with names."""
+    """Return the schema of filters: a list of names, or of entries with names."""
     return {"type": "array", "items": {"anyOf": [{"enum": list(FILTERS)}, schemas.of_entry(FILTERS)]}}
 
 
 def annotator_names_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of `syntax`, where null drops a side or an annotation."""
+    """Return the schema of `syntax`, where null drops a side or an annotation."""
     schema = schemas.of_hint(hints_of(DatasetSettings)["syntax"])
     for side, names in schema["properties"].items():
         droppable = {annotation: nullable(name) for annotation, name in names["properties"].items()}
@@ -57,23 +58,23 @@ def annotator_names_form(schemas: Schemas, part: bool) -> Schema:
 
 
 def _by_name(schema: Schema) -> Schema:
-    """Give the schema of entries by name; null drops the entry of the data set that is extended."""
+    """Return the schema of entries by name; null drops the entry of the data set that is extended."""
     return {"type": "object", "propertyNames": {"pattern": f"^{NAME}$"}, "additionalProperties": nullable(schema)}
 
 
 def format_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of the name of a format."""
+    """Return the schema of the name of a format."""
     return {"enum": list(FORMATS)}
 
 
 def files_form(schemas: Schemas, part: bool) -> Schema:
-    """Give the schema of files by role: each is a path, the settings of a file, or a list of these."""
+    """Return the schema of files by role: each is a path, the settings of a file, or a list of these."""
     forms = [{"type": "string"}, schemas.of_class(FileSettings)]
     return {"type": "object", "additionalProperties": {"anyOf": [*forms, {"type": "array", "items": {"anyOf": forms}}]}}
 
 
 def format_rules(schemas: Schemas, part: bool) -> Schema:
-    """Give the keywords that say which options and files a corpus of each format has."""
+    """Return the keywords that say which options and files a corpus of each format has."""
     return {
         "allOf": [
             {

@@ -47,5 +47,5 @@ class SegmentationSettings:
         match = re.fullmatch(r"(words|bpe)(_joint)?_(\d+)(?:_(constituency))?", name)
         if not match:
             raise ValueError(f"'{name}' is no segmentation; names are like words_50000, bpe_joint_6000, bpe_32000")
-        kind, joint, size, also = match.groups()
-        return cls(kind=kind, joint=bool(joint), size=int(size), also=also)
+        unit, joint, size, also = match.groups()
+        return cls(kind=unit, joint=bool(joint), size=int(size), also=also)

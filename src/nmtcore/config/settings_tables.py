@@ -107,11 +107,12 @@ def registry_table(registry: Registry, base: type) -> str:
 
 def _markdown_table(head: list[str], rows: Iterable[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    escaped = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
 
 
 def rows_of(cls: type, prefix: str = "") -> Iterator[list[str]]:
-    """Give the row of each setting of a class: key, values, default and meaning."""
+    """Return the row of each setting of a class: key, values, default and meaning."""
     for field in dataclasses.fields(cls):
         if (cls, field.name) in NOT_IN_FILES:
             continue

@@ -168,7 +168,7 @@ def _shown(value: Any) -> str:
 
 
 def settings_class_in(hint: Any) -> type | None:
-    """Give the settings class that a value of this type hint is built into; None if there is none."""
+    """Return the settings class that a value of this type hint is built into; None if there is none."""
     choices = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
     return next((choice for choice in choices if dataclasses.is_dataclass(choice)), None)
 

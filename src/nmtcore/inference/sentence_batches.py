@@ -48,14 +48,13 @@ def map_batches(
     On a CPU each thread processes its own batches, since one search step is too small to be split. Results therefore
     do not depend on the number of threads. Raises `UserError` if a batch exceeds the memory; of a GPU, with `advice`.
     """
-    on_cpu = device_of(model).type == "cpu"
 
     @torch.inference_mode()
     def process(rows: np.ndarray) -> T:
-        with explain_out_of_memory(ON_CPU if on_cpu else advice):
+        with explain_out_of_memory(advice, on_cpu=ON_CPU):
             return work(rows)
 
-    threads = torch.get_num_threads() if on_cpu else 1
+    threads = torch.get_num_threads() if device_of(model).type == "cpu" else 1
     with _evaluation_mode(model):
         if min(threads, len(batches)) < 2:
             yield from map(process, batches)

@@ -53,14 +53,19 @@ def visible_gpus() -> str:
 
 
 @contextmanager
-def explain_out_of_memory(advice: str) -> Iterator[None]:
-    """Replace torch's error for a full memory by a `UserError` that ends with `advice`, a sentence on what to lower."""
+def explain_out_of_memory(advice: str, *, on_cpu: str | None = None) -> Iterator[None]:
+    """Replace torch's error for a full memory by a `UserError` that ends with `advice`, a sentence on what to lower.
+
+    `on_cpu` is the advice if it is the computer's memory and not a GPU's (default: the same).
+    """
     try:
         yield
     except RuntimeError as error:
         if not is_out_of_memory(error):
             raise
-        memory = "The GPU's memory" if isinstance(error, torch.OutOfMemoryError) else "The memory"
+        memory = "The GPU's memory"
+        if not isinstance(error, torch.OutOfMemoryError):
+            memory, advice = "The memory", on_cpu or advice
         # The rest of torch's message is advice about its allocator.
         sizes, end, _ = str(error).partition(" is free.")
         raise UserError(f"{memory} is full ({(sizes + end).splitlines()[0].rstrip('.')}). {advice}") from error

@@ -1,4 +1,4 @@
-"""Corpus formats, one module each. Every module offers
+"""Corpus formats, one module each. Every module offers:
 
 - `rows(inputs, options) -> Iterator[Row]`: cuts the files into rows as cheaply as possible, in order;
 - `parse(row, options, context) -> (Side, Side)`: parses one row, or raises `BadRow`; a pure function, so that rows can
