@@ -10,7 +10,7 @@ over the rounds; ratios are medians of ratios within a round.
 - Search: beam 5 by `nmt`, `sa_nmt_shared` and `transformer_base` of the same width; with `--models` by trained models
   on the text of `--input`, and otherwise by random models on sentences as long as those of Multi30k.
 
-    python benchmarks/recurrent.py [steps] [marginals] [search] [--threads 1 --widths 128 1024]
+    python benchmarks/recurrent.py [steps] [marginals] [search] [--systems SYSTEM...] [--widths 128 1024]
 """
 
 import argparse
@@ -38,7 +38,6 @@ from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.matrix_tree import tree_marginals
 
 BARE, BASE = "LSTM and LSTMCell", "nmt"
-SYSTEMS = ("fa_nmt_shared", "sa_nmt_shared", "sa_nmt_separate")
 SEARCHED = ("transformer_base", BASE, "sa_nmt_shared")
 DROPOUT = 0.3
 ROUNDS = {"search": 5, "marginals": 40}
@@ -86,10 +85,10 @@ class Bare(nn.Module):
 
 
 def sized_model(system: str, width: int, layers: int, vocabulary: int, *, joint: bool) -> TranslationModel:
-    """Build a system with random weights; a transformer has as many layers in the encoder and in the decoder."""
+    """Build a system with random weights; a transformer's encoder has six layers, as at `scale=small`."""
     sizes = {
         "transformer": TransformerSettings(
-            width=width, feed_forward=4 * width, heads=4, encoder_layers=layers, decoder_layers=layers
+            width=width, feed_forward=4 * width, heads=4, encoder_layers=6, decoder_layers=layers
         ),
         "recurrent": RecurrentSettings(width=width, layers=layers, dropout=DROPOUT),
     }
@@ -103,7 +102,7 @@ def time_training(options: argparse.Namespace) -> None:
         tokens, repeats = (1024, 8) if width < 512 else (512, 2)
         rows = batches_of(data, tokens, 3)
         models: dict[str, nn.Module] = {BARE: Bare(width, options.layers, options.vocabulary)}
-        for name in (BASE, *SYSTEMS):
+        for name in (BASE, *options.systems):
             models[name] = sized_model(name, width, options.layers, options.vocabulary, joint=False)
         runners = [runner_of(name, model, data, rows) for name, model in models.items()]
         time_steps(runners, options.rounds or repeats, "cpu")
@@ -207,10 +206,11 @@ def mutual_pairs(scores_BSS: Tensor, margin: float) -> Tensor:
 
 
 def report(wall: dict, cpu: dict, reference: str) -> None:
-    print(f"{'':28}{'ms':>9}{'ratio':>8}{'CPU ratio':>11}")
+    print(f"{'':28}{'ms':>9}{'CPU ms':>9}{'ratio':>8}{'CPU ratio':>11}")
     for name in wall:
         ratios = median_ratio(wall[name], wall[reference]), median_ratio(cpu[name], cpu[reference])
-        print(f"{name:28}{1e3 * statistics.median(wall[name]):9.1f}{ratios[0]:8.2f}{ratios[1]:11.2f}", flush=True)
+        medians = [1e3 * statistics.median(seconds[name]) for seconds in (wall, cpu)]
+        print(f"{name:28}{medians[0]:9.1f}{medians[1]:9.1f}{ratios[0]:8.2f}{ratios[1]:11.2f}", flush=True)
 
 
 def time_search(options: argparse.Namespace) -> None:
@@ -226,8 +226,7 @@ def time_search(options: argparse.Namespace) -> None:
         data, width = random_examples(1000), options.widths[0]
         # Random models do not end their sentences: hypotheses are cut where those of trained models end.
         settings = DecodingSettings(beam=5, max_length_ratio=1.3, max_length_extra=0)
-        layers = {name: 3 if name == "transformer_base" else options.layers for name in SEARCHED}
-        models = {n: sized_model(n, width, layers[n], options.vocabulary, joint=True).eval() for n in SEARCHED}
+        models = {n: sized_model(n, width, options.layers, options.vocabulary, joint=True).eval() for n in SEARCHED}
         searches = {name: lambda m=model: translate_examples(m, data, settings) for name, model in models.items()}
         title, reference = f"{len(data)} sentences, random models of width {width}", "transformer_base"
     wall, cpu = interleaved(searches, options.rounds or ROUNDS["search"])
@@ -243,6 +242,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} [all]")
     parser.add_argument("--widths", type=int, nargs="+", default=[128, 1024], help="the first is that of the search")
+    parser.add_argument(
+        "--systems", nargs="+", default=["sa_nmt_shared"], help="to be compared with nmt by their steps"
+    )
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--vocabulary", type=int, default=6000)
     parser.add_argument("--rounds", type=int, help="rounds of every table, instead of its own number")

@@ -149,6 +149,7 @@ def _add_parse(commands: argparse._SubParsersAction) -> None:
 
 def _run_parse(chosen: argparse.Namespace) -> None:
     from nmtcore.evaluation.attachment import attachment_line
+    from nmtcore.evaluation.lines import induction_lines
     from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
     from nmtcore.inference.parse_files import TREE_METHODS
     from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
@@ -173,8 +174,12 @@ def _run_parse(chosen: argparse.Namespace) -> None:
         return
     parses = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))
     _write_blocks(sentence.block for sentence in parses)
-    scores = attachment_line(*zip(*((s.heads, s.gold, s.words, s.upos) for s in parses), strict=True))
-    print(f"{chosen.conllu}: {scores}", file=sys.stderr)
+    compared = list(zip(*((s.heads, s.gold, s.words, s.upos) for s in parses), strict=True))
+    lines = [attachment_line(*compared)]
+    if parser is not None or bundle.run.tree_comparison == "induced":
+        lines += induction_lines(*compared)
+    for line in lines:
+        print(f"{chosen.conllu}: {line}", file=sys.stderr)
 
 
 def _write_blocks(blocks: Iterable[str]) -> None:

@@ -206,6 +206,25 @@ def test_the_command_writes_the_output_of_the_functions(folder, bundle, tmp_path
     )
 
 
+def test_induced_trees_of_a_treebank_are_reported_beside_the_baselines(folder, tmp_path):
+    path = tmp_path / "gold.conllu"
+    path.write_text(GOLD)
+    process = nmtcore("parse", folder, "--conllu", path, "--attention", "0.1")
+    rows = [line.split("\t") for line in process.stdout.decode().splitlines()]
+    heads = [int(row[6]) for row in rows if row[0].isdecimal()]
+    lines = process.stderr.decode().splitlines()
+    assert lines[0].startswith(f"{path}: UAS ")
+    assert [line.removeprefix(f"{path}: ").split(":")[0] for line in lines[1:]] == [
+        "induced trees", "left", "right", "random",
+    ]  # fmt: skip
+    # Both words of the first sentence have the head 3; of the second, one is the root and the other punctuation.
+    directed = sum(head == 3 for head in heads[:2]) / 2
+    assert f"induced trees: directed {100 * directed:.1f}, " in lines[1]
+    assert lines[2].endswith(
+        "directed 50.0, undirected over gold edges 50.0, undirected over predicted edges 50.0 (2 words)"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [(["--conllu", "absent"], "absent does not exist"), (["--conllu", "empty"], "empty contains no sentences")],

@@ -1,10 +1,10 @@
 """Scores as lines of text for the terminal, one per test split."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.evaluation.induction import BASELINES, MEASURES
+from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
 
 
 def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
@@ -32,6 +32,21 @@ def summary_lines(summary: Mapping[str, Any], path: Path) -> list[str]:
         f"{path} {split}{name}: {', '.join(_format_metrics(scores, spread))} ({seeds_text})"
         for split in tests_of(splits)
         for name, scores in _shown_on_a_line(splits[split]).items()
+    ]
+
+
+def induction_lines(
+    predicted: Sequence[Sequence[int]],
+    gold: Sequence[Sequence[int]],
+    words: Sequence[Sequence[str]],
+    upos: Sequence[Sequence[str] | None],
+) -> list[str]:
+    """Summarise the accuracy of induced trees and of the baselines on a treebank, one line for each."""
+    trees = [gold_tree(*sentence) for sentence in zip(gold, words, upos, strict=True)]
+    scores = score_induction(trees, {"induced trees": predicted})
+    return [
+        f"{name}: {', '.join(_format_metrics(values, '{:.1f}'.format))} ({values['scored_words']:,} words)"
+        for name, values in scores.items()
     ]
 
 
