@@ -16,7 +16,7 @@ from nmtcore.errors import UserError
 from nmtcore.inference import attention
 from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.induced import attention_parser
+from nmtcore.inference.induced import attention_parser, parse_with_all_heads
 from nmtcore.inference.parse import parse_of
 from nmtcore.inference.parse_to_conllu import parse_text
 from nmtcore.model.pooling import with_root_scores
@@ -99,6 +99,35 @@ def test_trees_of_a_head_match_its_exported_weights(tmp_path, monkeypatch, compo
                 assert heads == [0 if b == a else b + 1 for a, b in enumerate(scores.argmax(axis=1).tolist())]
             else:
                 assert tuple(heads) == best_tree(scores)
+
+
+@pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
+@pytest.mark.parametrize("transforms", [{}, {"parsing_task": ParsingTaskSettings()}], ids=["plain", "wrapped"])
+def test_all_heads_together_parse_like_each_head_alone(tmp_path, monkeypatch, transforms, cells):
+    monkeypatch.setattr(attention, "MAX_CELLS", cells)
+    run = run_settings(DepParseSettings(layer=1), transforms=transforms)
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run))
+    passes, encode = [], bundle.model.encode
+    monkeypatch.setattr(bundle.model, "encode", lambda batch: passes.append(batch) or encode(batch))
+    with bundle.reader() as reader:
+        examples = reader.examples_of(reader.parts([line.split() for line in LINES]))
+    trees = parse_with_all_heads(bundle, examples)
+    assert list(trees) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert len(passes) == len(list(attention.bounded_batches(examples.source.ids.lengths)))
+    for (layer, head), own in trees.items():
+        parser = attention_parser(bundle, layer=layer, head=head)
+        alone = [parse.one_root.tolist() for parse in parser(examples, ["one_root"])]
+        assert [tree.tolist() for tree in own] == alone
+        assert sorted(map(len, alone)) == sorted(len(line.split()) for line in LINES if line)
+
+
+def test_a_recurrent_model_has_no_heads_to_parse_with(tmp_path):
+    run = run_settings(base="recurrent", model=RecurrentSettings(width=16))
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run))
+    with bundle.reader() as reader:
+        examples = reader.examples_of(reader.parts([["the"]]))
+    with pytest.raises(UserError, match=r"is recurrent: its encoder has no attention heads\.$"):
+        parse_with_all_heads(bundle, examples)
 
 
 def test_a_missing_head_is_an_error(tmp_path):

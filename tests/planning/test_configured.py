@@ -8,6 +8,7 @@ from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_gates,
     configured_gold_parses,
+    configured_heads,
     configured_histories,
     configured_models,
     configured_runs,
@@ -65,6 +66,18 @@ def test_a_table_of_gates_has_the_main_test_of_systems_with_gates(make_project):
     assert {run.system for run in without} == {"nmt", "sa_nmt_1set"}
     with pytest.raises(UserError, match="A table of gates needs `datasets`, and `systems` that have a gate"):
         configured_gates(project, runs=without)
+
+
+def test_a_table_of_heads_has_the_treebanks_of_transformers(make_project):
+    project = make_project({"systems": ["transformer_base", "sa_nmt_shared"]}, parsed=parsed(), plain=little())
+    runs, _ = configured_runs(project)
+    assert configured_heads(project, runs=runs) == [
+        f"results/smoke/parsed/transformer_base/seed{seed}/heads/gold_bank.json" for seed in (1, 2)
+    ]
+    others = [run for run in runs if run.dataset == "plain" or run.system == "sa_nmt_shared"]
+    assert len(others) == 6
+    with pytest.raises(UserError, match="A table of heads needs `datasets` with a gold treebank of the source side"):
+        configured_heads(project, runs=others)
 
 
 def test_a_table_of_productions_has_treebanks_and_the_parses_of_systems_that_parse(make_project):

@@ -57,11 +57,12 @@ def test_a_table_of_other_runs_is_not_replaced(check, changes):
     assert "results/tables/mine/systems.md holds" in refusal(check, "mine/systems.md", **changes)
 
 
-def test_a_table_of_gates_of_other_runs_is_not_replaced(check):
-    write_json("results/tables/gates.json", rows("transformer_base"))
-    check("gates.md")
-    assert "results/tables/gates.md holds smoke/demo_en2de/transformer_base/seed1, which" in refusal(
-        check, "gates.md", systems=["depparse_l1"]
+@pytest.mark.parametrize("table", ["gates", "heads"])
+def test_a_table_of_gates_or_heads_of_other_runs_is_not_replaced(check, table):
+    write_json(f"results/tables/{table}.json", rows("transformer_base"))
+    check(f"{table}.md")
+    assert f"results/tables/{table}.md holds smoke/demo_en2de/transformer_base/seed1, which" in refusal(
+        check, f"{table}.md", systems=["depparse_l1"]
     )
 
 

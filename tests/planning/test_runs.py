@@ -14,6 +14,7 @@ from nmtcore.planning.runs import (
     start_model,
     target_tags,
     tree_files,
+    treebank_files,
 )
 
 
@@ -82,3 +83,14 @@ def test_gates_read_the_features_of_a_split_and_the_tags_of_its_targets(make_pro
     assert target_tags(project, run=run, split="dev") == ["results/demo_en2de/annotation/existing/dev.target.parquet"]
     untagged = project.run("parsed", "sa_nmt_shared", "smoke", 1)
     assert target_tags(project, run=untagged, split="test") == []
+
+
+def test_heads_read_the_sources_of_a_treebank_and_its_gold_trees(project):
+    run = project.run("parsed", "transformer_base", "smoke", 1)
+    folder = f"results/parsed/features/{run.segmentation.name}"
+    assert run.gold == ()
+    assert split_features(project, run=run, split="gold_bank") == [f"{folder}/gold_bank.source.parquet"]
+    assert treebank_files(project, run=run, split="gold_bank") == [
+        "results/parsed/corpus/gold_bank.parquet",
+        "results/parsed/annotation/gold/gold_bank.source.parquet",
+    ]

@@ -39,6 +39,12 @@ from nmtcore.planning.targets import check_target
         ("results/demo_en2de/sa_nmt_1set/seed1/gates/test.parquet", "sa_nmt_1set has no gate in the decoder"),
         ("results/demo_en2de/sa_nmt_shared/seed1/gates/tset.parquet", "unknown test split 'tset'. Did you mean test?"),
         ("results/demo_en2de/sa_nmt_shared/seed1/gates/train.parquet", "unknown test split 'train'"),
+        ("results/demo_en2de/nmt/seed1/heads/gold_a.json", "nmt is recurrent: its encoder has no attention heads"),
+        ("results/demo_en2de/transformer_base/seed1/heads/gold_a.json", "demo_en2de has no gold treebank"),
+        (
+            "results/multi30k_cs2en/transformer_base/seed1/heads/gold_pud_english.json",
+            "unknown gold treebank 'gold_pud_english'. Did you mean gold_pud_czech?",
+        ),
         (
             "results/multi30k_cs2en/diagonalparse_l0.gold.uas",
             "diagonalparse_l0 predicts chains of previous words, which are not compared with gold trees. Ask for its "
@@ -68,7 +74,10 @@ def test_impossible_targets_are_refused(make_project, target, words):
         "results/demo_en2de/corpus/train.parquet",
         "results/demo_en2de/features/bpe_joint_2000/dev.source.existing.parquet",
         "results/smoke/demo_en2de/fa_nmt_separate/seed1/gates/dev.parquet",
+        "results/smoke/multi30k_cs2en/transformer_base/seed1/heads/gold_pud_czech.json",
         "results/tables/gates.md",
+        "results/tables/heads.md",
+        "results/tables/productions.md",
         "results/tables/demo.md",
     ],
 )
@@ -124,6 +133,10 @@ def nearest(make_project, target, **settings):
         (
             "results/demo_en2de/sa_nmt_shared/seed1/gate/test.parquet",
             "results/demo_en2de/sa_nmt_shared/seed1/gates/test.parquet",
+        ),
+        (
+            "results/multi30k_cs2en/transformer_base/seed1/head/gold_pud_czech.json",
+            "results/multi30k_cs2en/transformer_base/seed1/heads/gold_pud_czech.json",
         ),
     ],
 )

@@ -11,6 +11,7 @@ from nmtcore.config.depends import (
     gate_settings,
     gold_scoring_settings,
     gold_settings,
+    head_settings,
     inference_settings,
     scoring_settings,
     training_settings,

@@ -1,9 +1,11 @@
-# Translations and parses of a run, in one process, and gate norms; evaluation.smk scores them.
+# Translations and parses of a run, in one process, parses by its attention heads, and gate norms; evaluation.smk
+# scores the first two.
 from nmtcore.planning.runs import (
     feature_files,
     pair_files,
     split_features,
     target_tags,
+    treebank_files,
 )
 
 
@@ -54,6 +56,32 @@ rule parse_gold:
         run=run_param(gold_settings),
     script:
         "../scripts/parse_gold.py"
+
+
+rule score_heads:
+    input:
+        model=LAYOUT.pattern("model"),
+        features=planned(split_features),
+        treebank=planned(treebank_files),
+    output:
+        LAYOUT.pattern("head_scores"),
+    log:
+        LAYOUT.log("score_heads"),
+    benchmark:
+        LAYOUT.benchmark("score_heads")
+    conda:
+        "../../envs/core.yaml"
+    threads: SETTINGS.threads
+    resources:
+        mem_mb=8000,
+        runtime=120,
+        gpu=min(GPUS, 1),
+    params:
+        version=VERSIONS["inference"],
+        scoring=VERSIONS["evaluation"],
+        run=run_param(head_settings),
+    script:
+        "../scripts/score_heads.py"
 
 
 rule measure_gates:

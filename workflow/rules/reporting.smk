@@ -1,9 +1,10 @@
 # Tables of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and systems,
-# gates by tag, productions.
+# gates by tag, attention heads as parsers, productions.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table apart.
 from nmtcore.planning.configured import (
     configured_gates,
     configured_gold_parses,
+    configured_heads,
     configured_histories,
     configured_scores,
 )
@@ -24,6 +25,7 @@ localrules:
     parser_table,
     system_table,
     gate_table,
+    head_table,
     production_table,
 
 
@@ -125,6 +127,25 @@ rule gate_table:
         scale=SETTINGS.scale,
     script:
         "../scripts/gate_table.py"
+
+
+rule head_table:
+    input:
+        planned(configured_heads),
+    output:
+        table=LAYOUT.pattern("head_table"),
+        json=LAYOUT.pattern("head_json"),
+    log:
+        LAYOUT.log("head_table"),
+    benchmark:
+        LAYOUT.benchmark("head_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        scale=SETTINGS.scale,
+    script:
+        "../scripts/head_table.py"
 
 
 rule production_table:

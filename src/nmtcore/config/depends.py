@@ -74,6 +74,11 @@ def gold_settings(run: RunSettings) -> dict[str, Any]:
     return {"gold": list(run.gold), "sentences": {"test": run.sentences.test}, **_induced(run)}
 
 
+def head_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that parsing a treebank with all attention heads depends on."""
+    return {"sentences": {"test": run.sentences.test}}
+
+
 def gate_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that measuring gates depends on."""
     return {"sentences": {"dev": run.sentences.dev, "test": run.sentences.test}}

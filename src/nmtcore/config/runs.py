@@ -14,7 +14,7 @@ from nmtcore.config.components import (
 )
 from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import TREEBANK, EvaluationSettings
+from nmtcore.config.datasets import GOLD, TREEBANK, EvaluationSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
@@ -129,7 +129,7 @@ class RunSettings:
             gold = {name for name, feature in FEATURES.items() if feature.annotation == "dependencies"}
             features = self.features["source"].items()
             return {"source": {name: self.gold_annotator if name in gold else usual for name, usual in features}}
-        if split in self.gold:
+        if split.startswith(GOLD):
             return self.inference_features
         if split == "train" and self.treebank:
             return {**self.features, "source": self._source_features(lambda c: c.needs_at_inference or not c.parses)}
@@ -137,7 +137,7 @@ class RunSettings:
 
     def sides_of(self, split: str) -> tuple[str, ...]:
         """Return the sides to read of a split."""
-        return ("source",) if split in (*self.treebanks, *self.gold) else SIDES
+        return ("source",) if split in self.treebanks or split.startswith(GOLD) else SIDES
 
     def feature_folder(self, layout: Layout) -> str:
         """Return the folder of the run's features."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
-from nmtcore.evaluation.induction import gold_tree, score_induction
+from nmtcore.evaluation.induction import GoldTree, gold_tree, score_induction
 from nmtcore.evaluation.lines import run_lines
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.parse_files import TREE_METHODS
@@ -127,11 +127,14 @@ def score_induced(files: OutputFiles, corpus: Path, trees: Path) -> dict[str, An
     predicted = {
         name: [row["one_root"] for row in read_rows(path, columns=["one_root"])] for name, path in paths.items()
     }
-    sentences = len(predicted["spanning_tree"])
+    return score_induction(read_gold_trees(corpus, trees, len(predicted["spanning_tree"])), predicted)
+
+
+def read_gold_trees(corpus: Path, trees: Path, sentences: int) -> list[GoldTree | None]:
+    """Read the gold trees of the first sentences of a treebank; None for a sentence without heads."""
     words = (row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=sentences))
     rows = read_rows(trees, columns=["head", "upos"], stop=sentences)
-    gold = [
+    return [
         None if row["head"] is None else gold_tree(row["head"], sentence, row["upos"])
         for sentence, row in zip(words, rows, strict=True)
     ]
-    return score_induction(gold, predicted)

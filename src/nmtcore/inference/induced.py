@@ -1,13 +1,15 @@
 """Trees induced from attention that was not trained to parse (tran2018, section 5)."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.attention import bounded_batches, observe_batch
+from nmtcore.inference.attention import ObservedBatch, bounded_batches, observe_batch
 from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.parse import Parser, parse_of
 from nmtcore.inference.parse_files import Parse, ParseMethod
@@ -25,10 +27,8 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
     """
     layers, heads = bundle.model.encoder_attention
     if not layers:
-        raise UserError(
-            f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads. "
-            + ("Leave --attention out: it parses by itself." if bundle.model.parses else _OTHER_SYSTEMS)
-        )
+        advice = "Leave --attention out: it parses by itself." if bundle.model.parses else _OTHER_SYSTEMS
+        raise UserError(f"{_no_heads(bundle)} {advice}")
     if not (0 <= layer < layers and 0 <= head < heads):
         raise UserError(
             f"The encoder has no head {layer}.{head}: its layers are 0 to {layers - 1}, "
@@ -39,10 +39,7 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
         def parse_batch(rows: np.ndarray) -> list[Parse]:
             observed = observe_batch(bundle, examples.take(rows))
             weights_BSS = observed.maps["encoder", layer][:, head]
-            counts = (observed.words_BS.max(axis=1) + 1).tolist()
-            words_BS = torch.from_numpy(observed.words_BS).to(weights_BSS.device)
-            scores_BWW = pool_words(weights_BSS, words_BS, count=max(counts)).cpu().numpy()
-            sentences_WW = [scores_WW[:count, :count] for scores_WW, count in zip(scores_BWW, counts, strict=True)]
+            sentences_WW = _word_scores(observed, weights_BSS)
             return [parse_of(with_root_scores(scores_WW), to_root=True, methods=methods) for scores_WW in sentences_WW]
 
         batches = list(bounded_batches(examples.source.ids.lengths))
@@ -50,3 +47,47 @@ def attention_parser(bundle: Bundle, *, layer: int, head: int) -> Parser:
         return [parse for batch_parses in parses for parse in batch_parses]
 
     return parse
+
+
+def parse_with_all_heads(bundle: Bundle, examples: Examples) -> dict[tuple[int, int], list[np.ndarray]]:
+    """Parse every example with every attention head of the encoder, in one pass of the model per batch.
+
+    Returns the trees with one root, as `attention_parser` makes them, by layer and head. `bundle` comes from
+    `load_observed_bundle`. Raises `UserError` if the encoder has no heads.
+    """
+    layers, heads = bundle.model.encoder_attention
+    if not layers:
+        raise UserError(_no_heads(bundle))
+
+    def parse_batch(rows: np.ndarray) -> list[list[np.ndarray]]:
+        """Return the trees of the sentences of a batch: a list per head, layer by layer."""
+        observed = observe_batch(bundle, examples.take(rows))
+        trees: list[list[np.ndarray]] = []
+        for layer in range(layers):
+            sentences_HWW = _word_scores(observed, observed.maps["encoder", layer])
+            trees += [[_tree(scores_HWW[head]) for scores_HWW in sentences_HWW] for head in range(heads)]
+        return trees
+
+    batches = map_batches(bundle.model, list(bounded_batches(examples.source.ids.lengths)), parse_batch, advice=USE_CPU)
+    by_head: dict[tuple[int, int], list[np.ndarray]] = {pair: [] for pair in product(range(layers), range(heads))}
+    for trees in batches:
+        for own, batch_trees in zip(by_head.values(), trees, strict=True):
+            own += batch_trees
+    return by_head
+
+
+def _no_heads(bundle: Bundle) -> str:
+    return f"The system {bundle.run.system} is {bundle.run.base}: its encoder has no attention heads."
+
+
+def _word_scores(observed: ObservedBatch, weights: Tensor) -> list[np.ndarray]:
+    """Sum attention weights, (B, S, S) or (B, H, S, S), within words: (W, W) or (H, W, W) per sentence."""
+    counts = (observed.words_BS.max(axis=1) + 1).tolist()
+    words_BS = torch.from_numpy(observed.words_BS).to(weights.device)
+    scores = pool_words(weights, words_BS, count=max(counts)).cpu().numpy()
+    return [sentence[..., :count, :count] for sentence, count in zip(scores, counts, strict=True)]
+
+
+def _tree(scores_WW: np.ndarray) -> np.ndarray:
+    parse = parse_of(with_root_scores(scores_WW), to_root=True, methods=["one_root"])
+    return parse.one_root

@@ -7,6 +7,7 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
+from nmtcore.planning.runs import attention_treebanks
 
 SHOWN = 5
 """Number of systems that a message names; it only counts the others."""
@@ -75,6 +76,21 @@ def configured_gates(project: Project, *, runs: list[RunSettings]) -> list[str]:
         raise UserError(
             "A table of gates needs `datasets`, and `systems` that have a gate in the decoder (such as sa_nmt_shared), "
             "in config.yaml or on the command line."
+        )
+    return files
+
+
+def configured_heads(project: Project, *, runs: list[RunSettings]) -> list[str]:
+    """List the scores of the attention heads of runs on gold treebanks. Raises `UserError` if there are none."""
+    files = [
+        _run_path(project, "head_scores", run, split=split)
+        for run in runs
+        for split in attention_treebanks(project, run=run)
+    ]
+    if not files:
+        raise UserError(
+            "A table of heads needs `datasets` with a gold treebank of the source side (a split gold_NAME), and "
+            "`systems` whose base is the transformer, in config.yaml or on the command line."
         )
     return files
 

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import FILES, SCORES, Layout
@@ -81,9 +81,10 @@ def _paths(project: Project, target: str) -> Iterator[str]:
 
 
 def _run_paths(project: Project, dataset: DatasetSettings, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the files of a system's runs, except for gates on splits that are not tests."""
+    """Yield the paths of the files of a system's runs: gates on tests, and scores of heads on gold treebanks."""
     for seed, file_type in product(project.settings.seeds, _RUN_FILES):
-        for split in dataset.tests if "{split}" in FILES[file_type] else (None,):
+        splits = dataset.source_treebanks(GOLD) if file_type == "head_scores" else dataset.tests
+        for split in splits if "{split}" in FILES[file_type] else (None,):
             split_name = {} if split is None else {"split": split}
             yield project.layout.path(file_type, **names, **split_name, seed=seed)
 

@@ -16,6 +16,7 @@ from nmtcore.layout import NAME
 TABLES = {
     "systems": "system",
     "gates": "gate",
+    "heads": "head",
     "productions": "production",
     "data": "data",
     "annotation": "annotation",
@@ -74,7 +75,7 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
             yield from ((entry["dataset"],) for entry in entries)
         case "parsers", list():
             yield from ((entry["dataset"],) for entry in content)
-        case "systems" | "gates", list():
+        case "systems" | "gates" | "heads", list():
             for entry in content:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
@@ -94,7 +95,7 @@ def _selected_rows(table: str, settings: ProjectSettings) -> set[tuple[str, ...]
     datasets = {(dataset,) for dataset in settings.datasets}
     if table == "productions":
         return datasets | runs
-    return runs if table in ("systems", "gates") else datasets
+    return runs if table in ("systems", "gates", "heads") else datasets
 
 
 def _shorten(rows: Sequence[tuple[str, ...]]) -> str:

@@ -1,5 +1,6 @@
 """Inputs of the jobs of a run: features, pairs, trees, labels, first weights, scores of each seed."""
 
+from nmtcore.config.datasets import GOLD
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.planning.features import segmentation_folder
@@ -23,6 +24,20 @@ def target_tags(project: Project, *, run: RunSettings, split: str) -> list[str]:
         return []
     names = {"dataset": run.dataset, "annotator": annotator, "split": split, "side": "target"}
     return [project.layout.path("annotation", **names)]
+
+
+def attention_treebanks(project: Project, *, run: RunSettings) -> tuple[str, ...]:
+    """Name the gold treebanks to parse with the run's attention heads; none if its encoder has no such heads."""
+    dataset = project.dataset(run.dataset)
+    return dataset.source_treebanks(GOLD) if run.base == "transformer" and dataset.gold_annotator else ()
+
+
+def treebank_files(project: Project, *, run: RunSettings, split: str) -> list[str]:
+    """List the pairs of a gold treebank and its gold trees of the source side, in this order."""
+    names = {"dataset": run.dataset, "split": split}
+    annotator = project.dataset(run.dataset).gold_annotator
+    trees = project.layout.path("annotation", **names, annotator=annotator, side="source")
+    return [project.layout.path("pairs", **names), trees]
 
 
 def pair_files(project: Project, *, run: RunSettings, splits: str) -> list[str]:

@@ -8,6 +8,7 @@ from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
 from nmtcore.planning.result_tables import check_table, check_table_name
+from nmtcore.planning.runs import attention_treebanks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,8 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
 def _check_run(project: Project, dataset: str, system: str, scale: str, target: str) -> None:
     """Check the system of a run's file.
 
-    For parses of treebanks the system must parse and a treebank must exist, for gates the system must have gates.
+    For parses of treebanks the system must parse and a treebank must exist, for scores of heads the system must have
+    heads, for gates gates.
     """
     project.systems.check(system, where=target)
     path = project.layout.parse(target)
@@ -105,6 +107,14 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
             raise UserError(f"{target}: {system} predicts no trees, so it does not parse treebanks.")
         if not run.gold:
             raise UserError(f"{target}: {_missing_trees(run, 'gold.uas')}")
+    if path and path.file_type == "head_scores":
+        run = project.run(dataset, system, scale, int(path["seed"]))
+        if run.base != "transformer":
+            raise UserError(f"{target}: {system} is {run.base}: its encoder has no attention heads.")
+        treebanks = attention_treebanks(project, run=run)
+        if not treebanks:
+            raise UserError(f"{target}: {dataset} has no gold treebank (a split gold_NAME) of the source side.")
+        choose(path["split"], treebanks, noun="gold treebank", where=target)
     if path and path.file_type == "gates":
         run = project.run(dataset, system, scale, int(path["seed"]))
         if not run.has_gates:

@@ -1,0 +1,72 @@
+"""The attention heads whose trees are nearest to gold trees, as one table and one JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from nmtcore.evaluation.induction import MEASURES
+from nmtcore.files import read_json, write_json, write_text
+from nmtcore.reporting.markdown import markdown_table
+
+BEST = 3
+"""Heads per run and treebank in the table; the JSON has all."""
+
+_NOTES = """
+Scale {scale}. The {best} best attention heads of each run's encoder, by directed accuracy; layers and heads count from
+0. A word's head is the word it attends to, its attention to itself is its score as the root, weights are summed within
+words, and the maximum spanning tree with one root is scored. Component: the component of the system that computes or
+trains the head; all other heads are only trained to translate. Percentages of the words other than punctuation whose
+gold head is not the root. Directed: the head is right. Undirected: the predicted tree joins the word with its gold head
+(over gold edges), or the gold tree joins it with its predicted head (over predicted edges). left: the head is the next
+word; right: the previous one; random: the mean of 100 random trees per sentence. The best heads are chosen by these
+very scores, so that their scores are somewhat too high.
+"""
+
+
+def write_head_table(scores: Sequence[Path], *, json: Path, table: Path) -> str:
+    """Tabulate the best attention heads of every run, as JSON and Markdown; return the Markdown.
+
+    Args:
+        scores: `{dataset}/{system}/seed{seed}/heads/{split}.json` of every run, at one scale.
+        json: output, a list with one entry per run and treebank, with all heads, the best first.
+        table: output as Markdown, for each treebank first the baselines.
+    """
+    entries = sorted(map(_entry, map(read_json, scores)), key=_treebank)  # stable: runs stay in order
+    write_json(json, entries)
+    header = ["data set", "treebank", "trees", "component", "seed", "layer", "head", *MEASURES.values(), "words"]
+    groups = groupby(entries, key=_treebank)
+    rows = [row for treebank, group in groups for row in _treebank_rows(treebank, list(group))]
+    text = markdown_table(header, rows, text=4) + _NOTES.format(scale=entries[0]["scale"], best=BEST)
+    write_text(table, text)
+    return text
+
+
+def _entry(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the entry of a run and treebank, with the heads in order of their accuracy."""
+    names = {key: result[key] for key in ("dataset", "system", "scale")}
+    heads = dict(sorted(result["heads"].items(), key=lambda item: _accuracy(item[1]), reverse=True))
+    others = {"heads": heads, "baselines": result["baselines"], "components": result["components"]}
+    return {**names, "seeds": [result["seed"]], "treebank": result["split"], **others}
+
+
+def _accuracy(scores: Mapping[str, Any]) -> tuple[float, ...]:
+    return tuple(-1.0 if scores[measure] is None else scores[measure] for measure in MEASURES)
+
+
+def _treebank(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return entry["dataset"], entry["treebank"]
+
+
+def _treebank_rows(treebank: tuple[str, str], entries: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
+    for name, scores in entries[0]["baselines"].items():
+        yield [*treebank, name, None, None, None, None, *_cells(scores)]
+    for entry in entries:
+        for name, scores in list(entry["heads"].items())[:BEST]:
+            numbers = [entry["seeds"][0], *map(int, name.split("."))]
+            yield [*treebank, entry["system"], entry["components"].get(name), *numbers, *_cells(scores)]
+
+
+def _cells(scores: Mapping[str, Any]) -> list[Any]:
+    percentages = [None if scores[measure] is None else f"{scores[measure]:.2f}" for measure in MEASURES]
+    return [*percentages, scores["scored_words"]]

@@ -1,0 +1,65 @@
+"""Attention heads scored as parsers of a treebank."""
+
+from pathlib import Path
+
+import pyarrow as pa
+from factories import run_settings
+from inference.tiny import PIECES, write_bundle
+from pair_files import write_corpus
+
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.evaluation.induction import gold_tree, score_induction
+from nmtcore.experiment.heads import claimed_heads, score_heads
+from nmtcore.experiment.load_examples import load_sources
+from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.files import read_json
+from nmtcore.inference.attention import load_observed_bundle
+from nmtcore.inference.induced import attention_parser
+from nmtcore.parquet import write_rows
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
+TREES = [([2, 3, 0, 3], ["DET", "NOUN", "NOUN", "PUNCT"]), (None, None), ([2, 0, 4, 2], None), ([], [])]
+
+
+def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path):
+    run = run_settings(DepParseSettings(layer=1, head=0))
+    write_corpus(tmp_path / "corpus.parquet", SENTENCES)
+    schema = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
+    write_rows(tmp_path / "trees.parquet", schema, [{"head": heads, "upos": upos} for heads, upos in TREES])
+    vocabulary = Vocabulary.of(PIECES)
+    rows = [
+        {"id": i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
+        for i, words in enumerate(SENTENCES)
+    ]
+    write_rows(tmp_path / "features/gold_a.source.parquet", TOKENS_SCHEMA, rows)
+    model = write_bundle(tmp_path / "model", run)
+    files = {"corpus": tmp_path / "corpus.parquet", "trees": tmp_path / "trees.parquet"}
+    scores = tmp_path / "heads/gold_a.json"
+    folders = {"model": model, "features": tmp_path / "features", "scores": scores}
+    score_heads(run, **folders, **files, split="gold_a", device="cpu", threads=1)
+
+    bundle = load_observed_bundle(model)
+    examples = load_sources(run, bundle.transforms, tmp_path / "features", "gold_a")
+    gold = [
+        heads and gold_tree(heads, words, upos) for (heads, upos), words in zip(TREES[:3], SENTENCES[:3], strict=True)
+    ]
+    result = read_json(scores)
+    assert [result[key] for key in ("system", "seed", "split")] == [run.system, run.seed, "gold_a"]
+    assert result["components"] == {"1.0": "depparse"}
+    assert list(result["heads"]) == ["0.0", "0.1", "1.0", "1.1"]
+    assert list(result["baselines"]) == ["left", "right", "random"]
+    for name, values in result["heads"].items():
+        layer, head = map(int, name.split("."))
+        parses = attention_parser(bundle, layer=layer, head=head)(examples, ["one_root"])
+        expected = score_induction([*gold, gold_tree([], [], [])], {"mine": [parse.one_root for parse in parses]})
+        assert values == expected["mine"]
+        assert values["scored_words"] == 5
+        assert result["baselines"]["left"] == expected["left"]
+
+
+def test_heads_of_components_are_named():
+    run = run_settings(DepParseSettings(layer=0, head=-1), PascalSettings(layers=(1,), heads=2))
+    assert claimed_heads(run) == {"0.1": "depparse", "1.0": "pascal", "1.1": "pascal"}
+    assert claimed_heads(run_settings()) == {}
