@@ -79,6 +79,19 @@ def test_tran2018_has_the_hyperparameters_of_section_4_3(project: Project):
             assert (run.decoding.beam, run.decoding.length_penalty) == (5, "none")
 
 
+def test_small_recurrent_models_have_weights_and_rates_of_their_own(project: Project):
+    """U(-0.04, 0.04) is for a width of 1,024; with it, or with the rate of transformers, they hardly learn."""
+    for scale in sorted(set(project.scale_names) - {"paper"}):
+        for name in ("demo_en2de", "wmt17_en2ru"):
+            nmt, transformer = (project.run(name, system, scale, 1) for system in ("nmt", "transformer_base"))
+            assert nmt.training.initialisation == "xavier"
+            assert nmt.training.clip_norm == 5.0
+            assert nmt.training.schedule.peak > transformer.training.schedule.peak
+            assert nmt.training.max_updates == transformer.training.max_updates
+            assert nmt.model.width == transformer.model.width
+            assert nmt.training.schedule.kind != "halving"
+
+
 @pytest.mark.parametrize("floor", [0.0, 2e-4, 1.0])
 def test_stop_at_floor_needs_a_floor_between_0_and_the_peak(floor):
     settings = {"kind": "plateau", "peak": 2e-4, "floor": floor, "stop_at_floor": True}

@@ -31,6 +31,20 @@ def test_lines_without_colour_have_the_norms():
     assert plain_line(SENTENCE) == 'x@@[2.00] *<script>"[3.00] &[2.50] é[2.25]'
 
 
+def luminance(colour):
+    """The relative luminance of a colour (WCAG 2)."""
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_text_is_readable_on_every_background():
+    sentence = GatedSentence("", ["x"] * 201, np.linspace(1, 2, 201))
+    for span in Page(html_page([sentence], system="sa", source="en", target="de")).spans:
+        background = luminance(list(map(int, re.findall(r"\d+", span["style"])[:3])))
+        contrast = 1.05 / (background + 0.05) if "#fff" in span["style"] else (background + 0.05) / 0.05
+        assert contrast > 4.5
+
+
 @pytest.mark.parametrize("line_of", [plain_line, terminal_line])
 def test_an_empty_sentence_is_an_empty_line(line_of):
     assert line_of(GatedSentence("", [], np.zeros(0))) == ""

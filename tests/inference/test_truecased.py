@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from factories import run_settings
 from inference.tiny import PIECES, write_segmentation
+from named_components import by_name
 from pair_files import write_corpus
 
+from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
@@ -15,6 +18,7 @@ from nmtcore.experiment.output import TextOutput
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
+from nmtcore.inference.gates import TextFile, read_gates
 from nmtcore.layout import file_name
 from nmtcore.model.build import build_model
 from nmtcore.parquet import write_rows
@@ -87,3 +91,14 @@ def test_scored_texts_have_their_capitals(tokeniser, text, hypothesis, reference
     tokens = vocabulary.ids(["the", "ca@@", "t", "."])
     assert output.text(Hypothesis(tokens=tokens, score=0.0, log_probability=0.0)) == hypothesis
     assert output.references(rows(tmp_path / "test.parquet"), 1) == [reference]
+
+
+def test_given_translations_are_truecased_for_gates(tmp_path):
+    run = truecased_run(base="recurrent", model=RecurrentSettings(width=8), components=by_name(HeadSelectionSettings()))
+    segmentation, size = write_segmentation(tmp_path / "segmentation"), len(PIECES) + 5
+    write_models(segmentation)
+    model = build_model(run, source_size=size, target_size=size)
+    save_bundle(tmp_path / "model", run=run, model=model, segmentation=segmentation)
+    source, target = TextFile(["The dog", "the DOG"], "en"), TextFile(["Cat", "cat"], "de")
+    first, second = read_gates(load_bundle(tmp_path / "model"), source, target)
+    assert first.pieces == second.pieces == ["cat"]

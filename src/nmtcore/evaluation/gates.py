@@ -1,4 +1,4 @@
-"""Counts of gate norms by tag: which tags have the highest norm of their sentence (tran2018, section 6.2)."""
+"""Counts of gate norms by tag: which tags have the highest norm of their sentence (tran2018, section 5)."""
 
 from collections import Counter, defaultdict
 from pathlib import Path

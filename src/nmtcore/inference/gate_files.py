@@ -22,9 +22,9 @@ GATES_SCHEMA = pa.schema(
 )
 """`gates/{split}.parquet`, one row per sentence pair in the split's order.
 
-`pieces` are the subwords of the reference and `</s>`; `words` the word of each (from 0, -1 for `</s>`), `upos` the tag
-of that word (null for `</s>`; null for the sentence if it has no tags), and `norms` the L2 norm of the gate with which
-the piece is predicted.
+`pieces` are the vocabulary entries of the reference's subwords, and `</s>`; `words` the word of each (from 0, -1 for
+`</s>`), `upos` the tag of that word (null for `</s>`; null for the sentence if it has no tags), and `norms` the L2 norm
+of the gate with which the piece is predicted.
 """
 
 

@@ -18,7 +18,7 @@ FIRST_DARK_COLOUR = 4
 
 LIGHT, DARK = (255, 255, 255), (10, 20, 110)
 """Red, green and blue of the smallest and the largest norm in HTML."""
-WHITE_TEXT_FROM = 0.45
+WHITE_TEXT_FROM = 0.6
 """The shade from which white text is easier to read on the background than black text."""
 
 
