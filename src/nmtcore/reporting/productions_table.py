@@ -20,10 +20,10 @@ SHOWN = (
 """The productions in the table, as (head tag, dependent's tag); the JSON has all."""
 
 _NOTES = """
-Scale {scale}. Percentages of the dependents of a head tag that have the other tag; mean over {seeds}. Punctuation is
-not counted as a dependent, nor is the root, which has no head. gold: the treebank's trees; left: the head is the next
-word, punctuation included. Systems: the trees with one root that they predict. All rows of a treebank are computed from
-the same sentences.
+Scale {scale}{seeds}. Percentages of the dependents of a head tag that have the other tag. Punctuation is not counted
+as a dependent, nor is the root, which has no head. gold: the treebank's trees; left: the head is the next word,
+punctuation included. Systems: the trees with one root that they predict. All rows of a treebank are computed from the
+same sentences.
 """
 
 
@@ -52,7 +52,7 @@ def write_production_table(
     write_json(json, entries)
     header = ["data set", "treebank", "trees", *(f"{head} → {tag}" for head, tag in SHOWN)]
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
-    over = f"seeds {', '.join(map(str, seeds))}" if seeds else "seeds"
+    over = f", seeds {', '.join(map(str, seeds))}, mean over seeds" if seeds else ""
     text = markdown_table(header, [_row(entry) for entry in entries], text=3) + _NOTES.format(scale=scale, seeds=over)
     write_text(table, text)
     return text
