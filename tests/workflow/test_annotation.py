@@ -81,7 +81,7 @@ def test_pairs_without_a_parse_are_only_removed_from_features(tagged):
 def test_features_are_those_of_the_data_sets_annotations(tagged):
     by_file = {
         "train.source.existing": "governor deprel parent_position upos xpos dg_a dg_b",
-        "train.target.existing": "governor deprel parent_position dg_a dg_b",
+        "train.target.existing": "governor deprel parent_position upos xpos dg_a dg_b",
         "train.target.short": "ccg random",
     }
     for name, columns in by_file.items():
