@@ -8,7 +8,8 @@ from workflow.calling import write_little
 def test_jobs_use_every_key_on_the_command_line(empty):
     write_little(empty)
     quick = {"max_updates": 2, "checkpoint_every": 2, "validation": {"every": 2}, "schedule": {"warmup": 1}}
-    empty.write("scales/quick", {"description": "Two updates", "model": {"width": 16}, "training": quick})
+    changes = {"per_base": {"transformer": {"model": {"width": 16}}}, "training": quick}
+    empty.write("scales/quick", {"description": "Two updates", **changes})
     empty.run(
         settings=[
             "scale=quick",

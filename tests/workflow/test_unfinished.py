@@ -26,7 +26,8 @@ def scored(root, tmp_path_factory):
     directory = make_workplace(tmp_path_factory.mktemp("unfinished"), root / "Snakefile")
     write_little(directory)
     brief = {"max_updates": 4, "checkpoint_every": 2, "validation": {"every": 2}, "schedule": {"warmup": 1}}
-    directory.write("scales/brief", {"description": "Four updates", "model": {"width": 16}, "training": brief})
+    changes = {"per_base": {"transformer": {"model": {"width": 16}}}, "training": brief}
+    directory.write("scales/brief", {"description": "Four updates", **changes})
     write_weighted(directory, 0.5)
     directory.run(SCORE)
     assert directory.plan(SCORE).rules == set()
