@@ -43,7 +43,6 @@ class RecurrentState:
     """One (R, D) per layer."""
     output_RD: Tensor
     """u of the last step, the input of the next."""
-
     length: int = 0
     """Positions decoded so far."""
 
@@ -54,7 +53,7 @@ class RecurrentState:
 
     @property
     def beams(self) -> int:
-        """M."""
+        """M, the beams per sentence."""
         return len(self.output_RD) // self.sentences
 
     def reorder(self, beams_BM: Tensor) -> None:
@@ -64,10 +63,8 @@ class RecurrentState:
 
     def keep(self, sentences_B: Tensor) -> None:
         """Keep only the sentences of these indices, in this order."""
-        first_rows_B1, beams_M = (
-            sentences_B.unsqueeze(1) * self.beams,
-            torch.arange(self.beams, device=sentences_B.device),
-        )
+        beams_M = torch.arange(self.beams, device=sentences_B.device)
+        rows_BM = sentences_B.unsqueeze(1) * self.beams + beams_M
         self.keys_BDS = self.keys_BDS.index_select(0, sentences_B)
         self.values_BSD = self.values_BSD.index_select(0, sentences_B)
         self.padding_B1S = self.padding_B1S.index_select(0, sentences_B)
@@ -75,7 +72,7 @@ class RecurrentState:
             name: {key: tensor.index_select(0, sentences_B) for key, tensor in tensors.items()}
             for name, tensors in self.memory.items()
         }
-        self._select((first_rows_B1 + beams_M).flatten())
+        self._select(rows_BM.flatten())
 
     def _select(self, rows_R: Tensor) -> None:
         self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]

@@ -22,7 +22,9 @@ from nmtcore.model.tree_errors import explain_tree_errors
 
 
 class HeadSelection(Component):
-    """Computes phi, beta and M once per sentence, and at each step of the decoder what M adds."""
+    """Computes phi, beta and M once per sentence, and in each step of the decoder what M adds to the output."""
+
+    points_to_root = True
 
     def __init__(
         self,
@@ -45,10 +47,8 @@ class HeadSelection(Component):
         self.attention = nn.Linear(width, width, bias=False) if settings.annotations == "separate" else None
         """W_m (equation 19)."""
 
-    points_to_root = True
-
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the word of every token, by which scores are summed when trees are read off them; and ids for errors."""
+        """Add the word of every token, for summing scores over subwords, and the examples' ids, for errors."""
         arrays.extra[f"{self.name}.words"] = word_of_column(arrays)
         arrays.extra[f"{self.name}.ids"] = examples.id
 
@@ -113,7 +113,7 @@ class HeadSelection(Component):
 
 
 def word_positions(mask_BS: Tensor) -> Tensor:
-    """Find the tokens that stand in a tree: all real ones but the last, `</s>`."""
+    """Find the tokens that belong to a tree: all real ones but the last, `</s>`."""
     return torch.cat([mask_BS[:, 1:], torch.zeros_like(mask_BS[:, :1])], dim=1)
 
 
