@@ -13,7 +13,7 @@ from nmtcore.reporting.markdown import markdown_table, percent
 _NOTES = """
 Scale {scale}, seeds {seeds}, mean over seeds. Gate norm: L2 norm of the gate with which a subword of the reference is
 predicted. Highest: sentences whose highest norm is at a subword of a word with this tag, and their percentage of the
-tagged sentences; beside it the tag's percentage of all words, and of all subwords. `</s>` has no tag: its row has the
+tagged sentences, next to the tag's percentage of all words, and of all subwords. `</s>` has no tag: its row has the
 mean norm, and the percentage of sentences in which it has the lowest. "no tags": the data set names no tags for the
 target side, so that only means can be given.
 """

@@ -1,4 +1,4 @@
-"""The accuracy of induced trees on gold treebanks, beside the baselines, as a part of the table of systems."""
+"""The accuracy of induced trees on gold treebanks, next to the baselines, as a part of the table of systems."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
