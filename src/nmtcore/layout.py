@@ -97,6 +97,7 @@ INSIDE = {
     "vocabulary": "{side}.vocab",
     # In translations or parses
     "translations": "{split}.txt",
+    "greedy_translations": "{split}.greedy.txt",
     "references": "{split}.references.txt",
     "parses": "{split}.parquet",
     "untrained_parses": "{split}.untrained.parquet",

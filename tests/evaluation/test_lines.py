@@ -20,7 +20,8 @@ def spread(mean, stdev=None):
 
 
 def test_a_run_has_one_line_per_test_split():
-    scores = {"system": "depparse_l1", "bleu": {split: bleu(12.34) for split in ("test", "test_two", "dev")}}
+    splits = ("test", "test_two", "dev", "dev.greedy")
+    scores = {"system": "depparse_l1", "bleu": {split: bleu(12.34) for split in splits}}
     assert run_lines(scores, RUN) == [
         f"{RUN} test: BLEU 12.3, chrF 24.7 (1,500 sentences)",
         f"{RUN} test_two: BLEU 12.3, chrF 24.7 (1,500 sentences)",

@@ -1,5 +1,7 @@
 """Translating test splits and parsing gold treebanks: the files written, and the batch size."""
 
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,11 +20,12 @@ from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.evaluation.bleu import score_text
 from nmtcore.evaluation.scores import score_tests
-from nmtcore.experiment import inference
+from nmtcore.experiment import inference, training
 from nmtcore.experiment.inference import translate_tests
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import read_json, read_lines
+from nmtcore.inference.bundle import load_bundle
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -30,18 +33,17 @@ SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
 
 
 def translate(folder: Path, run: RunSettings) -> None:
-    """Write files for `SENTENCES`, and translate the first three with random weights."""
-    write_corpus(folder / "test.parquet", SENTENCES)
+    """Write files for `SENTENCES` as every test split, and translate the first three with random weights."""
+    corpora = {split: write_corpus(folder / f"{split}.parquet", SENTENCES) for split in run.tests}
     vocabulary = Vocabulary.of(PIECES)
     rows = [
         {"id": i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
         for i, words in enumerate(SENTENCES[:3])
     ]
-    for side in SIDES:
-        write_rows(folder / f"features/test.{side}.parquet", TOKENS_SCHEMA, rows)
+    for split, side in product(run.tests, SIDES):
+        write_rows(folder / f"features/{split}.{side}.parquet", TOKENS_SCHEMA, rows)
     model = write_bundle(folder / "model", run)
     folders = {"features": folder / "features", "hypotheses": folder / "hypotheses"}
-    corpora = {"test": folder / "test.parquet"}
     translate_tests(run, model=model, **folders, corpora=corpora, device="cpu", threads=1)
 
 
@@ -61,6 +63,33 @@ def test_translations_are_written_next_to_their_references(tmp_path: Path, text)
     scores = read_json(tmp_path / "scores.json")
     assert scores["bleu"] == {"test": score_text(translations, references, text=text)}
     assert scores["uas"]["test"]["argmax"]["sentences"] == 3
+
+
+def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeypatch):
+    evaluation, decoding = EvaluationSettings(text="tokens", greedy_dev=True), DecodingSettings(beam=3, max_length=9)
+    run = run_settings(evaluation=evaluation, decoding=decoding, tests=("test", "dev"))
+    calls = []
+    translate_examples = inference.translate_examples
+    monkeypatch.setattr(inference, "translate_examples", lambda *call: calls.append(call) or translate_examples(*call))
+    translate(tmp_path, run)
+    assert [settings for _, _, settings in calls] == [replace(decoding, beam=1)]
+    names = ["dev.greedy.txt", "dev.references.txt", "dev.txt", "test.references.txt", "test.txt"]
+    assert sorted(path.name for path in (tmp_path / "hypotheses").iterdir()) == names
+
+    score_tests(
+        ScoringSettings.of_tests(run),
+        hypotheses=tmp_path / "hypotheses",
+        corpora={},
+        trees={},
+        scores=tmp_path / "scores.json",
+    )
+    bleu = read_json(tmp_path / "scores.json")["bleu"]
+    assert list(bleu) == ["test", "dev", "dev.greedy"]
+    files = {"segmentation": tmp_path / "segmentation", "features": tmp_path / "features"}
+    job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
+    bundle = load_bundle(tmp_path / "model")
+    validate = training._validator(run, {side: bundle.target_vocabulary for side in SIDES}, job)
+    assert validate(bundle.model) == {"bleu": bleu["dev.greedy"]["bleu"]}
 
 
 def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):

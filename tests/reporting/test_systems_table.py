@@ -24,12 +24,14 @@ def write_history(path, losses, speed, loss_terms=lambda loss: {"loss/translatio
     return path
 
 
-def write_results(folder, system, *, seeds=(1, 2), parses=False):
+def write_results(folder, system, *, seeds=(1, 2), parses=False, greedy=False):
     scores, histories = [], []
     for seed in seeds:
         run = {"dataset": "d", "system": system, "scale": "small", "seed": seed}
         bleu = {"bleu": 20.0 + seed, "chrf": 50.0, "bleu_signature": "s"}
         run["bleu"] = {"test": bleu, "test_two": bleu, "dev": {**bleu, "bleu": 30.0}}
+        if greedy:
+            run["bleu"]["dev.greedy"] = {**bleu, "bleu": 28.0 + seed}
         if parses:
             run["uas"] = {split: {"argmax": {"uas": 80.0 + seed}} for split in run["bleu"]}
         path = folder / system / f"seed{seed}" / "scores.json"
@@ -46,7 +48,10 @@ def write_results(folder, system, *, seeds=(1, 2), parses=False):
 
 def test_each_system_has_one_row_per_test_split(tmp_path):
     folder = tmp_path / "results/small/d"
-    (base, first), (parser, second) = write_results(folder, "base"), write_results(folder, "parser", parses=True)
+    (base, first), (parser, second) = (
+        write_results(folder, "base", greedy=True),
+        write_results(folder, "parser", parses=True),
+    )
     text = write_system_table(
         bleu=[base["bleu"], parser["bleu"]],
         uas=[parser["uas"]],
@@ -56,10 +61,11 @@ def test_each_system_has_one_row_per_test_split(tmp_path):
         table=tmp_path / "systems.md",
     )
     lines = text.splitlines()
-    end = "| 30.0 ± 0.0 | 9.00 | 4.00 | 30 | 152 | 3 min |"
-    assert lines[2] == f"| d | base | test | 21.5 ± 0.7 | 50.0 ± 0.0 |  |  {end}"
+    assert lines[0].split(" | ")[7:9] == ["dev BLEU (beam)", "dev BLEU (greedy)"]
+    end = "| 9.00 | 4.00 | 30 | 152 | 3 min |"
+    assert lines[2] == f"| d | base | test | 21.5 ± 0.7 | 50.0 ± 0.0 |  |  | 30.0 ± 0.0 | 29.5 ± 0.7 {end}"
     assert lines[3].startswith("| d | base | test_two |")
-    assert lines[4] == f"| d | parser | test | 21.5 ± 0.7 | 50.0 ± 0.0 | 81.5 ± 0.7 |  {end}"
+    assert lines[4] == f"| d | parser | test | 21.5 ± 0.7 | 50.0 ± 0.0 | 81.5 ± 0.7 |  | 30.0 ± 0.0 |  {end}"
     assert "Scale small, seeds 1, 2;" in text
     assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
 
@@ -110,7 +116,7 @@ def test_the_loss_is_blank_without_training_pairs(tmp_path, loss_terms):
         "table": tmp_path / "systems.md",
     }
     text = write_system_table(bleu=[summaries["bleu"]], uas=[], histories=histories, **files)
-    assert "| 30.0 ± 0.0 |  |  | 25 |" in text
+    assert "| 30.0 ± 0.0 |  |  |  | 25 |" in text
     assert read_json(files["json"])[0]["first_loss"] is None
 
 

@@ -1,10 +1,12 @@
 """Call Snakemake as a user does: in another working directory, with the user's own configuration files."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,3 +152,14 @@ def copy_workflow(root: Path, target: Path) -> Path:
     shutil.copy(root / "Snakefile", target)
     (target / "src").symlink_to(root / "src")
     return target / "Snakefile"
+
+
+def wait_for_trainer(process: subprocess.Popen, folder: Path, update: int) -> int:
+    """Wait for a checkpoint after `update` or later; return the process id of the trainer."""
+    while process.poll() is None:
+        saved = [int(path.stem) for path in folder.glob("checkpoints/*/0*.json")]
+        if saved and max(saved) >= update:
+            (lock,) = folder.glob("checkpoints/*/lock")
+            return json.loads(lock.read_text())["pid"]
+        time.sleep(0.02)
+    raise AssertionError(f"training ended too early:\n{process.communicate()[0]}")

@@ -5,13 +5,12 @@ import json
 import os
 import shutil
 import signal
-import time
 
 import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
-from workflow.calling import UPDATES
+from workflow.calling import UPDATES, wait_for_trainer
 
 pytestmark = pytest.mark.slow
 
@@ -38,17 +37,6 @@ def updates(workplace):
 
 def sums(folder):
     return {path: hashlib.sha256(path.read_bytes()).digest() for path in folder.rglob("*") if path.is_file()}
-
-
-def wait_for_trainer(process, folder, update):
-    """Wait for a checkpoint after `update` or later; return the process id of the trainer."""
-    while process.poll() is None:
-        saved = [int(path.stem) for path in folder.glob("checkpoints/*/0*.json")]
-        if saved and max(saved) >= update:
-            (lock,) = folder.glob("checkpoints/*/lock")
-            return json.loads(lock.read_text())["pid"]
-        time.sleep(0.02)
-    raise AssertionError(f"training ended too early:\n{process.communicate()[0]}")
 
 
 def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):

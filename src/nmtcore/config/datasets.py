@@ -25,6 +25,8 @@ class EvaluationSettings:
     """Whether case is ignored."""
     roots: Literal["one", "many"] = "one"
     """Roots of a source tree: one (UD) or any number (CzEng, PDT)."""
+    greedy_dev: bool = False
+    """Whether dev is also translated by greedy search, as validation does it, and scored as `dev.greedy`."""
 
 
 @settings_class

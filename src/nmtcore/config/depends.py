@@ -18,6 +18,9 @@ from nmtcore.config.typed import plain
 _NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "trees", "trees_by", "gold")
 """The scale's name, the parsers of raw text (trees of the corpus are input files), and all that follows training."""
 
+_NOT_IN_VALIDATION = ("roots", "greedy_dev")
+"""The settings of evaluation that only concern the tests' trees, or the translations after training."""
+
 
 def training_settings(run: RunSettings) -> SettingsRecord:
     """Return the settings that training depends on, by path; checkpoints with other settings are not used."""
@@ -49,7 +52,7 @@ def _validation(run: RunSettings, values: dict[str, Any]) -> dict[str, Any]:
         search += ["length_penalty", "alpha"]
     return {
         "decoding": {key: values["decoding"][key] for key in search},
-        "evaluation": {key: value for key, value in values["evaluation"].items() if key != "roots"},
+        "evaluation": {key: value for key, value in values["evaluation"].items() if key not in _NOT_IN_VALIDATION},
     }
 
 
@@ -57,7 +60,7 @@ def inference_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that translating and parsing the tests depends on."""
     values = _values(run)
     decoding = {key: value for key, value in values["decoding"].items() if key != "batch_sentences"}
-    evaluation = {"text": values["evaluation"]["text"]}
+    evaluation = {key: values["evaluation"][key] for key in ("text", "greedy_dev")}
     sentences = {"dev": run.sentences.dev, "test": run.sentences.test}
     return {"decoding": decoding, "evaluation": evaluation, "tests": values["tests"], "sentences": sentences}
 

@@ -6,6 +6,11 @@ from typing import Any
 
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
 
+DEV = "dev"
+"""The name of dev in scores, translated with the beam of the tests."""
+GREEDY_DEV = "dev.greedy"
+"""The name of dev in scores, translated by greedy search."""
+
 
 def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
     """Format a run's `scores.json` or `gold.json` as one line per test split; `folder` is the run's folder.
@@ -56,8 +61,8 @@ def spread(value: Mapping[str, Any]) -> str:
 
 
 def tests_of(splits: Mapping[str, Any]) -> list[str]:
-    """Name the test splits: all scored splits but the dev set."""
-    return [split for split in splits if split != "dev"]
+    """Name the test splits: all scored splits but the dev set, however it was translated."""
+    return [split for split in splits if split not in (DEV, GREEDY_DEV)]
 
 
 def _shown_on_a_line(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

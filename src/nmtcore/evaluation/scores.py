@@ -9,7 +9,7 @@ from nmtcore.config.stages import ScoringSettings
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.evaluation.induction import GoldTree, gold_tree, score_induction
-from nmtcore.evaluation.lines import run_lines
+from nmtcore.evaluation.lines import DEV, GREEDY_DEV, run_lines
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.parse_files import TREE_METHODS
 from nmtcore.layout import file_name
@@ -21,6 +21,8 @@ class OutputFiles:
     """The output files of a split, each with one row per sentence in the split's order."""
 
     translations: Path
+    greedy_translations: Path
+    """Those of greedy search; exists only for dev, if `evaluation.greedy_dev` asks for it."""
     references: Path
     """Text or tokens like the translations, with the original capitals."""
     parses: Path
@@ -33,6 +35,7 @@ def output_files(folder: Path, split: str) -> OutputFiles:
     """Name the output files of a split in the folder `hypotheses` or `gold`; `gold` has only parses."""
     return OutputFiles(
         translations=folder / file_name("translations", split=split),
+        greedy_translations=folder / file_name("greedy_translations", split=split),
         references=folder / file_name("references", split=split),
         parses=folder / file_name("parses", split=split),
         untrained_parses=folder / file_name("untrained_parses", split=split),
@@ -49,14 +52,19 @@ def score_tests(
 ) -> list[str]:
     """Score the translations of every test split, and the parses of `settings.parsed`; return the scores as lines.
 
-    Writes bleu, and uas if parses are scored, by split to `scores` (JSON). `corpora` and `trees` (empty for a chain)
-    are the files, by split, with which parses are compared.
+    Writes bleu, and uas if parses are scored, by split to `scores` (JSON). The bleu of dev's greedy translations, if
+    there are any, is that of `GREEDY_DEV`. `corpora` and `trees` (empty for a chain) are the files, by split, with
+    which parses are compared.
     """
     files = {split: output_files(hypotheses, split) for split in settings.splits}
-    values: dict[str, Any] = {"bleu": {}}
-    for split, split_files in files.items():
-        lines = [read_lines(path) for path in (split_files.translations, split_files.references)]
-        values["bleu"][split] = score_translations(*lines, settings.evaluation)
+    compared = {split: (own.translations, own.references) for split, own in files.items()}
+    if settings.evaluation.greedy_dev and DEV in files:
+        compared[GREEDY_DEV] = files[DEV].greedy_translations, files[DEV].references
+    values: dict[str, Any] = {
+        "bleu": {
+            name: score_translations(*map(read_lines, paths), settings.evaluation) for name, paths in compared.items()
+        }
+    }
     if settings.parsed:
         roots = settings.evaluation.roots
         values["uas"] = {

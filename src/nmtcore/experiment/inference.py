@@ -1,6 +1,7 @@
 """Translating the test splits and parsing the gold treebanks of a run, into files from which scores are computed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -15,7 +16,7 @@ from nmtcore.inference.bundle import Bundle, load_bundle, to_device
 from nmtcore.inference.parse import parse_examples
 from nmtcore.inference.parse_files import write_parses
 from nmtcore.inference.sentence_batches import device_of
-from nmtcore.inference.translate import translate_and_parse
+from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
@@ -33,7 +34,8 @@ def translate_tests(
 ) -> None:
     """Translate every test split of a run, and parse it if the system parses, in one process.
 
-    Write the `output_files` of the folder `hypotheses`, with references from the corpus files `corpora`, by split.
+    Write the `output_files` of the folder `hypotheses`, with references from the corpus files `corpora`, by split. If
+    `evaluation.greedy_dev` asks for it, dev is translated by greedy search too, as in validation.
     """
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
@@ -48,6 +50,9 @@ def translate_tests(
         write_lines(files.references, output.references(corpora[split], len(examples)))
         if parses is not None:
             write_parses(files.parses, examples.id, parses)
+        if split == "dev" and run.evaluation.greedy_dev:
+            greedy = translate_examples(bundle.model, examples, replace(run.decoding, beam=1))
+            write_lines(files.greedy_translations, [output.text(nbest[0]) for nbest in greedy])
 
 
 def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, device: str, threads: int) -> None:

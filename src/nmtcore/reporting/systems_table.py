@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import Any
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.evaluation.lines import spread, tests_of
+from nmtcore.evaluation.lines import DEV, GREEDY_DEV, spread, tests_of
 from nmtcore.files import read_json, read_lines, write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.induction_table import induction_entries, induction_table
@@ -18,10 +18,11 @@ from nmtcore.training.progress import duration
 _NOTES = """
 Scale {scale}, seeds {seeds}; mean over seeds, and standard deviation if there are several. UAS: heads by the argmax of
 each word's scores, and by the maximum spanning tree, compared with the parser's trees (for a diagonalparse system: with
-the previous word), punctuation included. Loss: translation loss per target token, with label smoothing and
-without the losses of components, in the first and last line of the training log; empty without training pairs. (The
-transform parsing_task puts linearised parses under the same loss.) Tokens/s: target tokens without padding, median over
-the log's lines. Time: training time.
+the previous word), punctuation included. Dev BLEU: with the beam of the tests, and by greedy search, as in validation
+(where the data set's `evaluation` has `greedy_dev: true`). Loss: translation loss per target token, with label
+smoothing and without the losses of components, in the first and last line of the training log; empty without training
+pairs. (The transform parsing_task puts linearised parses under the same loss.) Tokens/s: target tokens without padding,
+median over the log's lines. Time: training time.
 """
 
 
@@ -61,8 +62,8 @@ def write_system_table(
     trees = induction_entries(map(read_json, induced))
     write_json(json, [*entries, *trees])
     header = [
-        "data set", "system", "test", "BLEU", "chrF", "UAS", "UAS (tree)", "dev BLEU", "loss, first", "loss, last",
-        "updates", "tokens/s", "time",
+        "data set", "system", "test", "BLEU", "chrF", "UAS", "UAS (tree)", "dev BLEU (beam)", "dev BLEU (greedy)",
+        "loss, first", "loss, last", "updates", "tokens/s", "time",
     ]  # fmt: skip
     notes = _NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, results[0]["seeds"])))
     text = markdown_table(header, [_system_row(entry) for entry in entries], text=3) + notes + induction_table(trees)
@@ -102,7 +103,7 @@ def _dataset_and_system(result: Mapping[str, Any]) -> tuple[str, str]:
 def _system_entry(
     result: Mapping[str, Any], split: str, heads: Mapping[str, Any] | None, runs: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    scores, dev = result["splits"][split], result["splits"].get("dev")
+    scores = result["splits"][split]
     uas_by_decoding = heads["splits"][split] if heads else {}
     return {
         **{key: result[key] for key in ("dataset", "system", "scale", "seeds")},
@@ -114,7 +115,10 @@ def _system_entry(
             for decoding in ("argmax", "spanning_tree")
             if decoding in uas_by_decoding
         },
-        "dev_bleu": dev["bleu"] if dev else None,
+        **{
+            key: result["splits"][name]["bleu"] if name in result["splits"] else None
+            for key, name in (("dev_bleu", DEV), ("greedy_dev_bleu", GREEDY_DEV))
+        },
         "bleu_signature": scores["bleu_signature"],
         **{key: _mean_over_seeds(run[key] for run in runs) for key in runs[0]},
     }
@@ -122,12 +126,10 @@ def _system_entry(
 
 def _system_row(entry: Mapping[str, Any]) -> list[Any]:
     uas = entry["uas"]
+    scores = [entry["bleu"], entry["chrf"], uas.get("argmax"), uas.get("spanning_tree")]
     return [
         *(entry[key] for key in ("dataset", "system", "split")),
-        *(
-            None if value is None else spread(value)
-            for value in (entry["bleu"], entry["chrf"], uas.get("argmax"), uas.get("spanning_tree"), entry["dev_bleu"])
-        ),
+        *(None if value is None else spread(value) for value in (*scores, entry["dev_bleu"], entry["greedy_dev_bleu"])),
         *(None if entry[key] is None else f"{entry[key]:.2f}" for key in ("first_loss", "last_loss")),
         round(entry["updates"]),
         round(entry["tokens_per_second"]),
