@@ -11,6 +11,7 @@ import yaml
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings, PublishedSettings
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -209,6 +210,37 @@ def test_the_gold_trees_of_multi30k():
         assert german.source_treebanks("gold_") == ("gold_pud_german",)
         for split in ("train", "dev", "test"):
             assert english.splits[split] == german.splits[split]
+
+
+DEMOS = ("demo_en2de", "demo_de2en", "rehearsal_multi30k_en2de")
+
+
+def test_every_system_runs_on_a_demo_data_set():
+    missing: dict[str, list[str]] = defaultdict(list)
+    for system in PROJECT.system_entries:
+        for name in DEMOS:
+            try:
+                PROJECT.run(name, system, "smoke", 1)
+            except MissingAnnotation as error:
+                missing[system].append(str(error))
+    assert [errors for errors in missing.values() if len(errors) == len(DEMOS)] == []
+
+
+ENGLISH_TARGET = [f"{twin}{name}" for twin in ("", "rehearsal_") for name in ("wmt17_tr2en", "multi30k_de2en")]
+
+
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [
+        *((name, "target") for name in [*ENGLISH_TARGET, "wmt17_tr2en_30k", "wmt17_tr2en_mono", "demo_de2en"]),
+        *((name, "source") for name in ("multi30k_en2de", "rehearsal_multi30k_en2de", "demo_en2de")),
+    ],
+)
+def test_data_sets_for_supertags_have_categories_in_english_and_trees_on_both_sides(name: str, side: str):
+    dataset = PROJECT.dataset(name)
+    assert [side for side, annotators in dataset.syntax.items() if "ccg" in annotators] == [side]
+    assert dataset.language(side) == "en"
+    assert all({"dependencies", "tags"} <= annotators.keys() for annotators in dataset.syntax.values())
 
 
 def test_the_data_sets_and_splits_of_published_tables_exist(shared: Path):

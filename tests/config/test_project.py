@@ -424,8 +424,8 @@ def test_a_treebank_has_one_side_and_is_not_translated(folder: Path):
     splits = {"gold_bank": "bank", "gold_other": "other", "treebank_other": "other"}
     child(folder, "with_gold", corpora={"bank": gold, "other": other}, splits=splits)
     data = Project.load(folder).dataset("with_gold")
-    assert data.treebanks == ("treebank_demo", "gold_bank", "gold_other", "treebank_other")
-    assert data.source_treebanks("gold_") == ("gold_bank",)
+    assert data.treebanks == ("gold_demo", "treebank_demo", "gold_bank", "gold_other", "treebank_other")
+    assert data.source_treebanks("gold_") == ("gold_demo", "gold_bank")
     assert data.source_treebanks("treebank_") == ("treebank_demo",)
     assert data.sides("gold_bank") == ("source",)
     assert data.tests == ("test", "dev")
@@ -438,11 +438,9 @@ def test_annotations_of_treebanks_are_their_own(project: Project):
         assert data.annotations_by("existing", "source", split) == ("dependencies",)
         assert data.annotations_by("stanza_en", "source", split) == data.annotations_by("stanza_en", "source")
     assert data.annotations_by("existing", "source") == data.annotations_by("existing", "source", "dev") == ()
-    assert project.dataset("demo_en2de").annotations_by("existing", "source", "treebank_demo") == (
-        "dependencies",
-        "tags",
-        "constituency",
-    )
+    for split in ("gold_demo", "treebank_demo"):
+        annotations = project.dataset("demo_en2de").annotations_by("existing", "source", split)
+        assert annotations == ("ccg", "dependencies", "tags", "constituency")
 
 
 def test_systems_trained_on_treebanks(project: Project):
@@ -524,7 +522,7 @@ def test_no_split_depends_on_another_split(folder: Path):
 
 def test_a_child_can_drop_a_split(folder: Path):
     child(folder, "without_test", splits={"test": None}, main_test="dev")
-    assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev", "treebank_demo"]
+    assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev", "gold_demo", "treebank_demo"]
 
 
 def test_a_child_can_drop_annotators_and_annotations(folder: Path):

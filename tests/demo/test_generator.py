@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from nmtcore.config.project import Project
 from nmtcore.demo import SIZES, Pair, generate, swap
 from nmtcore.demo.combinations import combinations, held_out
 from nmtcore.demo.composing.sentences import compose
@@ -35,6 +36,19 @@ def test_no_pair_occurs_twice(splits):
 def test_no_english_sentence_of_dev_or_test_occurs_in_training(splits):
     trained = {pair.source.text for pair in splits["train"]}
     assert not [pair.source.text for split in ("dev", "test") for pair in splits[split] if pair.source.text in trained]
+
+
+def test_the_gold_treebank_of_the_data_set_has_no_sentence_of_another_split(splits, root):
+    """Neither of training nor of tests; every sentence has a combination that training lacks."""
+    demo = Project.load(root / "config").dataset("demo_en2de")
+    gold, treebank = (
+        list(generate(**{"count": 500, **demo.corpora[demo.splits[split][0].corpus].options}))
+        for split in ("gold_demo", "treebank_demo")
+    )
+    assert gold[0].origin == "demo-test:1"
+    for side in ("source", "target"):
+        others = {getattr(pair, side).text for pairs in (*splits.values(), treebank) for pair in pairs}
+        assert not others.intersection(getattr(pair, side).text for pair in gold)
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

@@ -86,8 +86,8 @@ def test_a_table_of_productions_has_treebanks_and_the_parses_of_systems_that_par
     parses = [f"results/smoke/parsed/depparse_l1/seed{seed}/gold" for seed in (1, 2)]
     assert configured_gold_parses(project, runs=runs) == parses
     assert configured_treebanks(project) == ["results/parsed/annotation/gold/gold_bank.source.parquet"]
-    with pytest.raises(UserError, match="None of demo_en2de has a gold treebank of the source side"):
-        configured_treebanks(make_project({"datasets": ["demo_en2de"]}))
+    with pytest.raises(UserError, match="None of czeng_sample_cs2en has a gold treebank of the source side"):
+        configured_treebanks(make_project({"datasets": ["czeng_sample_cs2en"]}))
 
 
 def test_features_and_annotation_of_the_configured_data_sets(project):

@@ -146,8 +146,8 @@ def test_bleu_and_uas_do_not_parse_gold_treebanks(scored):
 def test_scores_against_treebanks_need_treebanks(scored):
     refused = scored.call("-n", "results/smoke/little/depparse_gold.bleu")
     assert "needs dependencies on the source side" in refused.output
-    refused = scored.call("-n", "results/smoke/demo_en2de/depparse_l1.gold.uas")
-    assert "demo_en2de has no gold treebank (a split gold_NAME) to compare depparse_l1 with" in refused.output
+    refused = scored.call("-n", "results/smoke/czeng_sample_cs2en/depparse_l1.gold.uas")
+    assert "czeng_sample_cs2en has no gold treebank (a split gold_NAME) to compare depparse_l1 with" in refused.output
 
 
 def test_induced_trees_are_scored_beside_baselines(scored):
