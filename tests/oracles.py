@@ -331,7 +331,7 @@ class Recurrent:
     def decode(self, source: list[int], target_input: list[int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The top layer's hidden state h and the output u of every step."""
         memory, hidden, cells = self.encode(source)
-        name, self.attention = "components.0", []
+        name, self.attention, self.own_attention = "components.0", [], []
         heads = None if self.component is None else self.heads(memory)
         way = None if self.component is None else self.component.settings.annotations
         if way == "one_set":
@@ -355,6 +355,7 @@ class Recurrent:
             if way in ("shared", "separate"):
                 if way == "separate":
                     weights = softmax(self.linear(f"{name}.attention", heads) @ below)
+                    self.own_attention.append(weights)
                 mixed += self.linear(
                     f"{name}.into_output", weights @ heads * sigmoid(self.linear(f"{name}.gate", below))
                 )

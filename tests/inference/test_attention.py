@@ -103,6 +103,7 @@ def test_the_attention_and_heads_of_a_recurrent_model_match_the_oracle(tmp_path,
     bundle = load_bundle(folder)
     assert list(load_observed_bundle(folder).translate(LINES)) == list(bundle.translate(LINES))
     names = [("cross", 0, 0), *([("head_selection", None, None)] if SELECTIONS[selection] else [])]
+    names += [("head_selection", 0, 0)] if selection == "flat" else []
     assert [row["id"] for row in rows] == [line for line in (0, 2, 3) for _ in names]
     for first in range(0, len(rows), len(names)):
         own = rows[first : first + len(names)]
@@ -117,6 +118,10 @@ def test_the_attention_and_heads_of_a_recurrent_model_match_the_oracle(tmp_path,
             assert own[1]["queries"] == own[1]["keys"] == source
             np.testing.assert_allclose(np.array(own[1]["weights"]), oracle.beta.T, atol=1e-5)
             assert np.sum(own[1]["weights"], axis=1) == pytest.approx([1] * (len(source) - 1) + [0], abs=1e-5)
+        if selection == "flat":
+            assert (own[2]["queries"], own[2]["keys"]) == (target, source)
+            np.testing.assert_allclose(np.array(own[2]["weights"]), oracle.own_attention, atol=1e-5)
+            assert not np.allclose(own[2]["weights"], own[0]["weights"], atol=5e-5), "another attention"
 
 
 def test_a_recurrent_model_without_cross_is_an_error(tmp_path):

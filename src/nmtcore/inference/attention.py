@@ -45,7 +45,11 @@ tokens about to be generated. A recurrent model has no rows "encoder", and its d
 
 A component with weights of its own (`Component.source_weights`) adds one row per sentence, where `attention` is its
 name, `layer` and `head` are null, and the queries are the source tokens: for `head_selection` the dependents, whose
-heads are the keys. A token's weight for itself is that of the root, and `</s>`, which has no head, has zeros."""
+heads are the keys. A token's weight for itself is that of the root, and `</s>`, which has no head, has zeros.
+
+A component with an attention of its own in a recurrent decoder (`Component.cross_weights`) also adds one row per
+sentence that is like those of "cross": `attention` is the component's name, `layer` and `head` are 0, and the queries
+are the target tokens. `head_selection` with `annotations: separate` has it, over the expected heads of the keys."""
 
 MAX_SENTENCES, MAX_CELLS = 64, 2**18
 """Per batch: sentences, and cells of the attention maps of one head (a paper's encoder has 48 heads)."""
@@ -140,6 +144,15 @@ class ObservedBatch:
         return {hook.__self__.name: hook(self.encoded.context) for hook in hooks}
 
     @property
+    def cross_weights(self) -> dict[str, Tensor]:
+        """The weights (B, T, S) of components with an attention of their own in the decoder, by the component's name.
+
+        Only after a pass over whole targets.
+        """
+        notes = {c.name: self.encoded.context.notes.get(f"{c.name}.cross_weights") for c in self.components}
+        return {name: weights_BTS for name, weights_BTS in notes.items() if weights_BTS is not None}
+
+    @property
     def words_BS(self) -> np.ndarray:
         """The word of the text (from 0) of every source position, `NO_WORD` for none."""
         return self.transforms.text_words(self.observer.words_BS(self.encoded.context).cpu().numpy())
@@ -167,6 +180,7 @@ def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *,
     words = observed.words_BS.tolist()
     maps = {layer: weights_BHQK.float().cpu().numpy() for layer, weights_BHQK in observed.maps.items()}
     own_weights = {name: weights_BSS.float().cpu().numpy() for name, weights_BSS in observed.source_weights.items()}
+    own_cross = {name: weights_BTS.float().cpu().numpy() for name, weights_BTS in observed.cross_weights.items()}
     rows = []
     for b, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
         keys = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
@@ -179,6 +193,10 @@ def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *,
         for name, weights_BSS in own_weights.items():
             common = {**sentence, "attention": name, "layer": None, "head": None, "queries": keys}
             rows.append({**common, "weights": weights_BSS[b, : len(keys), : len(keys)]})
+        for name, weights_BTS in own_cross.items():
+            tokens = queries["cross"]
+            common = {**sentence, "attention": name, "layer": 0, "head": 0, "queries": tokens}
+            rows.append({**common, "weights": weights_BTS[b, : len(tokens), : len(keys)]})
     return _record_batch(rows)
 
 

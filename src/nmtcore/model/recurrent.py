@@ -167,7 +167,10 @@ class Recurrent(TranslationModel):
             yield state
 
     def _show_attention(self, hidden_BTD: Tensor, state: RecurrentState, context: Context) -> None:
-        """Call the observers once for all target positions, as if this were one layer with one head."""
+        """Call the observers once for all target positions, as if this were one layer with one head.
+
+        The weights of components with an attention of their own become notes, `{component}.cross_weights`.
+        """
         scores_BTS = hidden_BTD @ state.keys_BDS
         inputs = AttentionInputs(
             states_BQD=hidden_BTD,
@@ -177,6 +180,11 @@ class Recurrent(TranslationModel):
         )
         for observe in self._observe:
             observe(inputs, scores_BTS.unsqueeze(1))
+        for component in self.components:
+            memory = state.memory.get(component.name)
+            weights_BTS = None if memory is None else component.cross_weights(hidden_BTD, memory)
+            if weights_BTS is not None:
+                context.notes[f"{component.name}.cross_weights"] = weights_BTS
 
     def start(self, encoded: RecurrentEncoded) -> RecurrentState:
         """Start step-by-step decoding with one beam per sentence, from the encoder's last states, layer by layer."""

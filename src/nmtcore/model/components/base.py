@@ -138,6 +138,13 @@ class Component(nn.Module):
         """
         raise NotImplementedError
 
+    def cross_weights(self, hidden_BMD: Tensor, memory: Mapping[str, Tensor]) -> Tensor | None:
+        """Return the weights of the component's own attention to the source in a recurrent decoder: (B, M, S).
+
+        The arguments are those of `before_tanh`. None if the component has no such attention.
+        """
+        return None
+
     def loss(self, context: Context) -> Tensor:
         """Sum this component's loss (fp32) over the items that it counts in `BatchArrays.counts`; after `encode`."""
         raise NotImplementedError

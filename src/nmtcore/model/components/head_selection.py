@@ -93,11 +93,16 @@ class HeadSelection(Component):
 
     def before_tanh(self, hidden_BMD: Tensor, weights_BMS: Tensor, memory: Mapping[str, Tensor]) -> Tensor:
         """Compute `W_d (d * sigmoid(W_g h))`, where d is the mean of M under the attention (equations 16 to 20)."""
-        if self.attention is not None:
-            scores_BMS = hidden_BMD @ memory["keys_BDS"]
-            weights_BMS = scores_BMS.masked_fill(~memory["mask_B1S"], float("-inf")).softmax(dim=-1)
-        selected_BMD = weights_BMS @ memory["heads_BSD"]
+        own_BMS = self.cross_weights(hidden_BMD, memory)
+        selected_BMD = (weights_BMS if own_BMS is None else own_BMS) @ memory["heads_BSD"]
         return self.into_output(selected_BMD * self.gate(hidden_BMD).sigmoid())
+
+    def cross_weights(self, hidden_BMD: Tensor, memory: Mapping[str, Tensor]) -> Tensor | None:
+        """Compute the attention over M (equation 19); None if M shares the decoder's attention."""
+        if self.attention is None:
+            return None
+        scores_BMS = hidden_BMD @ memory["keys_BDS"]
+        return scores_BMS.masked_fill(~memory["mask_B1S"], float("-inf")).softmax(dim=-1)
 
     def parse_scores(self, context: Context) -> list[np.ndarray]:
         """Sum phi over the subwords of words (equation 24); these are scores of trees, not log-probabilities."""
