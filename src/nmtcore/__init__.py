@@ -21,7 +21,7 @@ sentence, head, query and key. Everything of a fixed shape has a suffix. Digits 
     P  positions of the sinusoid table
     Q  query positions (attention only)
     R  rows of a search (B * M)
-    S  source positions: prefix, subwords, `</s>`
+    S  source positions: prefix, subwords, `</s>` (in code for either side of a batch: positions of that side)
     T  target positions: `<s>` and subwords, or subwords and `</s>`
     U  nodes of a tree: words, and artificial nodes such as the root
     V  vocabulary entries

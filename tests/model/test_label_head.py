@@ -154,7 +154,7 @@ def test_an_empty_vocabulary_is_a_user_error():
 def test_examples_without_the_labels_are_refused(make, draw):
     model, examples = make(LabelHeadSettings(labels="upos")), draw(2, seed=1)
     del examples.source.features["upos"]
-    with pytest.raises(ValueError, match="reads the upos of the source's words, but the examples have none"):
+    with pytest.raises(ValueError, match="reads the upos of words, but the examples have none"):
         make_batch(examples, np.arange(2), model.components)
 
 

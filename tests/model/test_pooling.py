@@ -83,7 +83,7 @@ def test_gradients_of_pooling():
 def test_words_of_columns_include_prefixes(make, draw, prefix):
     class AddsWords(Component):
         def add_to_batch(self, arrays, examples):
-            arrays.extra["words"] = word_of_column(arrays)
+            arrays.extra["words"] = word_of_column(arrays.source)
 
     model = make(*[DepParseSettings(layer=0)] * prefix, extra_components=(AddsWords(name="adds_words"),))
     examples = draw(4, seed=1)

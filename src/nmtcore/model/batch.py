@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.features.examples import Examples, SideExamples
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.arrays import BatchArrays, SideArrays
 from nmtcore.model.components.base import Component
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
@@ -59,18 +59,20 @@ def make_batch(
     """
     chosen = examples.take(np.asarray(rows_B, dtype=np.int64))
     prefix = [i for component in components for i in component.source_prefix]
-    arrays = BatchArrays(source_BS=_padded_ids(chosen.source, prefix, [EOS]), source=chosen.source, offset=len(prefix))
+    arrays = BatchArrays(source=_side_arrays(chosen.source, prefix))
     if chosen.target is not None:
-        arrays.target_input_BT = _padded_ids(chosen.target, [BOS], [])
-        arrays.target_output_BT = _padded_ids(chosen.target, [], [EOS])
+        arrays.target = _side_arrays(chosen.target, [])
         arrays.counts[TRANSLATION] = int(chosen.target.ids.lengths.sum()) + len(chosen)
     for component in components:
         component.add_to_batch(arrays, chosen)
-    target_lengths_B = None if chosen.target is None else chosen.target.ids.lengths + 1
-    batch = _to_device(arrays, target_lengths_B, torch.device(device))
+    batch = _to_device(arrays, torch.device(device))
     batch.terms = terms
     batch.counts = {name: count for name, count in batch.counts.items() if batch.includes(name)}
     return batch
+
+
+def _side_arrays(side: SideExamples, prefix: list[int]) -> SideArrays:
+    return SideArrays(tokens_BS=_padded_ids(side, prefix, [EOS]), examples=side, offset=len(prefix))
 
 
 def _padded_ids(side: SideExamples, before: list[int], after: list[int]) -> np.ndarray:
@@ -84,27 +86,22 @@ def _padded_ids(side: SideExamples, before: list[int], after: list[int]) -> np.n
     return ids
 
 
-def _mask(width: int, lengths_B: np.ndarray) -> np.ndarray:
-    """Mark the first `lengths_B` of `width` columns: (B, width)."""
-    return np.arange(width) < lengths_B[:, None]
-
-
-def _to_device(arrays: BatchArrays, target_lengths_B: np.ndarray | None, device: torch.device) -> Batch:
+def _to_device(arrays: BatchArrays, device: torch.device) -> Batch:
     def move(array: np.ndarray) -> Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
         return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
-    source_lengths_B = (arrays.source.ids.lengths + arrays.offset + 1).astype(np.int64)
+    source, target = arrays.source, arrays.target
     batch = Batch(
-        source_BS=move(arrays.source_BS),
-        source_mask_BS=move(_mask(arrays.source_BS.shape[1], source_lengths_B)),
-        source_lengths_B=torch.from_numpy(source_lengths_B),
+        source_BS=move(source.tokens_BS),
+        source_mask_BS=move(source.mask_BS),
+        source_lengths_B=torch.from_numpy((source.ends_B + 1).astype(np.int64)),
         extra={name: move(array) for name, array in arrays.extra.items()},
         counts=arrays.counts,
         tokens=arrays.counts.get(TRANSLATION, 0),
     )
-    if target_lengths_B is not None:
-        mask_BT = _mask(arrays.target_output_BT.shape[1], target_lengths_B)
-        batch.target_input_BT, batch.target_output_BT = move(arrays.target_input_BT), move(arrays.target_output_BT)
-        batch.target_positions_N = move(np.flatnonzero(mask_BT))
+    if target is not None:
+        batch.target_input_BT = move(_padded_ids(target.examples, [BOS], []))
+        batch.target_output_BT = move(target.tokens_BS)
+        batch.target_positions_N = move(np.flatnonzero(target.mask_BS))
     return batch

@@ -4,14 +4,14 @@ import numpy as np
 from torch import Tensor
 
 from nmtcore.features.examples import NO_WORD
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.arrays import SideArrays
 
 
-def word_of_column(arrays: BatchArrays) -> np.ndarray:
-    """Return the word (from 0) of each column of `arrays.source_BS`: (B, S), int64, `NO_WORD` for other tokens."""
-    words_BS = np.full(arrays.source_BS.shape, NO_WORD, dtype=np.int64)
-    subwords = arrays.subwords
-    words_BS[subwords.rows_J, subwords.columns_J] = subwords.words_J
+def word_of_column(side: SideArrays) -> np.ndarray:
+    """Return the word (from 0) of each column of `side.tokens_BS`: (B, S), int64, `NO_WORD` for other tokens."""
+    words_BS = np.full(side.tokens_BS.shape, NO_WORD, dtype=np.int64)
+    rows_J, columns_J, words_J = side.subwords
+    words_BS[rows_J, columns_J] = words_J
     return words_BS
 
 

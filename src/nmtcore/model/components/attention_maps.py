@@ -29,7 +29,7 @@ class AttentionMaps(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the word of every column."""
-        arrays.extra[self._words_key] = word_of_column(arrays)
+        arrays.extra[self._words_key] = word_of_column(arrays.source)
 
     @property
     def _words_key(self) -> str:

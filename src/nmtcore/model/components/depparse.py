@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.arrays import SideArrays
 from nmtcore.model.components.parser_head import ParserHead
 from nmtcore.segmentation.vocabulary import ROOT_ID
 
@@ -17,9 +16,9 @@ class DepParse(ParserHead):
     source_prefix = (ROOT_ID,)
     points_to_root = True
 
-    def first_subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return the column of the governor's first subword."""
-        return self.governor_columns(arrays, examples, root_column=ROOT_COLUMN)
+        return self.governor_columns(source, root_column=ROOT_COLUMN)
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Return the scores of `<ROOT>`, then those of the words."""

@@ -49,7 +49,7 @@ class HeadSelection(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the word of every token, for summing scores over subwords, and the examples' ids, for errors."""
-        arrays.extra[f"{self.name}.words"] = word_of_column(arrays)
+        arrays.extra[f"{self.name}.words"] = word_of_column(arrays.source)
         arrays.extra[f"{self.name}.ids"] = examples.id
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
@@ -11,7 +10,7 @@ from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, LabelVocabularies, Stack
-from nmtcore.model.components.source_labels import SYMBOLS, label_vocabulary, token_label_ids
+from nmtcore.model.components.token_labels import SYMBOLS, label_vocabulary, token_label_ids
 
 
 class LabelHead(Component):
@@ -43,9 +42,7 @@ class LabelHead(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the label of every token."""
-        ids_BS: np.ndarray = token_label_ids(
-            arrays, examples, self.label_column, label_count=self.label_count, name=self.name
-        )
+        ids_BS = token_label_ids(arrays.source, self.label_column, label_count=self.label_count, name=self.name)
         arrays.extra[f"{self.name}.labels"] = ids_BS
 
     def _queries_keys(self, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:

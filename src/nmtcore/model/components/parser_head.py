@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nmtcore.config.components.parser_head import ParserHeadSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.arrays import BatchArrays, SideArrays
 from nmtcore.model.attention import head_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
@@ -22,7 +22,7 @@ class ParserHead(Component):
 
     settings: ParserHeadSettings
 
-    def first_subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return the column that each word's first subword points to: (B, W), `NO_COLUMN` without supervision.
 
         Returns None if the examples have no annotation to compute it from.
@@ -42,32 +42,31 @@ class ParserHead(Component):
             scores_BSS = scores_BHSS[:, head]
         inputs.context.notes[self.name] = scores_BSS
 
-    def subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
-        """Return the column that each of `arrays.subwords` points to: (J,), else like `first_subword_targets`."""
-        targets_BW = self.first_subword_targets(arrays, examples)
+    def subword_targets(self, source: SideArrays) -> np.ndarray | None:
+        """Return the column that each of `source.subwords` points to: (J,), else like `first_subword_targets`."""
+        targets_BW = self.first_subword_targets(source)
         if targets_BW is None:
             return None
-        rows_J, columns_J, words_J = arrays.subwords
-        first_J, targets_J = arrays.first_subword_BW[rows_J, words_J], targets_BW[rows_J, words_J]
+        rows_J, columns_J, words_J = source.subwords
+        first_J, targets_J = source.first_subword_BW[rows_J, words_J], targets_BW[rows_J, words_J]
         return np.where((columns_J == first_J) | (targets_J == NO_COLUMN), targets_J, first_J)
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add each word's first subword, the columns that may be pointed to and, with trees, each token's target."""
-        arrays.extra[f"{self.name}.first"] = arrays.first_subword_BW
-        arrays.extra[f"{self.name}.candidates"] = self._candidates_BS(arrays)
-        targets_J = self.subword_targets(arrays, examples)
+        arrays.extra[f"{self.name}.first"] = arrays.source.first_subword_BW
+        arrays.extra[f"{self.name}.candidates"] = self._candidates_BS(arrays.source)
+        targets_J = self.subword_targets(arrays.source)
         if targets_J is None:
             return
-        targets_BS = np.full_like(arrays.source_BS, NO_COLUMN)
-        targets_BS[arrays.subwords.rows_J, arrays.subwords.columns_J] = targets_J
+        targets_BS = np.full_like(arrays.source.tokens_BS, NO_COLUMN)
+        targets_BS[arrays.source.subwords.rows_J, arrays.source.subwords.columns_J] = targets_J
         arrays.extra[f"{self.name}.targets"] = targets_BS
         arrays.counts[self.name] = int((targets_BS != NO_COLUMN).sum())
 
-    def _candidates_BS(self, arrays: BatchArrays) -> np.ndarray:
+    def _candidates_BS(self, source: SideArrays) -> np.ndarray:
         """Mark a sentence's subwords and this component's prefix, but neither `</s>` nor prefixes of others."""
-        columns_S = np.arange(arrays.source_BS.shape[1])
-        ends_B1 = arrays.offset + arrays.source.ids.lengths[:, None]
-        return (columns_S >= arrays.offset - len(self.source_prefix)) & (columns_S < ends_B1)
+        columns_S = np.arange(source.tokens_BS.shape[1])
+        return (columns_S >= source.offset - len(self.source_prefix)) & (columns_S < source.ends_B[:, None])
 
     def _log_probabilities_BSS(self, context: Context) -> Tensor:
         """Normalise the scores (fp32 or float64) over the candidates."""
@@ -101,18 +100,16 @@ class ParserHead(Component):
         ]
 
     @staticmethod
-    def governor_columns(
-        arrays: BatchArrays, examples: Examples, *, root_column: int | np.ndarray
-    ) -> np.ndarray | None:
+    def governor_columns(source: SideArrays, *, root_column: int | np.ndarray) -> np.ndarray | None:
         """Return the column of the first subword of each word's governor: (B, W), `NO_COLUMN` without annotation.
 
         Roots have `root_column`: one column, or (B, W). Returns None if the examples have no governors.
         """
-        governors = examples.source.features.get("governor")
+        governors = source.examples.features.get("governor")
         if governors is None:
             return None
-        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_subword_BW.shape[1]).astype(np.int64)
-        columns_BW = np.take_along_axis(arrays.first_subword_BW, np.maximum(governor_BW, 0), axis=1)
+        governor_BW = governors.padded(fill=NO_GOVERNOR, width=source.first_subword_BW.shape[1]).astype(np.int64)
+        columns_BW = np.take_along_axis(source.first_subword_BW, np.maximum(governor_BW, 0), axis=1)
         columns_BW = np.where(governor_BW == GOVERNOR_OF_ROOT, root_column, columns_BW)
         return np.where(governor_BW == NO_GOVERNOR, NO_COLUMN, columns_BW)
 

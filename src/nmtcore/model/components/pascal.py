@@ -8,7 +8,7 @@ from torch import Tensor
 
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.arrays import BatchArrays, SideArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Stack
 from nmtcore.syntax.trees import NO_GOVERNOR, NO_POSITION
 
@@ -29,7 +29,7 @@ class Pascal(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the position of every token's parent. Raises ValueError if the examples have no trees."""
-        arrays.extra[f"{self.name}.parent_positions"] = parent_positions(arrays, examples, name=self.name)
+        arrays.extra[f"{self.name}.parent_positions"] = parent_positions(arrays.source, name=self.name)
 
     def _scale(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:
         context, count = inputs.context, self.settings.heads
@@ -62,23 +62,22 @@ class Pascal(Component):
         return torch.exp(distances_BSS.square() / (-2 * variance)) / math.sqrt(2 * math.pi * variance)
 
 
-def parent_positions(arrays: BatchArrays, examples: Examples, *, name: str) -> np.ndarray:
-    """Compute the mean column of each token's parent: (B, S), float32, in columns of `arrays.source_BS`.
+def parent_positions(source: SideArrays, *, name: str) -> np.ndarray:
+    """Compute the mean column of each token's parent: (B, S), float32, in columns of `source.tokens_BS`.
 
     `NO_POSITION` for padding, for words without annotation, and for all tokens of a sentence without annotation.
     """
-    governors, positions = (examples.source.features.get(column) for column in ("governor", "parent_position"))
+    governors, positions = (source.examples.features.get(column) for column in ("governor", "parent_position"))
     if governors is None or positions is None:
         raise ValueError(f"{name} reads the dependency trees of the source, but the examples have none")
-    rows_J, columns_J, words_J = arrays.subwords
+    rows_J, columns_J, words_J = source.subwords
     word_index_J = governors.offsets[rows_J] + words_J
     annotated_J = governors.values[word_index_J] != NO_GOVERNOR
-    annotated_B = np.bincount(rows_J[annotated_J], minlength=len(arrays.source_BS)) > 0
-    ends_B = arrays.offset + arrays.source.ids.lengths
+    annotated_B = np.bincount(rows_J[annotated_J], minlength=len(source.tokens_BS)) > 0
     # First set every token of an annotated sentence to its own column, then each word's subwords to their parent.
-    columns_S = np.arange(arrays.source_BS.shape[1], dtype=np.float32)
-    real_BS = annotated_B[:, None] & (columns_S <= ends_B[:, None])
+    columns_S = np.arange(source.tokens_BS.shape[1], dtype=np.float32)
+    real_BS = annotated_B[:, None] & source.mask_BS
     parent_positions_BS = np.where(real_BS, columns_S, np.float32(NO_POSITION))
-    parents_J = positions.values[word_index_J] + arrays.offset
+    parents_J = positions.values[word_index_J] + source.offset
     parent_positions_BS[rows_J, columns_J] = np.where(annotated_J, parents_J, NO_POSITION)
     return parent_positions_BS

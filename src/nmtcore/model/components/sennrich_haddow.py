@@ -8,7 +8,7 @@ from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
 from nmtcore.model.components.base import Component, Context, LabelVocabularies
-from nmtcore.model.components.source_labels import SYMBOLS, label_vocabulary, token_label_ids
+from nmtcore.model.components.token_labels import SYMBOLS, label_vocabulary, token_label_ids
 
 
 class SennrichHaddow(Component):
@@ -31,7 +31,7 @@ class SennrichHaddow(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the label of every token."""
-        ids_BS = token_label_ids(arrays, examples, "deprel", label_count=self.label_count, name=self.name)
+        ids_BS = token_label_ids(arrays.source, "deprel", label_count=self.label_count, name=self.name)
         arrays.extra[f"{self.name}.labels"] = ids_BS
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:

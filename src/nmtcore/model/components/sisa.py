@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.features.examples import Examples
-from nmtcore.model.arrays import BatchArrays
+from nmtcore.model.arrays import SideArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, LabelVocabularies, Stack
 from nmtcore.model.components.parser_head import ParserHead
 from nmtcore.model.pooling import with_root_scores
@@ -66,14 +65,14 @@ class Sisa(ParserHead):
         keys_BHKE[:, head] = F.leaky_relu(self.keys(inputs.states_BQD), slope)
         return queries_BHQE, keys_BHKE
 
-    def first_subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+    def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return the column of the governor's first subword; for a root that of its own."""
-        return self.governor_columns(arrays, examples, root_column=arrays.first_subword_BW)
+        return self.governor_columns(source, root_column=source.first_subword_BW)
 
-    def subword_targets(self, arrays: BatchArrays, examples: Examples) -> np.ndarray | None:
+    def subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return for every subword the target of its word."""
-        targets_BW = self.first_subword_targets(arrays, examples)
-        return None if targets_BW is None else targets_BW[arrays.subwords.rows_J, arrays.subwords.words_J]
+        targets_BW = self.first_subword_targets(source)
+        return None if targets_BW is None else targets_BW[source.subwords.rows_J, source.subwords.words_J]
 
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Return the scores of being a root, which are the words' scores for themselves, and those of the words."""

@@ -33,7 +33,7 @@ class TreeHead(Component):
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
         """Add the word of every token; tokens without a word stand in no tree. Add the sentences' ids for messages."""
-        arrays.extra[f"{self.name}.words"] = word_of_column(arrays)
+        arrays.extra[f"{self.name}.words"] = word_of_column(arrays.source)
         arrays.extra[f"{self.name}.ids"] = examples.id
 
     def _change_scores(self, scores_BHSS: Tensor, inputs: AttentionInputs) -> Tensor:

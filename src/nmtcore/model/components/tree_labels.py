@@ -103,9 +103,9 @@ class TreeLabels(PairLabels):
         governors = examples.source.features.get("governor")
         if governors is None:
             raise ValueError(f"{self.name} reads dependency trees, but the examples have no governors")
-        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.first_subword_BW.shape[1])
+        governor_BW = governors.padded(fill=NO_GOVERNOR, width=arrays.source.first_subword_BW.shape[1])
         arrays.extra[f"{self.name}.governor"] = governor_BW.astype(np.int64)
-        arrays.extra[f"{self.name}.word"] = word_of_column(arrays)
+        arrays.extra[f"{self.name}.word"] = word_of_column(arrays.source)
 
     def pair_labels(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
         """Compute the labels from the governors and words of the batch."""
