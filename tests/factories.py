@@ -78,7 +78,8 @@ def build_tiny_model(
 
 def forced_logits(model: TranslationModel, batch: Batch) -> Tensor:
     """Score the vocabulary at every target position of a batch: (B, T, V)."""
-    return model.logits(model.decode(batch.target_input_BT, model.encode(batch)))
+    encoded = model.encode(batch)
+    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
 
 
 def side(

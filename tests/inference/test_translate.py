@@ -24,7 +24,7 @@ def uncached(model, examples, row):
     @torch.no_grad()
     def next_token(prefix):
         states = model.decode(torch.tensor([[BOS, *prefix]]), encoded)
-        return model.logits(states[0, -1]).log_softmax(dim=0)
+        return model.logits(states[0, -1], encoded.context).log_softmax(dim=0)
 
     return next_token
 

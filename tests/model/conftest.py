@@ -28,10 +28,9 @@ MAIN_LABELS = {
     "xpos": ["<none>", "<unk>", "NNFS1-----A----", "VB-S---3P-AA---", "Z:-------------"],
 }
 LABEL_COLUMNS = [name for feature in FEATURES.values() for name in feature.labels]
-LABELS = {
-    "source": MAIN_LABELS | {n: ["<none>", "<unk>", "a", "b", "c"] for n in LABEL_COLUMNS if n not in MAIN_LABELS}
-}
-"""Label vocabularies of all columns of the feature files that have labels."""
+SIDE_LABELS = MAIN_LABELS | {n: ["<none>", "<unk>", "a", "b", "c"] for n in LABEL_COLUMNS if n not in MAIN_LABELS}
+LABELS = {"source": SIDE_LABELS, "target": SIDE_LABELS}
+"""Label vocabularies of all columns of the feature files that have labels, by side."""
 
 
 def _governors(random: np.random.Generator, words: int) -> list[int]:
@@ -48,7 +47,7 @@ def _governors(random: np.random.Generator, words: int) -> list[int]:
 def _feature_columns(random: np.random.Generator, subword_counts: list[np.ndarray]) -> dict[str, Ragged]:
     """Draw the columns of a feature file, consistent with each other; `subword_counts` has the subwords per word."""
     columns: dict[str, list] = {name: [] for name in ("governor", "parent_position")}
-    columns |= {name: [] for name in LABELS["source"]}
+    columns |= {name: [] for name in SIDE_LABELS}
     # Another generator, so that adding a column does not change the sentences.
     other = np.random.Generator(random.bit_generator.jumped())
     for counts in subword_counts:
@@ -58,7 +57,7 @@ def _feature_columns(random: np.random.Generator, subword_counts: list[np.ndarra
         columns["governor"].append(governors)
         columns["parent_position"].append((first + (counts - 1) / 2)[parents])
         annotated = governors[0] != -2
-        for name, labels in LABELS["source"].items():
+        for name, labels in SIDE_LABELS.items():
             generator = random if name in MAIN_LABELS else other
             columns[name].append(generator.integers(1, len(labels), len(counts)) * annotated)
     dtypes = {"parent_position": np.float32}
@@ -68,16 +67,17 @@ def _feature_columns(random: np.random.Generator, subword_counts: list[np.ndarra
 def _draw(count: int, seed: int, *, longest: int = 7) -> Examples:
     random = np.random.default_rng(seed)
 
-    def side(with_trees: bool) -> SideExamples:
+    def side(feature_generator: np.random.Generator) -> SideExamples:
         subword_counts = [random.integers(1, 4, random.integers(1, longest + 1)) for _ in range(count)]
         words = [np.repeat(np.arange(len(counts)), counts) for counts in subword_counts]
         return SideExamples(
             ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
             word_of_subword=Ragged.from_lists(words, np.int32),
-            features=_feature_columns(random, subword_counts) if with_trees else {},
+            features=_feature_columns(feature_generator, subword_counts),
         )
 
-    return Examples(id=np.arange(count), source=side(True), target=side(False))
+    # The features of the targets have a generator of their own, so that they do not change the sentences.
+    return Examples(id=np.arange(count), source=side(random), target=side(np.random.default_rng((seed, 1))))
 
 
 def _make(

@@ -46,7 +46,7 @@ def run(model, examples):
     batch = make_batch(examples, np.arange(len(examples)), model.components)
     with torch.no_grad():
         encoded = model.encode(batch)
-        return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded))
+        return encoded.context, model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
 
 
 def test_recorded_weights_are_those_of_the_explicit_form_and_logits_do_not_change(make, draw, settings):

@@ -82,7 +82,7 @@ def test_steps_equal_whole_targets_through_reordering_and_dropping_sentences(dra
     state.keep(torch.tensor([3, 1]))
     later = [model.step(tokens_B2T[[3, 1], :, t].flatten(), state).view(2, 2, -1) for t in range(3, 5)]
     for beam in range(2):
-        whole = model.logits(model.decode(tokens_B2T[:, beam], encoded))
+        whole = model.logits(model.decode(tokens_B2T[:, beam], encoded), encoded.context)
         for t, logits_B2V in enumerate(logits):
             np.testing.assert_allclose(logits_B2V[:, 1 - beam].detach(), whole[:, t].detach(), atol=1e-10)
         for t, logits_22V in enumerate(later, start=3):
@@ -159,7 +159,7 @@ def test_beam_search_equals_exhaustive_search(draw, selection):
 def scored(model, batch, row: int, tokens: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
     alone = model.encode(batch)
     target_input_BT = torch.tensor([[BOS, *tokens]] * len(batch))
-    log_BTV = model.logits(model.decode(target_input_BT, alone)).log_softmax(-1)
+    log_BTV = model.logits(model.decode(target_input_BT, alone), alone.context).log_softmax(-1)
     total = sum(log_BTV[row, t, token].item() for t, token in enumerate([*tokens, EOS]))
     return total / ((5 + len(tokens) + 1) / 6) ** 0.6, tokens
 

@@ -104,7 +104,7 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, norm, sett
     model, examples = make(settings, *prefix, norm=norm), draw(8, seed=settings.layer, longest=5)
     batch, offset = make_batch(examples, np.arange(8), model.components), len(prefix)
     encoded, oracle, total, count = model.encode(batch), BiaffineOracle(model, settings), 0.0, 0
-    logits = model.logits(model.decode(batch.target_input_BT, encoded)).detach().numpy()
+    logits = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context).detach().numpy()
     parses = model.parse_scores(encoded)
     assert model.parses_to_root
     for i in range(8):

@@ -64,7 +64,7 @@ def test_logits_and_weights_equal_the_enumeration_of_trees(make, draw, settings,
     batch = make_batch(examples, np.arange(len(examples)), tuple(model.components))
     with torch.no_grad():
         encoded = model.encode(batch)
-        logits_BTV = model.logits(model.decode(batch.target_input_BT, encoded))
+        logits_BTV = model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
     recorded_BHSS = model.components[-1].maps(encoded.context)["encoder", settings.layer]
     for row, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
         oracle = TreeHeadOracle(model, settings, prefix=prefix)

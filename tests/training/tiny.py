@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from factories import examples_of, run_settings, side
 
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.target_tags import TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
@@ -26,6 +28,7 @@ from nmtcore.segmentation.vocabulary import SPECIALS
 from nmtcore.training.update import seed_update
 
 VOCABULARY = 15
+LABELS = {"target": {"ccg": ["<none>", "<unk>", "N", "V", "P"]}}
 
 TRAINING = {
     "schedule": {"kind": "inverse_sqrt", "peak": 0.01, "warmup": 20},
@@ -38,10 +41,20 @@ TRAINING = {
 
 
 def settings(
-    *, dropout: float = 0.1, parses: bool = False, recurrent: bool = False, seed: int = 1, **training: Any
+    *,
+    dropout: float = 0.1,
+    parses: bool = False,
+    recurrent: bool = False,
+    tags: Mapping[str, Any] | None = None,
+    seed: int = 1,
+    **training: Any,
 ) -> RunSettings:
-    """Make the settings of a run; `training` overrides `TRAINING`. A recurrent run has head selection."""
+    """Make the settings of a run; `training` overrides `TRAINING`. A recurrent run has head selection.
+
+    `tags` are settings of tag attention, which the run has if they are not None.
+    """
     return run_settings(
+        *([TagAttentionSettings(width=8, **tags)] if tags is not None else []),
         *([DepParseSettings(layer=0)] if parses else []),
         *([HeadSelectionSettings()] if recurrent else []),
         system="depparse" if parses else "sa_nmt_shared" if recurrent else "plain",
@@ -72,19 +85,21 @@ def treebank(n: int = 60, *, seed: int = 5, longest: int = 8, unparsed: float = 
 
 def model_of(run: RunSettings) -> TranslationModel:
     """Build the run's model with the same weights every time."""
-    return factories.build_tiny_model(run, vocabulary=VOCABULARY)
+    return factories.build_tiny_model(run, vocabulary=VOCABULARY, labels=LABELS)
 
 
 def examples(n: int, *, seed: int = 0, longest: int = 8, unparsed: float = 0.0) -> Examples:
     """Make random sentences with their reversals; each word's governor is the word before it.
 
-    A share `unparsed` of the sentences has no tree.
+    The tag of a target word depends on the word alone. A share `unparsed` of the sentences has no tree and no tags.
     """
     generator = np.random.default_rng(seed)
     words = [generator.integers(len(SPECIALS), VOCABULARY, k).tolist() for k in generator.integers(1, longest + 1, n)]
     no_tree = generator.random(n) < unparsed
     governors = [[-2] * len(w) if no else list(range(-1, len(w) - 1)) for w, no in zip(words, no_tree, strict=True)]
-    return examples_of(side(words, features={"governor": governors}), side([w[::-1] for w in words]))
+    tags = [[0 if no else 2 + word % 3 for word in w[::-1]] for w, no in zip(words, no_tree, strict=True)]
+    targets = side([w[::-1] for w in words], features={"ccg": tags})
+    return examples_of(side(words, features={"governor": governors}), targets)
 
 
 def run_out_of_memory(*_: object) -> NoReturn:

@@ -10,7 +10,7 @@ from nmtcore.features.examples import NO_WORD, SideExamples
 from nmtcore.syntax.trees import NO_COLUMN
 
 
-class Subwords(NamedTuple):
+class SideSubwords(NamedTuple):
     """The positions of all real subwords of one side of a batch, and their words: int64."""
 
     rows_J: np.ndarray
@@ -42,13 +42,13 @@ class SideArrays:
         return np.arange(self.tokens_BS.shape[1]) <= self.ends_B[:, None]
 
     @cached_property
-    def subwords(self) -> Subwords:
+    def subwords(self) -> SideSubwords:
         """The real subwords, sentence by sentence, without tags that a transform added."""
         words = self.examples.word_of_subword
         rows_J, positions_J = words.rows_and_columns()
-        subwords = Subwords(rows_J, positions_J + self.offset, words.values.astype(np.int64))
+        subwords = SideSubwords(rows_J, positions_J + self.offset, words.values.astype(np.int64))
         is_text_J = subwords.words_J != NO_WORD
-        return subwords if is_text_J.all() else Subwords(*(values[is_text_J] for values in subwords))
+        return subwords if is_text_J.all() else SideSubwords(*(values[is_text_J] for values in subwords))
 
     @cached_property
     def first_subword_BW(self) -> np.ndarray:

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import Component, Context, hooks_of
+from nmtcore.model.components.base import Component, Context, hooks_of, measure_names
 from nmtcore.model.losses import TRANSLATION, Losses, Part, SmoothingOver, smoothed_cross_entropy
 
 
@@ -65,6 +65,9 @@ class TranslationModel(nn.Module, ABC):
         self.output_bias = nn.Parameter(torch.zeros(target_size)) if output_bias else None
         self._parse_scores = hooks_of(components, "parse_scores")
         self._components_with_loss = tuple(loss.__self__ for loss in hooks_of(components, "loss"))
+        self._read_output = hooks_of(components, "read_output")
+        self._change_output = hooks_of(components, "change_output")
+        self._tag_scores = hooks_of(components, "tag_scores")
 
     @abstractmethod
     def encode(self, batch: Batch) -> Encoded:
@@ -87,8 +90,10 @@ class TranslationModel(nn.Module, ABC):
     def encoder_attention(self) -> tuple[int, int]:
         """The number of layers of self-attention in the encoder, and of heads per layer."""
 
-    def logits(self, states: Tensor) -> Tensor:
-        """Score the vocabulary: (..., D) to (..., V)."""
+    def logits(self, states: Tensor, context: Context) -> Tensor:
+        """Score the vocabulary by the decoder's states, which components may change: (..., D) to (..., V)."""
+        for change in self._change_output:
+            states = change(states, context)
         return F.linear(states, self.target_embedding.weight, self.output_bias)
 
     def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
@@ -97,7 +102,7 @@ class TranslationModel(nn.Module, ABC):
         Only real target positions reach the output layer.
         """
         encoded = self.encode(batch)
-        parts, nll = [], encoded.memory_BSD.new_zeros((), dtype=torch.float32)
+        parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
         if batch.target_input_BT is not None and batch.includes(TRANSLATION):
             logits_NV = self._forced_logits(batch, encoded)
             targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
@@ -107,16 +112,22 @@ class TranslationModel(nn.Module, ABC):
         for component in self._components_with_loss:
             if not batch.includes(component.name):
                 continue
-            total = component.loss(encoded.context)
-            count = batch.counts[component.name]
-            parts.append(Part(name=component.name, sum=total, count=count, weight=component.loss_weight))
-        return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens)
+            weight, count = component.loss_weight, batch.counts[component.name]
+            with torch.set_grad_enabled(torch.is_grad_enabled() and weight != 0):
+                total = component.loss(encoded.context)
+            parts.append(Part(name=component.name, sum=total, count=count, weight=weight))
+            if not self.training and component.measures:
+                sums = component.measure(encoded.context)
+                measures |= dict(zip(measure_names([component]), sums, strict=True))
+        return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens, measures=measures)
 
     def _forced_logits(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Score the vocabulary at the real target positions: (N, V)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
         states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
-        return self.logits(states_ND)
+        for read in self._read_output:
+            read(states_ND, encoded.context)
+        return self.logits(states_ND, encoded.context)
 
     def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
         """Compute the losses that the batch requests; an alias of `forward`."""
@@ -137,6 +148,22 @@ class TranslationModel(nn.Module, ABC):
         """The terms of the objective that train attention heads to parse."""
         parsers = hooks_of(self._components_with_loss, "parse_scores")
         return frozenset(parse_scores.__self__.name for parse_scores in parsers)
+
+    @property
+    def tag_names(self) -> Sequence[str]:
+        """The labels of `tag_scores`; empty if no component predicts tags of the target."""
+        return self._tag_scores[0].__self__.tag_names if self._tag_scores else ()
+
+    def tag_scores(self, batch: Batch) -> Tensor:
+        """Return log-probabilities of `tag_names` at the real positions of the batch's targets: (N, L).
+
+        They come from the first component that predicts tags. Raises `ValueError` without such a component.
+        """
+        if not self._tag_scores:
+            raise ValueError("this system has no component that predicts tags")
+        encoded = self.encode(batch)
+        self._forced_logits(batch, encoded)
+        return self._tag_scores[0](encoded.context)
 
     def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:
         """Score the head of every word with the model's first component that parses.

@@ -1,7 +1,7 @@
 """Losses as sums with their counts, so that gradient accumulation and several devices can divide by global counts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -34,6 +34,8 @@ class Losses:
     """Sum of the negative log-likelihoods of the target tokens, without smoothing or gradient; for perplexity."""
     tokens: int
     """Number of real target tokens."""
+    measures: Mapping[str, Tensor] = field(default_factory=dict)
+    """In evaluation mode, what components measure (`Component.measure`), by "{measure}/{name}"."""
 
     def objective(self, counts: Mapping[str, int | float] | None = None) -> Tensor:
         """Sum the weighted means of the terms; `counts` are their divisors by name (default: this batch's counts)."""

@@ -203,7 +203,7 @@ class Recurrent(TranslationModel):
     def step(self, tokens_R: Tensor, state: RecurrentState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
         self._advance(self.decoder[0].embedded(self._dropped(self.target_embedding(tokens_R))), state)
-        return self.logits(state.output_RD)
+        return self.logits(state.output_RD, Context(mask_BS=~state.padding_B1S.squeeze(1)))
 
     def _advance(self, gates_R4D: Tensor, state: RecurrentState) -> None:
         """Make one step, from the first layer's gates as far as they come from the newest token."""

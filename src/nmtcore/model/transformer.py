@@ -96,4 +96,4 @@ class Transformer(TranslationModel):
                 mask_B11S=state.mask_B11S,
             )
         state.length += 1
-        return self.logits(self.decoder_norm(states_BMD).flatten(0, 1))
+        return self.logits(self.decoder_norm(states_BMD).flatten(0, 1), context)

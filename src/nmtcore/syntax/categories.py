@@ -52,6 +52,15 @@ def parse_category(text: str) -> Category:
     return _CategoryParser(text).category()
 
 
+_PUNCTUATION_NAMES = ("LRB", "RRB", "LQU", "RQU")
+"""CCGbank's names of brackets and quotation marks."""
+
+
+def is_punctuation_category(text: str) -> bool:
+    """Say whether a category is that of a punctuation mark: a mark itself, or the name of a bracket or quote."""
+    return text in _PUNCTUATION_NAMES or (bool(text) and not any(character.isalnum() for character in text))
+
+
 @lru_cache(maxsize=100_000)
 def category_fault(text: str) -> str | None:
     """Return what is wrong with a category, or None."""

@@ -24,7 +24,8 @@ class History:
     - "loss": the objective with label smoothing, a mean over updates
     - "loss/translation": the translation's smoothed loss; "nll" and "perplexity": without smoothing; these are means
       over target tokens, null without any
-    - "loss/{name}": a component's loss, a mean over the words that it supervises
+    - "loss/{name}": a component's loss, a mean over the words or tokens that it supervises; "weight/{name}": its
+      factor in the objective, at the last update of the line
     - "rate": the learning rate; "gradient": the mean gradient norm
     - "tokens": target tokens without padding; "tokens_per_second"; "seconds": since the start, over all attempts
 

@@ -77,6 +77,7 @@ class Trainer:
         counts = world.sum_by_name(count_terms(batches, self.names))
         seed_update(self.run.seed, update, world.rank)
         rate = self.active.schedule.rate(update)
+        weights = {c.name: c.loss_weight for c in self.model.components if c.name in self.names}
         try:
             sums = accumulate_gradients(self.model, batches, counts, self.settings, world.device)
         except DivergedTrees as error:
@@ -87,7 +88,9 @@ class Trainer:
         state.advance(batches=len(self.plan))
         self.saved = False
         self.reporter.add(
-            FinishedUpdate(number=update, epoch=epoch, rate=rate, counts=counts, sums=sums, gradient_norm=norm)
+            FinishedUpdate(
+                number=update, epoch=epoch, rate=rate, weights=weights, counts=counts, sums=sums, gradient_norm=norm
+            )
         )
 
     def plan_epoch_if_new(self) -> None:
@@ -96,6 +99,8 @@ class Trainer:
         if self.planned_epoch == state.epoch:
             return
         self.plan, self.planned_epoch = self.data.plan(state.epoch), state.epoch
+        for component in self.model.components:
+            component.begin_epoch(state.epoch + 1)
         ends = [] if self.settings.max_updates is None else [self.settings.max_updates]
         if self.settings.max_epochs is not None:
             remaining = (self.settings.max_epochs - state.epoch) * len(self.plan) - state.step
@@ -118,6 +123,8 @@ class Trainer:
         state.waited = 0 if better else state.waited + 1
         state.scores, state.validated = scores, state.update
         self.active.schedule.after_validation(better=better, perplexity=scores["perplexity"])
+        for component in self.model.components:
+            component.after_validation(scores)
         self.saved = False
         state.seconds = time.monotonic() - self.began
         self.reporter.add_validation(state, better=better)
@@ -136,6 +143,8 @@ class Trainer:
         state = self.state
         state.seconds = time.monotonic() - self.began
         state.schedule = self.active.schedule.state()
+        states = {component.name: component.training_state() for component in self.model.components}
+        state.components = {name: component_state for name, component_state in states.items() if component_state}
         if self.world.is_main:
             self.lock.check_held()
             self.checkpoints.save(state, self.model, self.active.optimiser)

@@ -42,21 +42,34 @@ class DevSums:
     """The sum of each term of the objective, without label smoothing."""
     counts: dict[str, float]
     """The number of tokens or words that each term is a sum over."""
+    measures: dict[str, float]
+    """What components measure, by "{measure}/{name}": sums over what the component's term is a sum over."""
 
     @staticmethod
-    def pack(losses: Losses, counts: Mapping[str, int], names: Sequence[str]) -> Tensor:
-        """Pack one batch's sums into a vector: float64, without gradient, 1 + 2 * `len(names)` entries."""
+    def pack(losses: Losses, counts: Mapping[str, int], names: Sequence[str], measures: Sequence[str] = ()) -> Tensor:
+        """Pack one batch's sums into a vector: float64, without gradient, 1 + 2 * `len(names)` + `len(measures)`."""
         numbers = [losses.nll_sum.new_full((), counts.get(name, 0), dtype=torch.float64) for name in names]
-        return torch.stack([losses.nll_sum.double(), *_term_sums(losses, names), *numbers])
+        measured = _sums_by_name(losses.measures, measures, losses.nll_sum)
+        return torch.stack([losses.nll_sum.double(), *_term_sums(losses, names), *numbers, *measured])
 
     @classmethod
-    def unpack(cls, vector: Sequence[float], names: Sequence[str]) -> "DevSums":
+    def unpack(cls, vector: Sequence[float], names: Sequence[str], measures: Sequence[str] = ()) -> "DevSums":
         """Name the entries of a vector made by `pack`, or of a sum of such vectors."""
-        nll, terms, counts = vector[0], vector[1 : 1 + len(names)], vector[1 + len(names) :]
-        return cls(nll=nll, terms=dict(zip(names, terms, strict=True)), counts=dict(zip(names, counts, strict=True)))
+        nll, *rest = vector
+        terms, counts, measured = rest[: len(names)], rest[len(names) : 2 * len(names)], rest[2 * len(names) :]
+        return cls(
+            nll=nll,
+            terms=dict(zip(names, terms, strict=True)),
+            counts=dict(zip(names, counts, strict=True)),
+            measures=dict(zip(measures, measured, strict=True)),
+        )
 
 
 def _term_sums(losses: Losses, names: Sequence[str]) -> list[Tensor]:
-    """List the sums of the terms `names`, float64 without gradient; 0 for a term that the batch does not have."""
-    sums = {part.name: part.sum.detach().double() for part in losses.parts}
-    return [sums.get(name, torch.zeros_like(losses.nll_sum, dtype=torch.float64)) for name in names]
+    return _sums_by_name({part.name: part.sum for part in losses.parts}, names, losses.nll_sum)
+
+
+def _sums_by_name(sums: Mapping[str, Tensor], names: Sequence[str], scalar: Tensor) -> list[Tensor]:
+    """List the sums `names`, float64 without gradient, on the device of `scalar`; 0 for one that the batch lacks."""
+    missing = torch.zeros_like(scalar, dtype=torch.float64)
+    return [sums[name].detach().double() if name in sums else missing for name in names]

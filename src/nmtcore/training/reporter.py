@@ -28,6 +28,8 @@ class FinishedUpdate:
     epoch: int
     """The update's epoch, from 1."""
     rate: float
+    weights: dict[str, float]
+    """The factor of each component's mean loss in the objective, by the component's name."""
     counts: dict[str, float]
     """The count of each term of the objective, over all devices."""
     sums: torch.Tensor
@@ -132,6 +134,7 @@ class Reporter:
             "nll": nll / tokens if tokens else math.nan,
             "perplexity": perplexity(nll / tokens) if tokens else math.nan,
             **{f"loss/{name}": terms[name] / max(counts[name], 1) for name in self._names if name != TRANSLATION},
+            **{f"weight/{name}": weight for name, weight in updates[-1].weights.items()},
             "rate": updates[-1].rate,
             "gradient": sum(gradient_norms) / len(gradient_norms),
             "tokens": int(tokens),

@@ -39,4 +39,7 @@ def start_or_resume(run: RunSettings, model: nn.Module, checkpoints: Checkpoints
     else:
         state = checkpoints.load(update, model, optimiser)
         schedule.restore(state.schedule)
+        for component in model.components:
+            if component.name in state.components:
+                component.restore_training_state(state.components[component.name])
     return ActiveRun(state=state, model=model, optimiser=optimiser, schedule=schedule)

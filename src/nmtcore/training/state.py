@@ -29,6 +29,8 @@ class TrainingState:
     """The updates of the last regular checkpoints, for averaging."""
     schedule: dict[str, Any] = field(default_factory=dict)
     """The state of the learning rate schedule."""
+    components: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The states of components, by name, that validations change."""
     stopped: str | None = None
     """Why training ended; None while it goes on."""
 

@@ -10,6 +10,7 @@ from torch import nn
 from nmtcore.config.training import TrainingSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import make_batch
+from nmtcore.model.components.base import measure_names
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.training.distributed import World
 from nmtcore.training.loss_sums import DevSums
@@ -29,12 +30,12 @@ def validation_scores(
     signals: Signals,
     validate: Validate | None,
 ) -> dict[str, float] | None:
-    """Return "perplexity", each component's mean loss as "loss/{name}", and the scores of `validate`.
+    """Return "perplexity", each component's mean loss as "loss/{name}", its measures, and the scores of `validate`.
 
     Every process gets the recipe's metric; only the first one gets the other scores of `validate`. Return None if a
     signal interrupted validation.
     """
-    names = term_names(model.components)
+    names, measures = term_names(model.components), measure_names(model.components)
     model.eval()
     try:
         sums = signals.interruptible(lambda: _process_sums(model, dev, dev_batches, settings, world))
@@ -43,7 +44,7 @@ def validation_scores(
         model.train()
     if world.any(sums is None or scores is None):
         return None
-    all_scores = _means(DevSums.unpack(world.sum(sums), names)) | scores
+    all_scores = _means(DevSums.unpack(world.sum(sums), names, measures)) | scores
     metric = settings.validation.metric
     all_scores[metric] = world.sum([all_scores[metric] if world.is_main else 0.0])[0]
     return all_scores
@@ -68,17 +69,18 @@ def _process_sums(
     model: nn.Module, dev: Examples, dev_batches: Sequence[np.ndarray], settings: TrainingSettings, world: World
 ) -> list[float]:
     """Sum over this process's batches, every `world.size`-th one; the sums are packed by `DevSums.pack`."""
-    names = term_names(model.components)
-    sums = torch.zeros(1 + 2 * len(names), dtype=torch.float64, device=world.device)
+    names, measures = term_names(model.components), measure_names(model.components)
+    sums = torch.zeros(1 + 2 * len(names) + len(measures), dtype=torch.float64, device=world.device)
     for rows_B in dev_batches[world.rank :: world.size]:
         batch = make_batch(dev, rows_B, model.components, world.device)
         with torch.no_grad(), autocast(settings, world.device):
             losses = model.loss(batch, label_smoothing=0.0, smoothing_over=settings.smoothing_over)
-        sums += DevSums.pack(losses, batch.counts, names)
+        sums += DevSums.pack(losses, batch.counts, names, measures)
     return sums.tolist()
 
 
 def _means(sums: DevSums) -> dict[str, float]:
     means = {name: total / max(sums.counts[name], 1) for name, total in sums.terms.items()}
     losses = {f"loss/{name}": mean for name, mean in means.items() if name != TRANSLATION}
-    return {"perplexity": perplexity(sums.nll / max(sums.counts[TRANSLATION], 1)), **losses}
+    measures = {key: total / max(sums.counts[key.partition("/")[2]], 1) for key, total in sums.measures.items()}
+    return {"perplexity": perplexity(sums.nll / max(sums.counts[TRANSLATION], 1)), **losses, **measures}

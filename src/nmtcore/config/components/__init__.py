@@ -15,6 +15,7 @@ from nmtcore.config.components.parser_head import DepParseSettings, DiagonalPars
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
 from nmtcore.config.components.sisa import SisaSettings
+from nmtcore.config.components.target_tags import MultitaskSettings, TagAttentionSettings
 from nmtcore.config.components.tree_head import TreeHeadSettings
 from nmtcore.config.registry import Registry
 from nmtcore.errors import UserError
@@ -25,10 +26,12 @@ COMPONENTS = Registry[ComponentSettings](
         "diagonalparse": DiagonalParseSettings,
         "head_selection": HeadSelectionSettings,
         "label_head": LabelHeadSettings,
+        "multitask": MultitaskSettings,
         "pascal": PascalSettings,
         "sennrich_haddow": SennrichHaddowSettings,
         "sisa": SisaSettings,
         "relative_positions": RelativePositionsSettings,
+        "tag_attention": TagAttentionSettings,
         "tree_distance": TreeDistanceSettings,
         "tree_head": TreeHeadSettings,
         "tree_traversal": TreeTraversalSettings,

@@ -145,14 +145,59 @@ class Component(nn.Module):
         """
         return None
 
+    def read_output(self, states_ND: Tensor, context: Context) -> None:
+        """Read the decoder's states at the real target positions; called only if whole targets are decoded."""
+
+    def change_output(self, states: Tensor, context: Context) -> Tensor:
+        """Change the decoder's states (..., D), of which the output layer makes scores of the vocabulary.
+
+        Called after every `read_output`, and in each step of a search.
+        """
+        return states
+
+    def tag_scores(self, context: Context) -> Tensor:
+        """Return log-probabilities of the labels `tag_names` at the real target positions, (N, L), after decoding."""
+        raise NotImplementedError
+
+    @property
+    def tag_names(self) -> Sequence[str]:
+        """The labels that `tag_scores` scores; the first are `LABEL_SPECIALS`, the last two `</s>` and `<s>`."""
+        return ()
+
     def loss(self, context: Context) -> Tensor:
-        """Sum this component's loss (fp32) over the items that it counts in `BatchArrays.counts`; after `encode`."""
+        """Sum this component's loss (fp32) over the items that it counts in `BatchArrays.counts`.
+
+        Called after `encode` and, if the batch has targets, after decoding.
+        """
         raise NotImplementedError
 
     @property
     def loss_weight(self) -> float:
-        """The factor of the mean loss in the objective."""
+        """The factor of the mean loss in the objective; it may change between updates. 0: no gradient is computed."""
         return 1.0
+
+    measures: ClassVar[tuple[str, ...]] = ()
+    """Names of what `measure` returns."""
+
+    def measure(self, context: Context) -> tuple[Tensor, ...]:
+        """Sum each of `measures` over the items that the loss counts; called after `loss`, only in validation.
+
+        The means over the dev set and all devices are validation scores, "{measure}/{name}".
+        """
+        raise NotImplementedError
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Prepare for the updates of an epoch (from 1); also called when training resumes within one."""
+
+    def after_validation(self, scores: Mapping[str, float]) -> None:
+        """Adapt to the scores of a validation: perplexity, losses, measures, and the recipe's metric."""
+
+    def training_state(self) -> dict[str, Any]:
+        """Return what validations have changed, as plain values, for a checkpoint."""
+        return {}
+
+    def restore_training_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from the values that `training_state` returned."""
 
     def source_weights(self, context: Context) -> Tensor:
         """Return weights that each source token (a row) gives to the source tokens, for analysis: (B, S, S).
@@ -177,3 +222,8 @@ def hooks_of(components: Iterable[Component], name: str) -> tuple[Callable, ...]
     """Collect the bound methods `name` of those components that override it."""
     base_method = getattr(Component, name)
     return tuple(getattr(c, name) for c in components if getattr(type(c), name) is not base_method)
+
+
+def measure_names(components: Iterable[Component]) -> tuple[str, ...]:
+    """Name what components measure in validation: "accuracy/tag_attention"..."""
+    return tuple(f"{measure}/{c.name}" for c in components for measure in c.measures)

@@ -1,0 +1,68 @@
+"""Settings of components that predict tags of the target's words (aycock2021)."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.ranges import Count, Fraction, NonNegative, Positive, Range, settings_class
+
+
+@settings_class
+class TargetTagSettings(ComponentSettings):
+    """Base of the settings of components that predict tags of the target's words."""
+
+    bases: ClassVar[tuple[str, ...]] = ("transformer", "recurrent")
+
+    tags: Literal["ccg_tags", "dg_a_tags", "dg_b_tags", "random_tags"] = "ccg_tags"
+    """The tags: CCG supertags, dependency supertags of two sorts, or random ones, a control."""
+    weight: NonNegative = 1.0
+    """Factor of the tag loss, a mean over tagged tokens, in the first epoch; 0: tags are predicted but not learned."""
+    decay: Annotated[float, Range(above=0, most=1)] = 0.65
+    """What the factor of the tag loss is multiplied by after each epoch; 1: it stays the same."""
+    least: Fraction = 0.1
+    """The tag loss ends when the product of all multiplications by `decay` is no longer above this."""
+    returns_below: Fraction | None = None
+    """Tag accuracy on the development set below which a tag loss that has ended begins again, with the factor of the
+    first epoch; null: never."""
+    label_smoothing: Fraction = 0.0
+    """Probability mass that label smoothing takes from the correct tag (the code of aycock2021: 0.1)."""
+    keep_punctuation: bool = False
+    """Whether punctuation keeps its CCG tag among random tags (true in the code of aycock2021)."""
+
+    def __post_init__(self) -> None:
+        if self.keep_punctuation and self.tags != "random_tags":
+            raise ValueError("keep_punctuation concerns random_tags only")
+        if self.returns_below is not None and not self.weight:
+            raise ValueError("returns_below needs a weight above 0")
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """The features that the component reads: its tags, and CCG tags if those of punctuation are kept."""
+        return {"target": (self.tags, "ccg_tags") if self.keep_punctuation else (self.tags,)}
+
+
+@settings_class
+class TagAttentionSettings(TargetTagSettings):
+    """Attention of the decoder to embeddings of tags, before the output layer (aycock2021, section 3.2.1).
+
+    Needs the chosen tags on the target side.
+    """
+
+    width: Count = 128
+    """Width of the embeddings of tags."""
+    choice: Literal["soft", "hard", "gumbel"] = "soft"
+    """soft: the mean of all tags' embeddings, weighted by their probabilities. hard: the embedding of the likeliest
+    tag. gumbel: in training, the embedding of a sampled tag (straight-through Gumbel-softmax); else like hard."""
+    temperature: Positive = 1.0
+    """gumbel: temperature of the softmax whose gradient is used."""
+
+
+@settings_class
+class MultitaskSettings(TargetTagSettings):
+    """Prediction of tags from the decoder's states, only as a second loss (aycock2021, section 3.2.2).
+
+    Needs the chosen tags on the target side.
+    """
+
+    hidden: Count = 256
+    """Width of the hidden layer."""

@@ -1,0 +1,122 @@
+"""What components that predict tags of the target's words share: labels, the loss and its decay, accuracy (aycock2021).
+
+Every subword of a word has the word's tag, and `</s>` a tag of its own; a sentence without tags trains its words alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from torch import Tensor
+
+from nmtcore.annotation.labels import NO_LABEL
+from nmtcore.config.bases import BaseSettings
+from nmtcore.config.components.target_tags import TargetTagSettings
+from nmtcore.config.features import FEATURES
+from nmtcore.features.examples import Examples
+from nmtcore.model.arrays import BatchArrays, SideArrays
+from nmtcore.model.components.base import Component, Context, LabelVocabularies
+from nmtcore.model.components.token_labels import label_vocabulary, token_label_ids
+from nmtcore.model.losses import target_weights
+from nmtcore.syntax.categories import is_punctuation_category
+
+END_TAG, START_TAG = "</s>", "<s>"
+"""The tags of the symbols; no position has that of `<s>`, which stands for a prefix in other vocabularies."""
+
+
+class TargetTags(Component):
+    """Predicts a tag for every target position, with a loss whose weight decays over epochs.
+
+    Subclasses note the scores of all tags, (N, L), under the component's name. Raises UserError if the target has no
+    vocabulary of these tags.
+    """
+
+    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+
+    def __init__(
+        self,
+        settings: TargetTagSettings,
+        *,
+        name: str,
+        model: BaseSettings,
+        labels: LabelVocabularies | None = None,
+    ) -> None:
+        super().__init__(settings, name=name, model=model, labels=labels)
+        (self.label_column,) = FEATURES[settings.tags].labels
+        self._vocabulary = tuple(label_vocabulary(labels, self.label_column, name=name, side="target"))
+        # Random tags have the vocabulary of CCG tags.
+        self._is_punctuation_L = np.array([is_punctuation_category(tag) for tag in self._vocabulary])
+        self._epoch = self._first_epoch = 1
+
+    @property
+    def tag_names(self) -> Sequence[str]:
+        """The tags of the training data, after `LABEL_SPECIALS` and before the tags of `</s>` and `<s>`."""
+        return (*self._vocabulary, END_TAG, START_TAG)
+
+    def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
+        """Add the tag of every real target token, `NO_LABEL` without one, and count the tags."""
+        if arrays.target is None:
+            return
+        tags_BT = self._tags_BT(arrays.target)
+        tags_N = tags_BT[arrays.target.mask_BS]
+        arrays.extra[f"{self.name}.tags"] = tags_N
+        arrays.counts[self.name] = int((tags_N != NO_LABEL).sum())
+
+    def _tags_BT(self, target: SideArrays) -> np.ndarray:
+        count = len(self._vocabulary)
+        tags_BT = token_label_ids(target, self.label_column, label_count=count, name=self.name)
+        if self.settings.keep_punctuation:
+            ccg_BT = token_label_ids(target, "ccg", label_count=count, name=self.name)
+            is_mark_BT = (ccg_BT < count) & self._is_punctuation_L[np.minimum(ccg_BT, count - 1)]
+            tags_BT = np.where(is_mark_BT, ccg_BT, tags_BT)
+        rows_B = np.arange(len(tags_BT))
+        end_B = tags_BT[rows_B, target.ends_B]
+        tags_BT[rows_B, target.ends_B] = NO_LABEL
+        tagged_B = (tags_BT != NO_LABEL).any(axis=1)
+        tags_BT[rows_B, target.ends_B] = np.where(tagged_B, end_B, NO_LABEL)
+        return tags_BT
+
+    def tag_scores(self, context: Context) -> Tensor:
+        """Return the log-probabilities of `tag_names`, (N, L), fp32 or float64."""
+        scores_NL = context.notes[self.name]
+        scores_NL = scores_NL.float() if scores_NL.dtype.itemsize < 4 else scores_NL
+        return scores_NL.log_softmax(dim=-1)
+
+    def loss(self, context: Context) -> Tensor:
+        """Sum the cross-entropy of the tags (equation 3.18), with smoothing over all others but padding."""
+        log_NL, tags_N = self.tag_scores(context), context.extra[f"{self.name}.tags"]
+        weights = target_weights(log_NL.size(1), self.settings.label_smoothing, "others_but_padding")
+        total_N = weights.on_target * log_NL.gather(1, tags_N.unsqueeze(1)).squeeze(1)
+        if weights.everywhere:
+            total_N = total_N + weights.everywhere * (log_NL.sum(dim=1) - log_NL[:, NO_LABEL])
+        return -total_N.masked_fill(tags_N == NO_LABEL, 0.0).sum()
+
+    def measure(self, context: Context) -> tuple[Tensor, ...]:
+        """Count the tags that are the likeliest at their position."""
+        tags_N = context.extra[f"{self.name}.tags"]
+        correct_N = (context.notes[self.name].argmax(dim=-1) == tags_N) & (tags_N != NO_LABEL)
+        return (correct_N.sum(),)
+
+    @property
+    def loss_weight(self) -> float:
+        """The factor of the tag loss: `weight * decay^(epochs since the first)`, 0 at the end (equation 3.22)."""
+        decayed = self.settings.decay ** (self._epoch - self._first_epoch)
+        return self.settings.weight * decayed if decayed > self.settings.least else 0.0
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Let the weight decay."""
+        self._epoch = epoch
+
+    def after_validation(self, scores: Mapping[str, float]) -> None:
+        """Begin again with the tag loss if it has ended and accuracy has fallen below `returns_below`."""
+        threshold = self.settings.returns_below
+        if threshold is not None and not self.loss_weight and scores[f"accuracy/{self.name}"] < threshold:
+            self._first_epoch = self._epoch
+
+    def training_state(self) -> dict[str, Any]:
+        """Return the epoch in which the tag loss began, unless that is the first."""
+        return {"first_epoch": self._first_epoch} if self._first_epoch > 1 else {}
+
+    def restore_training_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from the values that `training_state` returned."""
+        self._first_epoch = state["first_epoch"]

@@ -1,0 +1,271 @@
+"""Components that predict tags of the target: against plain loops and the baseline, and the weight of their loss."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from factories import forced_logits
+
+from nmtcore.config.components.target_tags import MultitaskSettings, TagAttentionSettings
+from nmtcore.errors import UserError
+from nmtcore.features.examples import Examples
+from nmtcore.features.ragged import Ragged
+from nmtcore.model.batch import make_batch
+from nmtcore.model.build import build_components
+
+BASES = ("transformer", "recurrent")
+SETTINGS = {
+    "soft": TagAttentionSettings(width=6),
+    "hard": TagAttentionSettings(width=6, choice="hard"),
+    "gumbel": TagAttentionSettings(width=6, choice="gumbel"),
+    "multitask": MultitaskSettings(hidden=5),
+}
+EVERY = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+
+
+def batch_of(model, examples, rows=None):
+    rows = np.arange(len(examples)) if rows is None else np.asarray(rows)
+    return make_batch(examples, rows, model.components)
+
+
+def tags_of(examples, row, column="ccg", labels=5):
+    """List the tag of every target token of a sentence, with a plain loop; NO_LABEL (0) if it has none."""
+    words, tags = examples.target.word_of_subword[row], examples.target.features[column][row]
+    listed = [int(tags[word]) for word in words]
+    return [*listed, labels if any(listed) else 0]
+
+
+def with_tags(examples, tags_by_row, column="ccg"):
+    """Replace the tags of the targets."""
+    features = examples.target.features | {column: Ragged.from_lists(tags_by_row, np.int32)}
+    return dataclasses.replace(examples, target=dataclasses.replace(examples.target, features=features))
+
+
+def rows_of(examples, column="ccg"):
+    return [list(map(int, tags)) for tags in examples.target.features[column]]
+
+
+def scores_by_hand(component, state_D):
+    """Score the tags of one position."""
+    if isinstance(component.settings, MultitaskSettings):
+        return component.scores.weight @ torch.tanh(component.hidden.weight @ state_D + component.hidden.bias)
+    query = component.query.weight @ state_D
+    return torch.stack([query @ key for key in component.keys.weight])
+
+
+def states_by_hand(component, state_D):
+    """Change the state of one position."""
+    if isinstance(component.settings, MultitaskSettings):
+        return state_D
+    weights = torch.softmax(scores_by_hand(component, state_D), dim=0)
+    if component.settings.choice != "soft":
+        weights = torch.eye(len(weights), dtype=weights.dtype)[weights.argmax()]
+    mixed = sum(weight * value for weight, value in zip(weights, component.values.weight, strict=True))
+    return state_D + component.output.weight @ mixed
+
+
+@EVERY
+@pytest.mark.parametrize("base", BASES)
+def test_logits_scores_loss_and_accuracy_equal_a_loop(settings, base, make, draw):
+    model, examples = make(settings, base=base), draw(6, seed=2)
+    component, batch = model.components[0], batch_of(model, examples)
+    with torch.no_grad():
+        states_BTD = model.decode(batch.target_input_BT, model.encode(batch))
+        logits_BTV, losses = forced_logits(model, batch), model.loss(batch)
+        scores_NL = model.tag_scores(batch)
+    loss, count, correct, position = 0.0, 0, 0, 0
+    for row in range(6):
+        for t, tag in enumerate(tags_of(examples, row)):
+            state_D = states_BTD[row, t]
+            expected = model.target_embedding.weight @ states_by_hand(component, state_D)
+            expected = expected if model.output_bias is None else expected + model.output_bias
+            torch.testing.assert_close(logits_BTV[row, t], expected)
+            log_L = scores_by_hand(component, state_D).log_softmax(0)
+            torch.testing.assert_close(scores_NL[position], log_L)
+            position += 1
+            if tag:
+                loss, count, correct = loss - log_L[tag], count + 1, correct + int(log_L.argmax() == tag)
+    part = losses.parts[1]
+    assert (part.count, part.weight) == (count, 1.0)
+    torch.testing.assert_close(part.sum, loss)
+    assert losses.measures == {f"accuracy/{component.name}": correct}
+
+
+def test_label_smoothing_spreads_over_all_tags_but_padding(make, draw):
+    model, examples = make(TagAttentionSettings(width=6, label_smoothing=0.3)), draw(5, seed=4)
+    batch = batch_of(model, examples)
+    with torch.no_grad():
+        part, log_NL = model.loss(batch).parts[1], model.tag_scores(batch)
+    labels = log_NL.size(1)
+    expected = 0.0
+    for log_L, tag in zip(log_NL, (tag for row in range(5) for tag in tags_of(examples, row)), strict=True):
+        for label in range(1, labels):
+            probability = 0.7 if label == tag else 0.3 / (labels - 2)
+            expected -= probability * log_L[label] if tag else 0.0
+    torch.testing.assert_close(part.sum, expected)
+
+
+@EVERY
+@pytest.mark.parametrize("base", BASES)
+def test_zero_values_give_the_baselines_logits(settings, base, make, draw):
+    model, plain, examples = make(settings, base=base), make(base=base), draw(4, seed=3)
+    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
+    if not isinstance(settings, MultitaskSettings):
+        with torch.no_grad():
+            model.components[0].values.weight.zero_()
+    with torch.no_grad():
+        assert torch.equal(*(forced_logits(m, batch_of(m, examples)) for m in (model, plain)))
+
+
+@EVERY
+def test_a_weight_of_zero_leaves_the_baselines_gradients(settings, make, draw):
+    model, plain = make(dataclasses.replace(settings, weight=0.0)), make()
+    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("components.")})
+    examples = draw(4, seed=3)
+    if not isinstance(settings, MultitaskSettings):
+        with torch.no_grad():
+            model.components[0].values.weight.zero_()
+    for m in (model, plain):
+        m.train().loss(batch_of(m, examples)).objective().backward()
+    gradients = dict(model.named_parameters())
+    for name, parameter in plain.named_parameters():
+        torch.testing.assert_close(gradients[name].grad, parameter.grad)
+    if isinstance(settings, MultitaskSettings):
+        assert all(parameter.grad is None for parameter in model.components.parameters())
+
+
+@pytest.mark.parametrize("name", ["soft", "multitask"])
+def test_gradients_equal_finite_differences(name, make, draw):
+    model, examples = make(SETTINGS[name]), draw(3, seed=5)
+    batch = batch_of(model, examples)
+    model.loss(batch).objective().backward()
+    for parameter in model.components.parameters():
+        flat, index = parameter.data.view(-1), int(parameter.grad.abs().argmax())
+        values = []
+        for step in (1e-6, -2e-6):
+            flat[index] += step
+            with torch.no_grad():
+                values.append(model.loss(batch).objective())
+        flat[index] += 1e-6
+        torch.testing.assert_close((values[0] - values[1]) / 2e-6, parameter.grad.view(-1)[index], rtol=1e-4, atol=1e-7)
+
+
+@EVERY
+def test_one_sentences_tags_change_its_own_loss_alone(settings, make, draw):
+    model, examples = make(settings), draw(4, seed=6)
+    tags = [[2] * len(row) for row in rows_of(examples)]
+    other = [[3] * len(row) if i == 1 else row for i, row in enumerate(tags)]
+    with torch.no_grad():
+        for row in range(4):
+            losses = [model.loss(batch_of(model, with_tags(examples, rows), [row])) for rows in (tags, other)]
+            sums = [[part.sum for part in loss.parts] for loss in losses]
+            assert sums[0][0] == sums[1][0]
+            assert (sums[0][1] == sums[1][1]) == (row != 1)
+
+
+@EVERY
+def test_a_sentence_without_tags_trains_its_words_alone(settings, make, draw):
+    model, examples = make(settings), draw(3, seed=7)
+    tags = [[2] * len(row) for row in rows_of(examples)]
+    tags[1] = [0] * len(tags[1])
+    untagged = with_tags(examples, tags)
+    batch = batch_of(model, untagged)
+    assert batch.counts[model.components[0].name] == batch_of(model, untagged, [0, 2]).tokens
+    with torch.no_grad():
+        whole = model.loss(batch).parts[1].sum
+        torch.testing.assert_close(whole, model.loss(batch_of(model, untagged, [0, 2])).parts[1].sum)
+        assert model.loss(batch_of(model, untagged, [1])).parts[1].sum == 0
+    model.loss(batch_of(model, untagged, [1])).objective().backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
+
+
+def test_batches_of_one_equal_one_batch(make, draw):
+    model, examples = make(*list(SETTINGS.values())[::3]), draw(5, seed=8)
+    with torch.no_grad():
+        whole, single = (
+            model.loss(batch_of(model, examples)),
+            [model.loss(batch_of(model, examples, [row])) for row in range(5)],
+        )
+        for i, part in enumerate(whole.parts):
+            torch.testing.assert_close(part.sum, sum(losses.parts[i].sum for losses in single))
+            assert part.count == sum(losses.parts[i].count for losses in single)
+        for name, total in whole.measures.items():
+            assert total == sum(losses.measures[name] for losses in single)
+
+
+def test_punctuation_can_keep_its_tags_among_random_ones(make, draw, labels):
+    settings = TagAttentionSettings(tags="random_tags", keep_punctuation=True)
+    vocabulary = ["<none>", "<unk>", "N", ".", "LRB"]
+    own_labels = {"target": {"ccg": vocabulary, "random": vocabulary}}
+    (component,) = build_components({"tags": settings}, make().settings, own_labels)
+    examples = draw(6, seed=9)
+    tags_N = make_batch(examples, np.arange(6), [component]).extra["tags.tags"].tolist()
+    expected = []
+    for row in range(6):
+        random, ccg = tags_of(examples, row, "random"), tags_of(examples, row, "ccg")
+        expected += [mark if mark in (3, 4) else drawn for drawn, mark in zip(random, ccg, strict=True)]
+    assert tags_N == expected
+
+
+def test_gumbel_samples_in_training_only(make, draw):
+    model, examples = make(SETTINGS["gumbel"]), draw(3, seed=1)
+    batch = batch_of(model, examples)
+    with torch.no_grad():
+        assert torch.equal(forced_logits(model, batch), forced_logits(model, batch))
+        model.train()
+        torch.manual_seed(1)
+        first = forced_logits(model, batch)
+        torch.manual_seed(1)
+        assert torch.equal(first, forced_logits(model, batch))
+        assert not torch.equal(first, forced_logits(model, batch))
+
+
+@EVERY
+def test_the_weight_decays_over_six_epochs(settings, make):
+    (component,) = make(settings).components
+    weights = []
+    for epoch in range(1, 9):
+        component.begin_epoch(epoch)
+        weights.append(component.loss_weight)
+    assert weights == pytest.approx([1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0])
+    assert 0.65**5 > 0.1 > 0.65**6
+
+
+def test_without_decay_the_weight_stays(make):
+    (component,) = make(TagAttentionSettings(decay=1.0, weight=0.5)).components
+    for epoch in (1, 7, 100):
+        component.begin_epoch(epoch)
+        assert component.loss_weight == 0.5
+
+
+def test_the_loss_returns_when_accuracy_falls(make):
+    settings = TagAttentionSettings(returns_below=0.8)
+    (component,) = make(settings).components
+    assert component.training_state() == {}
+    for epoch, accuracy, weight in [(1, 0.1, 1), (7, 0.9, 0), (8, 0.79, 1), (9, 0.1, 0.65), (13, 0.1, 0.65**5)]:
+        component.begin_epoch(epoch)
+        component.after_validation({"accuracy/tag_attention": accuracy})
+        assert component.loss_weight == pytest.approx(weight)
+    (resumed,) = make(settings).components
+    resumed.restore_training_state(component.training_state())
+    resumed.begin_epoch(13)
+    assert resumed.loss_weight == component.loss_weight
+
+
+def test_a_missing_vocabulary_is_a_user_error(make, labels):
+    with pytest.raises(UserError, match=r"tags reads the ccg of the target's words, but .* is missing"):
+        build_components({"tags": TagAttentionSettings()}, make().settings, {"source": labels["source"]})
+
+
+def test_sources_alone_need_no_tags(make, draw):
+    model, examples = make(TagAttentionSettings()), draw(2, seed=1)
+    sources = Examples(id=examples.id, source=examples.source)
+    assert model.encode(batch_of(model, sources)).memory_BSD.size(0) == 2
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    with pytest.raises(ValueError, match="keep_punctuation concerns random_tags only"):
+        TagAttentionSettings(keep_punctuation=True)
+    with pytest.raises(ValueError, match="returns_below needs a weight above 0"):
+        TagAttentionSettings(returns_below=0.5, weight=0.0)
