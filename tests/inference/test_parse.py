@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 from inference.tiny import random_examples, random_model
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
+from nmtcore.errors import UserError
 from nmtcore.inference.parse import parse_examples, parse_of
 from nmtcore.inference.parse_files import write_parses
 from nmtcore.inference.sentence_batches import MAX_TOKENS, batches_by_length
@@ -32,6 +34,26 @@ def test_without_an_artificial_root_only_the_argmax_is_computed():
     assert parse.argmax.tolist() == [1, 1]
     assert parse.one_root is None
     assert parse.many_roots is None
+
+
+@pytest.mark.parametrize("to_root", [True, False])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_scores_of_a_model_that_diverged_are_an_error(to_root, value):
+    scores = np.zeros((2, 3) if to_root else (2, 2))
+    scores[1, 0] = value
+    with pytest.raises(UserError, match="The model cannot be used, since its scores of heads are not finite"):
+        parse_of(scores, to_root=to_root)
+    scores[1, 0] = -np.inf
+    assert parse_of(scores, to_root=to_root).argmax.tolist() == ([0, 1] if to_root else [1, 2])
+
+
+@pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])
+def test_weights_that_diverged_are_an_error(component):
+    model = random_model(component)
+    for parameter in model.encoder.parameters():
+        parameter.data.fill_(torch.nan)
+    with pytest.raises(UserError, match="training diverged"):
+        parse_examples(model, random_examples(3))
 
 
 @pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])

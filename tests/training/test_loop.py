@@ -49,6 +49,26 @@ def test_the_expected_number_of_updates_is_right_after_resuming_in_an_epoch(tmp_
         assert all(abs(count - state.update) <= 3 for count in expected[1:])
 
 
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        {"kind": "halving", "peak": 1e-3, "stop_after": 5},
+        {"kind": "plateau", "peak": 1e-3, "floor": 1e-8, "stop_at_floor": True},
+    ],
+)
+def test_no_number_of_updates_is_expected_if_the_schedule_may_end_training(tmp_path, monkeypatch, schedule):
+    expected, intervals = [], []
+    monkeypatch.setattr(Reporter, "set_total", lambda self, updates: expected.append(updates))
+    monkeypatch.setattr(Reporter, "expect_validations", lambda self, *, every: intervals.append(every))
+    settings = {"max_updates": 12, "validation": {"every": 6}}
+    train_tiny(tmp_path / "ends", tiny.settings(schedule=schedule, **settings))
+    assert (expected, set(intervals)) == ([], {6})
+    intervals.clear()
+    endless = schedule | ({"stop_after": None} if "stop_after" in schedule else {"stop_at_floor": False})
+    train_tiny(tmp_path / "goes_on", tiny.settings(schedule=endless, **settings))
+    assert (set(expected), intervals) == ({12}, [])
+
+
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that only tests move."""

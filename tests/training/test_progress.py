@@ -45,6 +45,21 @@ def test_a_log_gets_a_line_every_ten_seconds(clock):
     ]
 
 
+def test_training_whose_end_validations_decide_shows_the_time_to_the_next_one(clock):
+    lines = []
+    progress_bar = Progress(done=100, log=lines.append, terminal=io.StringIO())
+    progress_bar.expect_validations(every=50)
+    for update in (120, 140, 150):
+        clock[0] += 10
+        progress_bar.show(record(update))
+    assert [line.partition("tokens/s")[2] for line in lines] == [
+        ", 15 s to the next validation",
+        ", 5.0 s to the next validation",
+        ", 30 s to the next validation",
+    ]
+    assert lines[0].startswith("update 120, epoch 2")
+
+
 def test_a_terminal_gets_a_bar_in_addition_to_the_log(clock):
     pytest.importorskip("tqdm")
     lines, terminal = [], Terminal()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
+from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.parse_files import PARSE_METHODS, Parse, ParseMethod
 from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches
@@ -19,8 +20,14 @@ Parser = Callable[[Examples, Sequence[ParseMethod]], list[Parse]]
 def parse_of(scores: np.ndarray, *, to_root: bool, methods: Collection[ParseMethod] = PARSE_METHODS) -> Parse:
     """Decode scores into heads: (W, 1 + W) with the root in column 0 if `to_root`, else (W, W).
 
-    The argmax is always computed, the trees only if they are among `methods`.
+    The argmax is always computed, the trees only if they are among `methods`. Raises `UserError` for NaN and +inf, the
+    scores of a model that diverged.
     """
+    if np.isnan(scores).any() or np.isposinf(scores).any():
+        raise UserError(
+            "The model cannot be used, since its scores of heads are not finite: training diverged. Lower "
+            "training.schedule.peak, raise training.schedule.warmup or set training.clip_norm, and train it again."
+        )
     if not len(scores):
         no_heads = np.zeros(0, dtype=np.int64)
         return Parse(argmax=no_heads, one_root=no_heads, many_roots=no_heads) if to_root else Parse(argmax=no_heads)

@@ -101,6 +101,9 @@ class Trainer:
         self.plan, self.planned_epoch = self.data.plan(state.epoch), state.epoch
         for component in self.model.components:
             component.begin_epoch(state.epoch + 1)
+        if self.active.schedule.may_end_training:
+            self.reporter.expect_validations(every=self.settings.validation.every)
+            return
         ends = [] if self.settings.max_updates is None else [self.settings.max_updates]
         if self.settings.max_epochs is not None:
             remaining = (self.settings.max_epochs - state.epoch) * len(self.plan) - state.step

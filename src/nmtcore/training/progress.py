@@ -12,12 +12,14 @@ PERIOD = 10.0
 class Progress:
     """Shows the update, the expected number of updates, target tokens per second and the time left.
 
+    If validation scores decide when training ends, it shows the time to the next validation instead.
     The bar is drawn on `terminal` (default: standard error) if that is a terminal and tqdm is installed. Lines go to
     `log`, unless the bar is on standard error, where they would mix with it.
     """
 
     def __init__(self, *, done: int, log: Callable[[str], None], terminal: TextIO | None = None) -> None:
         self._total: int | None = None
+        self._validation_every: int | None = None
         self._first = self._done = done
         self._log = log
         self._began = self._last_line = time.monotonic()
@@ -29,6 +31,10 @@ class Progress:
         self._total = updates
         if self._bar is not None:
             self._bar.total = updates
+
+    def expect_validations(self, *, every: int) -> None:
+        """Show the time to the next validation, one after every `every` updates, as long as no total is set."""
+        self._validation_every = every
 
     def show(self, record: Mapping[str, Any]) -> None:
         """Show the progress that a training line of the log (`history.History`) reports."""
@@ -61,9 +67,15 @@ class Progress:
 
     def _time_left(self, update: int, now: float) -> str:
         done = update - self._first
-        if not self._total or not done:
+        if not done:
             return ""
-        return f", {duration((now - self._began) / done * max(0, self._total - update))} left"
+        seconds_per_update = (now - self._began) / done
+        if self._total:
+            return f", {duration(seconds_per_update * max(0, self._total - update))} left"
+        if self._validation_every:
+            remaining = self._validation_every - update % self._validation_every
+            return f", {duration(seconds_per_update * remaining)} to the next validation"
+        return ""
 
 
 def duration(seconds: float) -> str:

@@ -67,6 +67,11 @@ class Reporter:
         if self._progress is not None:
             self._progress.set_total(updates)
 
+    def expect_validations(self, *, every: int) -> None:
+        """Set the number of updates between validations, for training whose number of updates they decide."""
+        if self._progress is not None:
+            self._progress.expect_validations(every=every)
+
     def add(self, update: FinishedUpdate) -> None:
         """Collect an update; reading its loss right away would make every update wait for the GPU."""
         self._updates.append(update)

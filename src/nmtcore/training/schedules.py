@@ -23,6 +23,11 @@ class Schedule:
         """Adapt the schedule to a validation: whether its score is the best so far, and its perplexity."""
 
     @property
+    def may_end_training(self) -> bool:
+        """Whether validation scores can make the schedule end training, so that its length is unknown."""
+        return False
+
+    @property
     def end_reason(self) -> str | None:
         """Why the schedule ends training; None while training goes on."""
         return None
@@ -72,6 +77,11 @@ class Plateau(Schedule):
         return self.settings.peak * self.settings.factor**self.steps
 
     @property
+    def may_end_training(self) -> bool:
+        """Whether the floor ends training."""
+        return self.settings.stop_at_floor
+
+    @property
     def end_reason(self) -> str | None:
         """The floor, if the rate has reached it and `stop_at_floor` is set."""
         if self.settings.stop_at_floor and self._lowered_peak <= self.settings.floor:
@@ -114,6 +124,11 @@ class Halving(Schedule):
         if self.previous is not None and perplexity > self.previous:
             self.steps += 1
         self.previous = perplexity
+
+    @property
+    def may_end_training(self) -> bool:
+        """Whether a number of steps ends training."""
+        return self.settings.stop_after is not None
 
     @property
     def end_reason(self) -> str | None:
