@@ -1,5 +1,6 @@
 """Paths of results and downloads: built, parsed, matched by the workflow's wildcards."""
 
+import os
 import re
 
 import pytest
@@ -27,6 +28,7 @@ LAYOUTS = (
     Layout(),
     Layout(results="/data/my.results/", downloads="/data/raw", scales=SCALES),
     Layout(results="."),
+    Layout(results="./", scales=SCALES),
     Layout(results="./out//runs/", downloads="./raw", scales=SCALES),
 )
 
@@ -88,9 +90,10 @@ def as_expression(layout, file_type):
 @given(st.sampled_from(LAYOUTS), names, names, names)
 def test_path_is_the_inverse_of_parse(layout, first, second, third):
     for path in (f"{first}/{second}.bleu", f"{first}/{second}/seed1/model", f"{first}/{second}/{third}/seed1/model"):
-        parsed = layout.parse(f"{layout.results}/{path}")
+        path = os.path.normpath(f"{layout.results}/{path}")
+        parsed = layout.parse(path)
         if parsed is not None:
-            assert layout.path(parsed.file_type, **parsed.names) == f"{layout.results}/{path}"
+            assert layout.path(parsed.file_type, **parsed.names) == path
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,18 @@ def test_folders_are_normalised():
     layout = Layout(results="./out//runs/", downloads="raw/../downloads/")
     assert (layout.results, layout.downloads) == ("out/runs", "downloads")
     assert layout.path("pairs", dataset="d", split="dev") == "out/runs/d/corpus/dev.parquet"
+
+
+def test_paths_in_the_current_folder_have_no_dot():
+    """Snakemake takes ./x for another file than x, and removes the dot from targets."""
+    layout = Layout(results="./", scales=SCALES)
+    assert layout.path("summary", scale="paper", dataset="d", system="s", score="uas") == "d/s.uas"
+    assert layout.path("summary", scale="smoke", dataset="d", system="s", score="uas") == "smoke/d/s.uas"
+    assert layout.log("read_split") == "logs/{dataset}/corpus/raw.{split}.log"
+    assert layout.log("train_model") == "{root}logs/{dataset}/{system}/seed{seed}.training.log"
+    assert re.fullmatch(as_expression(layout, "summary"), "smoke/d/s.uas")["root"] == "smoke/"
+    for scale in ("paper", *SCALES):
+        assert layout.scale(layout.root(scale)) == scale
 
 
 def test_missing_names_stay_wildcards_in_a_pattern():

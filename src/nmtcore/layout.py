@@ -28,6 +28,9 @@ MODELS = "models"
 SELECTION = "selection"
 """Folder next to those of the annotators; it holds the selection of training pairs."""
 
+CURRENT = "."
+"""The current folder, which can hold the results."""
+
 RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
 """Folders next to those of the data sets and scales, in the results or in their logs."""
 
@@ -196,7 +199,7 @@ class Layout:
         """Return the path of a file with `{wildcards}` for missing names."""
         if "scale" in names:
             names["root"] = self.root(names.pop("scale"))
-        return _fill(file_type, TEMPLATES[file_type], names, results=self.results, downloads=self.downloads)
+        return _fill(file_type, self._templates[file_type], names, results=self.results, downloads=self.downloads)
 
     def log(self, rule: str) -> str:
         """Return the path pattern of a rule's logs."""
@@ -207,12 +210,14 @@ class Layout:
         return self.pattern(f"{rule}.benchmark")
 
     def root(self, scale: str) -> str:
-        """Return the folder that holds the data sets of a scale."""
+        """Return the folder that holds the data sets of a scale; with a slash if results are in the current folder."""
+        if self.results == CURRENT:
+            return "" if scale == PAPER else f"{scale}/"
         return self.results if scale == PAPER else f"{self.results}/{scale}"
 
     def scale(self, root: str) -> str:
         """Return the scale of a root folder; the inverse of `root`."""
-        return root[len(self.results) :].lstrip("/") or PAPER
+        return root.removeprefix(self.results).strip("/") or PAPER
 
     def below_results(self, path: str | Path) -> list[str]:
         """Return the parts of a path below the results folder; an empty list for a path elsewhere."""
@@ -245,7 +250,9 @@ class Layout:
         """Regular expression of each wildcard, strict enough that no path has two readings."""
         taken = "|".join((*RESERVED, *(self.scales or ())))
         return {
-            "root": rf"{re.escape(self.results)}(?:/{self._scale})?",
+            "root": rf"(?:{self._scale}/)?"
+            if self.results == CURRENT
+            else rf"{re.escape(self.results)}(?:/{self._scale})?",
             "dataset": rf"(?!(?:{taken})/){NAME}",
             "system": rf"(?!(?:{'|'.join(STAGES)})/){NAME}",
             "split": NAME,
@@ -259,6 +266,19 @@ class Layout:
             "score": "|".join(map(re.escape, SCORES)),
             "table": rf"(?:{NAME}/)?",
             "file": r".+(?<!\.json)",
+        }
+
+    @cached_property
+    def _templates(self) -> Mapping[str, str]:
+        """The templates, without the results folder if it is the current one.
+
+        Snakemake takes ./x for another file than x. (For downloads this does not matter, since they are no targets.)
+        """
+        if self.results != CURRENT:
+            return TEMPLATES
+        return {
+            name: template.removeprefix("{results}/").replace("{root}/", "{root}")
+            for name, template in TEMPLATES.items()
         }
 
     @cached_property

@@ -51,6 +51,18 @@ def test_a_misspelt_key_on_the_command_line(empty):
     assert refused(empty, "-n", "data", settings=["sclae=smoke"]) == sentence
 
 
+def test_results_may_be_in_the_working_folder(empty):
+    settings = ["paths={results: .}", "datasets=[demo_en2de]", "scale=smoke"]
+    empty.run("./demo_en2de/corpus/raw/dev.parquet", settings=settings)
+    assert {path.name for path in (empty.folder / "demo_en2de/corpus/raw").iterdir()} == {"dev.json", "dev.parquet"}
+    assert (empty.folder / "logs/demo_en2de/corpus/raw.dev.log").exists()
+    assert "Nothing to be done" in empty.plan("demo_en2de/corpus/raw/dev.parquet", settings=settings).output
+    for target in ("demo_en2de/depparse_l1.uas", "smoke/demo_en2de/depparse_l1.uas", "train"):
+        planned = empty.plan(target, settings=[*settings, "systems=[depparse_l1]"]).output
+        assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned
+    assert "unknown split 'trian'" in refused(empty, "-n", "demo_en2de/corpus/trian.parquet", settings=settings)
+
+
 def test_a_results_folder_may_begin_with_a_dot(empty):
     paths = "paths={results: ./out}"
     planned = empty.plan("./out/smoke/demo_en2de/transformer_base.bleu", settings=[paths])
