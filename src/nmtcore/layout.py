@@ -72,7 +72,7 @@ FILES = {
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
     "summary": "{root}/{dataset}/{system}.{score}",
-    # Tables; a table with its own name lies in a folder of that name
+    # Tables and figures; one with its own name lies in a folder of that name
     "data_table": "{results}/tables/{table}data.md",
     "data_json": "{results}/tables/{table}data.json",
     "annotation_table": "{results}/tables/{table}annotation.md",
@@ -87,6 +87,13 @@ FILES = {
     "gate_json": "{results}/tables/{table}gates.json",
     "production_table": "{results}/tables/{table}productions.md",
     "production_json": "{results}/tables/{table}productions.json",
+    "construction_table": "{results}/tables/{table}constructions.md",
+    "construction_json": "{results}/tables/{table}constructions.json",
+    "construction_figure": "{results}/figures/{table}constructions.svg",
+    "example_table": "{results}/tables/{table}examples.md",
+    "example_json": "{results}/tables/{table}examples.json",
+    "curve_figure": "{results}/figures/{table}curves.svg",
+    "curve_json": "{results}/figures/{table}curves.json",
     "demo_table": "{results}/tables/demo.md",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
@@ -137,6 +144,10 @@ JOBS = {
     "head_table": "{results}/{records}/tables/{table}heads",
     "gate_table": "{results}/{records}/tables/{table}gates",
     "production_table": "{results}/{records}/tables/{table}productions",
+    "construction_table": "{results}/{records}/tables/{table}constructions",
+    "construction_figure": "{results}/{records}/figures/{table}constructions",
+    "example_table": "{results}/{records}/tables/{table}examples",
+    "curve_figure": "{results}/{records}/figures/{table}curves",
     "demo": "{results}/{records}/demo",
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""

@@ -18,7 +18,8 @@ def check(root: Path, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def check(table, **changes):
-        check_target(Project([root / "config"], TWO | changes), f"results/tables/{table}")
+        target = table if table.startswith("figures/") else f"tables/{table}"
+        check_target(Project([root / "config"], TWO | changes), f"results/{target}")
 
     return check
 
@@ -57,13 +58,43 @@ def test_a_table_of_other_runs_is_not_replaced(check, changes):
     assert "results/tables/mine/systems.md holds" in refusal(check, "mine/systems.md", **changes)
 
 
-@pytest.mark.parametrize("table", ["gates", "heads"])
-def test_a_table_of_gates_or_heads_of_other_runs_is_not_replaced(check, table):
+@pytest.mark.parametrize("table", ["gates", "heads", "constructions"])
+def test_a_table_of_runs_of_other_systems_is_not_replaced(check, table):
     write_json(f"results/tables/{table}.json", rows("transformer_base"))
     check(f"{table}.md")
     assert f"results/tables/{table}.md holds smoke/demo_en2de/transformer_base/seed1, which" in refusal(
         check, f"{table}.md", systems=["depparse_l1"]
     )
+
+
+def test_a_table_of_examples_loses_neither_system_nor_baseline(check):
+    content = [{**rows("depparse_l1")[0], "baseline": "transformer_base"}]
+    write_json("results/tables/examples.json", content)
+    check("examples.md")
+    check("examples.md", systems=["*"], seeds=[1, 2])
+    message = refusal(check, "examples.md", systems=["depparse_l1", "pascal"])
+    assert "examples.md holds smoke/demo_en2de/transformer_base/seed1, which" in message
+    content.append({**rows("depparse_gold")[0], "seeds": [], "baseline": "transformer_base"})
+    write_json("results/tables/examples.json", content)
+    check("examples.md")
+
+
+def test_figures_are_not_replaced_either(check):
+    for figure in ("curves.svg", "constructions.svg", "mine/curves.svg", "curves.json"):
+        check(f"figures/{figure}")
+    write_json("results/figures/curves.json", rows("depparse_l1"))
+    write_json("results/tables/constructions.json", rows("depparse_l1"))
+    check("figures/curves.svg")
+    for figure, json in (("curves", "figures/curves"), ("constructions", "tables/constructions")):
+        message = refusal(check, f"figures/{figure}.svg", systems=["transformer_base"])
+        assert message == (
+            f"results/figures/{figure}.svg holds smoke/demo_en2de/depparse_l1/seed1, which this configuration does not "
+            f"select and would remove. Give the new figure a name of its own, results/figures/NAME/{figure}.svg, or "
+            f"delete this one together with results/{json}.json."
+        )
+    assert "unknown figure 'curve'. Did you mean curves?" in refusal(check, "figures/curve.svg")
+    assert "unknown figure 'systems'" in refusal(check, "figures/systems.svg")
+    assert "a figure is figures/curves.svg or figures/NAME/curves.svg" in refusal(check, "figures/a/b/curves.svg")
 
 
 def test_a_table_of_productions_loses_neither_treebanks_nor_runs(check):

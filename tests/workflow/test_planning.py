@@ -99,13 +99,28 @@ def test_a_typing_error_in_the_configuration_gives_one_message(empty, name, valu
     assert 'File "' not in refused.output
 
 
+def test_tables_and_figures_of_differences_are_planned(empty):
+    targets = [
+        "results/figures/constructions.svg",
+        "results/figures/mine/curves.svg",
+        "results/tables/mine/examples.md",
+    ]
+    settings = ["scale=smoke", 'datasets=["demo_en2de"]']
+    planned = empty.plan(*targets, settings=[*settings, 'systems=["transformer_base", "pascal"]'])
+    assert {"construction_table", "construction_figure", "curve_figure", "example_table"} <= planned.rules
+    refused = empty.call("-n", targets[0], settings=[*settings, 'systems=["pascal"]'])
+    assert refused.code == 1
+    (line,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
+    assert "A figure of constructions compares a baseline with other systems: name at least two" in line
+
+
 def test_every_rule_has_a_log_a_benchmark_an_environment_and_resources(root):
     rules = {}
     for path in [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]:
         rules |= dict(RULE.findall(path.read_text(encoding="utf-8")))
     local = {name for name, body in rules.items() if "resources:" not in body}
     scores = {"score_tests", "score_gold", "summarise_seeds"}
-    tables = {rule for rule in rules if rule.endswith("_table")} | {"demo"}
+    tables = {rule for rule in rules if rule.endswith(("_table", "_figure"))} | {"demo"}
     assert {"data_table", "annotation_table", "parser_table", "system_table", "gate_table"} <= tables
     assert local - TARGETS == scores | tables, "all rules but the small local ones set their resources"
     assert len(rules) > len(TARGETS) + 10

@@ -89,7 +89,11 @@ def test_finished_results_are_not_computed_again(scored):
 
 def test_the_demo_runs_in_an_empty_directory(empty):
     target = "results/smoke/demo_en2de/transformer_base.bleu"
-    output = empty.run(target).output
+    analysis = ["results/figures/curves.svg", "results/tables/constructions.md"]
+    selected = ["scale=smoke", 'datasets=["demo_en2de"]', 'systems=["transformer_base"]']
+    output = empty.run(target, *analysis, settings=selected).output
+    for path in analysis:
+        assert "transformer_base" in (empty.folder / path).read_text(encoding="utf-8")
     run, corpus = empty.folder / Path(target).with_suffix("") / "seed1", empty.folder / "results/demo_en2de/corpus"
     check_bleu(run, corpus, "target", tokens=False)
     check_words(run, corpus)

@@ -1,12 +1,21 @@
-# Tables of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and systems,
-# gates by tag, attention heads as parsers, productions.
-# A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table apart.
+# Tables and figures of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and
+# systems, gates by tag, attention heads as parsers, productions; differences from a baseline by construction, examples,
+# validation curves.
+# A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table or figure apart.
+from nmtcore.planning.analysis import (
+    analysed_tests,
+    compared_baseline,
+    construction_inputs,
+    construction_results,
+    example_inputs,
+)
 from nmtcore.planning.configured import (
     configured_gates,
     configured_gold_parses,
     configured_heads,
     configured_histories,
     configured_scores,
+    left_out_systems,
 )
 from nmtcore.planning.configured_data import (
     configured_annotation_reports,
@@ -27,6 +36,10 @@ localrules:
     gate_table,
     head_table,
     production_table,
+    construction_table,
+    construction_figure,
+    example_table,
+    curve_figure,
 
 
 rule data_table:
@@ -166,3 +179,86 @@ rule production_table:
         scale=SETTINGS.scale,
     script:
         "../scripts/production_table.py"
+
+
+rule construction_table:
+    input:
+        hypotheses=planned(construction_inputs, file_type="hypotheses"),
+        annotations=planned(construction_inputs, file_type="annotation"),
+    output:
+        table=LAYOUT.pattern("construction_table"),
+        json=LAYOUT.pattern("construction_json"),
+    log:
+        LAYOUT.log("construction_table"),
+    benchmark:
+        LAYOUT.benchmark("construction_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        tests=planned(analysed_tests),
+        baseline=planned(compared_baseline),
+        left_out=planned(left_out_systems),
+        scale=SETTINGS.scale,
+    script:
+        "../scripts/construction_table.py"
+
+
+rule construction_figure:
+    input:
+        planned(construction_results),
+    output:
+        LAYOUT.pattern("construction_figure"),
+    log:
+        LAYOUT.log("construction_figure"),
+    benchmark:
+        LAYOUT.benchmark("construction_figure")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+    script:
+        "../scripts/construction_figure.py"
+
+
+rule example_table:
+    input:
+        hypotheses=planned(example_inputs, file_type="hypotheses"),
+        pairs=planned(example_inputs, file_type="pairs"),
+        supertags=planned(example_inputs, file_type="annotation"),
+    output:
+        table=LAYOUT.pattern("example_table"),
+        json=LAYOUT.pattern("example_json"),
+    log:
+        LAYOUT.log("example_table"),
+    benchmark:
+        LAYOUT.benchmark("example_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        tests=planned(analysed_tests),
+        baseline=planned(compared_baseline),
+        left_out=planned(left_out_systems),
+        scale=SETTINGS.scale,
+    script:
+        "../scripts/example_table.py"
+
+
+rule curve_figure:
+    input:
+        planned(configured_histories, subject="A figure of curves"),
+    output:
+        figure=LAYOUT.pattern("curve_figure"),
+        json=LAYOUT.pattern("curve_json"),
+    log:
+        LAYOUT.log("curve_figure"),
+    benchmark:
+        LAYOUT.benchmark("curve_figure")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        scale=SETTINGS.scale,
+    script:
+        "../scripts/curve_figure.py"

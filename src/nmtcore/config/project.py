@@ -39,6 +39,8 @@ class Project(Catalogue):
         valid = dict.fromkeys([*self.system_entries, *unread])
         check = partial(choose, valid=valid, noun="system", where=f"{where}: systems")
         systems = _matching(self.settings.systems, valid, check)
+        if self.settings.baseline is not None:
+            choose(self.settings.baseline, valid, noun="system", where=f"{where}: baseline")
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
         """Configured systems that only match a pattern."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)

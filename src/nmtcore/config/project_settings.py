@@ -46,6 +46,9 @@ class ProjectSettings:
     systems: tuple[str, ...] = ()
     """Systems of the target rules: names or patterns (`pascal_*`). A pattern skips the systems for which a data set
     lacks an annotation or treebank, and planning lists them."""
+    baseline: str | None = None
+    """System that tables of differences and examples compare the others with, one of `systems`; null:
+    transformer_base if it is one of them, else the first."""
     paths: PathsSettings = field(default_factory=PathsSettings)
     """Folders, relative to the working directory."""
     mirrors: tuple[str, ...] = ()

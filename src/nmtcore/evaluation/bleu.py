@@ -1,11 +1,14 @@
 """BLEU and chrF by sacreBLEU, with the signatures needed to compare scores."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.kytea import kytea_lines, kytea_version
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics import BLEU
 
 
 def score_translations(
@@ -45,20 +48,16 @@ def score_text(
         )
     if not hypotheses:
         raise UserError("There are no translations to score.")
-    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.metrics import CHRF
 
     chrf = CHRF(lowercase=lowercase)
     chrf_score = chrf.corpus_score(list(hypotheses), [list(references)])
-    note = "|text:tokens" if text == "tokens" else ""
-    words = ""
-    if tokenize == "ja":
-        hypotheses, references, tokenize, words = _segment_japanese(hypotheses, references)
-    # `force` suppresses sacreBLEU's warning about tokenised text.
-    bleu = _with_mecab_advice(lambda: BLEU(tokenize=tokenize, lowercase=lowercase, force=bool(note or words)))
-    bleu_score = bleu.corpus_score(list(hypotheses), [list(references)])
+    note = _TEXT_NOTES[text]
+    bleu = bleu_text(hypotheses, references, tokenize=tokenize, lowercase=lowercase, text=text)
+    bleu_score = bleu.metric.corpus_score(bleu.hypotheses, [bleu.references])
     return {
         "bleu": bleu_score.score,
-        "bleu_signature": bleu.get_signature().format() + words + note,
+        "bleu_signature": bleu.signature,
         "chrf": chrf_score.score,
         "chrf_signature": chrf.get_signature().format() + note,
         "brevity_penalty": bleu_score.bp,
@@ -66,6 +65,45 @@ def score_text(
         "reference_length": bleu_score.ref_len,
         "sentences": len(hypotheses),
     }
+
+
+_TEXT_NOTES = {"detokenised": "", "tokens": "|text:tokens"}
+"""What is appended to signatures, by the form of the strings."""
+
+
+class BleuText(NamedTuple):
+    """Translations and references as sacreBLEU's BLEU reads them, with the metric."""
+
+    metric: "BLEU"
+    hypotheses: list[str]
+    references: list[str]
+    note: str
+    """Appended to sacreBLEU's signature."""
+
+    @property
+    def signature(self) -> str:
+        """The signature of scores, once there are any: sacreBLEU then knows the number of references."""
+        return self.metric.get_signature().format() + self.note
+
+
+def bleu_text(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+    text: Literal["detokenised", "tokens"] = "detokenised",
+) -> BleuText:
+    """Prepare translations and references for BLEU; the settings are those of `score_text`."""
+    from sacrebleu.metrics import BLEU
+
+    strings = _JapaneseText(list(hypotheses), list(references), tokenize, "")
+    if tokenize == "ja":
+        strings = _segment_japanese(hypotheses, references)
+    note = strings.signature + _TEXT_NOTES[text]
+    # `force` suppresses sacreBLEU's warning about tokenised text.
+    bleu = _with_mecab_advice(lambda: BLEU(tokenize=strings.tokenize, lowercase=lowercase, force=bool(note)))
+    return BleuText(bleu, strings.hypotheses, strings.references, note)
 
 
 class _JapaneseText(NamedTuple):

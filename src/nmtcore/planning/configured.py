@@ -1,6 +1,7 @@
 """The runs that config.yaml selects, their result files, and the systems that its patterns leave out."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from nmtcore.config.components.base import Trees
 from nmtcore.config.needs import MissingAnnotation
@@ -13,14 +14,38 @@ SHOWN = 5
 """Number of systems that a message names; it only counts the others."""
 
 
+class LeftOut(NamedTuple):
+    """A system that is left out of a data set."""
+
+    dataset: str
+    system: str
+    missing: str
+    """What the data set lacks ("no treebank to ...")."""
+
+
 def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
     """Return every configured run, and one sentence per data set and reason about the systems that are left out.
 
     A system that only matches a pattern is left out of a data set without the annotation or treebank that it needs. For
     a system that config.yaml names in full, this raises `MissingAnnotation`.
     """
+    runs, left_out = _runs_and_left_out(project)
+    systems: dict[tuple[str, str], list[str]] = {}
+    for dataset, system, missing in left_out:
+        systems.setdefault((dataset, missing), []).append(system)
+    return runs, [
+        f"{dataset} names {missing}: {_list_systems(names)} left out." for (dataset, missing), names in systems.items()
+    ]
+
+
+def left_out_systems(project: Project) -> list[tuple[str, str, str]]:
+    """List the data set, the system and what is missing of each configured system that is left out of a data set."""
+    return list(map(tuple, _runs_and_left_out(project)[1]))
+
+
+def _runs_and_left_out(project: Project) -> tuple[list[RunSettings], list[LeftOut]]:
     runs: list[RunSettings] = []
-    left_out: dict[tuple[str, str], list[str]] = {}
+    left_out: list[LeftOut] = []
     for dataset in project.settings.datasets:
         for system in project.settings.systems:
             try:
@@ -28,11 +53,8 @@ def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
             except MissingAnnotation as error:
                 if system not in project.chosen_by_pattern:
                     raise
-                left_out.setdefault((dataset, error.missing), []).append(system)
-    return runs, [
-        f"{dataset} names {missing}: {_list_systems(systems)} left out."
-        for (dataset, missing), systems in left_out.items()
-    ]
+                left_out.append(LeftOut(dataset, system, error.missing))
+    return runs, left_out
 
 
 def _list_systems(systems: list[str]) -> str:
@@ -62,10 +84,12 @@ def configured_models(project: Project, *, runs: Iterable[RunSettings]) -> list[
     return [_run_path(project, "model", run) for run in runs]
 
 
-def configured_histories(project: Project, *, runs: list[RunSettings]) -> list[str]:
-    """List the training logs of runs. Raises `UserError` if there are no runs for a table of systems."""
+def configured_histories(
+    project: Project, *, runs: list[RunSettings], subject: str = "A table of systems"
+) -> list[str]:
+    """List the training logs of runs. Raises `UserError` if there are no runs for the `subject`."""
     if not runs:
-        raise UserError("A table of systems needs `datasets` and `systems` in config.yaml, or on the command line.")
+        raise UserError(f"{subject} needs `datasets` and `systems` in config.yaml, or on the command line.")
     return [_run_path(project, "history", run) for run in runs]
 
 

@@ -1,4 +1,4 @@
-"""Tables of results: their names, and a check that no table is overwritten by another configuration."""
+"""Tables and figures of results: their names, and a check that none is overwritten by another configuration."""
 
 import json
 import re
@@ -18,6 +18,8 @@ TABLES = {
     "gates": "gate",
     "heads": "head",
     "productions": "production",
+    "constructions": "construction",
+    "examples": "example",
     "data": "data",
     "annotation": "annotation",
     "parsers": "parser",
@@ -28,35 +30,49 @@ They are written to results/tables/{TABLE}.md, or to results/tables/{NAME}/{TABL
 """
 
 
-def check_table(project: Project, parts: Sequence[str], target: str) -> None:
-    """Raise `UserError` if a table, `parts` below results/tables, is unknown or would lose rows.
+FIGURES = {"constructions": "construction", "curves": "curve"}
+"""The figures, and the prefix of their file types; they are in results/figures as tables are in results/tables."""
 
-    A table may be written again and may grow, but a row that the configuration does not select is never removed.
+RESULT_FOLDERS = {"tables": "table", "figures": "figure"}
+"""The folders of tables and figures, and what is in them."""
+
+
+def check_table(project: Project, folder: str, parts: Sequence[str], target: str) -> None:
+    """Raise `UserError` if a table or figure, `parts` below results/`folder`, is unknown or would lose rows.
+
+    It may be written again and may grow, but a row that the configuration does not select is never removed.
     """
-    table = check_table_name(parts, target)
-    if table not in TABLES:
+    table, noun = check_table_name(folder, parts, target), RESULT_FOLDERS[folder]
+    prefix = _prefixes(folder).get(table)
+    if prefix is None:
         return
-    path, prefix = project.layout.path, TABLES[table]
+    path = project.layout.path
     json_file = Path(path(f"{prefix}_json", table="".join(f"{part}/" for part in parts[:-1])))
     rows, selected = _read_rows(table, json_file) if json_file.exists() else [], _selected_rows(table, project.settings)
     if lost := [row for row in rows if row not in selected]:
         raise UserError(
             f"{target} holds {_shorten(lost)}, which this configuration does not select and would remove. Give the new "
-            f"table a name of its own, {path(f'{prefix}_table', table='NAME/')}, or delete this one "
+            f"{noun} a name of its own, {path(f'{prefix}_{noun}', table='NAME/')}, or delete this one "
             f"together with {json_file}."
         )
 
 
-def check_table_name(parts: Sequence[str], target: str) -> str:
-    """Return the table that the path `parts` below results/tables names. Raises `UserError` if there is none."""
-    table = parts[-1].partition(".")[0]
-    choose(table, TABLES if len(parts) > 1 else (*TABLES, "demo"), noun="table", where=target)
+def check_table_name(folder: str, parts: Sequence[str], target: str) -> str:
+    """Return the table or figure that the path `parts` below a folder names. Raises `UserError` if there is none."""
+    table, noun = parts[-1].partition(".")[0], RESULT_FOLDERS[folder]
+    others = ("demo",) if folder == "tables" and len(parts) == 1 else ()
+    choose(table, (*_prefixes(folder), *others), noun=noun, where=target)
     if len(parts) > 2 or (len(parts) == 2 and not re.fullmatch(NAME, parts[0])):
+        file = f"{table}.{'md' if folder == 'tables' else 'svg'}"
         raise UserError(
-            f"{target}: a table is tables/{table}.md or tables/NAME/{table}.md, where NAME consists of small letters, "
+            f"{target}: a {noun} is {folder}/{file} or {folder}/NAME/{file}, where NAME consists of small letters, "
             "digits and single underscores."
         )
     return table
+
+
+def _prefixes(folder: str) -> dict[str, str]:
+    return TABLES if folder == "tables" else FIGURES
 
 
 def _read_rows(table: str, json_file: Path) -> list[tuple[str, ...]]:
@@ -75,7 +91,7 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
             yield from ((entry["dataset"],) for entry in entries)
         case "parsers", list():
             yield from ((entry["dataset"],) for entry in content)
-        case "systems" | "gates" | "heads", list():
+        case "systems" | "gates" | "heads" | "constructions" | "curves", list():
             for entry in content:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
@@ -85,6 +101,10 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
                     yield (entry["dataset"],)
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")
+        case "examples", list():
+            for entry in content:
+                for system in (entry["baseline"], entry["system"]) if entry["seeds"] else ():
+                    yield (entry["scale"], entry["dataset"], system, f"seed{entry['seeds'][0]}")
         case _:
             raise TypeError(f"not the content of the table {table}")
 
@@ -95,7 +115,7 @@ def _selected_rows(table: str, settings: ProjectSettings) -> set[tuple[str, ...]
     datasets = {(dataset,) for dataset in settings.datasets}
     if table == "productions":
         return datasets | runs
-    return runs if table in ("systems", "gates", "heads") else datasets
+    return datasets if table in ("data", "annotation", "parsers") else runs
 
 
 def _shorten(rows: Sequence[tuple[str, ...]]) -> str:

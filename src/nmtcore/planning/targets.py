@@ -7,7 +7,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
-from nmtcore.planning.result_tables import check_table, check_table_name
+from nmtcore.planning.result_tables import RESULT_FOLDERS, check_table, check_table_name
 from nmtcore.planning.runs import attention_treebanks
 
 
@@ -39,23 +39,23 @@ def check_target(project: Project, target: str) -> None:
             f"{target}: a target names one file, so it has no `*`: {_pattern_advice(parse_target(project, target))}"
         )
     first, *rest = project.layout.below_results(target) or [""]
-    if first == "tables" and rest:
-        check_table(project, rest, target)
+    if first in RESULT_FOLDERS and rest:
+        check_table(project, first, rest, target)
     parsed = parse_target(project, target)
     if parsed:
         _check_parts(project, parsed.parts, parsed.scale, target)
-    elif first in project.scale_names and rest[:1] == ["tables"]:
+    elif first in project.scale_names and rest and rest[0] in RESULT_FOLDERS:
         _refuse_table_of_scale(project, first, rest, target)
 
 
 def _refuse_table_of_scale(project: Project, scale: str, parts: list[str], target: str) -> None:
-    """Raise `UserError` for a table below a scale's folder; `parts` begin with "tables"."""
-    table = "/".join([project.layout.results, *parts])
-    if parts[1:]:
-        check_table_name(parts[1:], target)
+    """Raise `UserError` for a table or figure below a scale's folder; `parts` begin with its folder."""
+    folder, *rest = parts
+    if rest:
+        check_table_name(folder, rest, target)
     raise UserError(
-        f"{target}: tables of all scales lie in {project.layout.results}/tables: ask for {table} with "
-        f"--config scale={scale}."
+        f"{target}: {folder} of all scales lie in {project.layout.results}/{folder}: ask for "
+        f"{'/'.join([project.layout.results, *parts])} with --config scale={scale}."
     )
 
 
@@ -71,7 +71,7 @@ def _pattern_advice(pattern: Target | None) -> str:
 def _check_parts(project: Project, parts: list[str], scale: str, target: str) -> None:
     if parts[0] in project.dataset_files.unread:
         project.dataset_files.check(parts[0], where=target)
-    others = ["tables", *(name for name in project.scale_names if name != PAPER)] if scale == PAPER else []
+    others = [*RESULT_FOLDERS, *(name for name in project.scale_names if name != PAPER)] if scale == PAPER else []
     choose(
         parts[0],
         [*project.dataset_files, *others],

@@ -1,7 +1,11 @@
 """Formatting of Markdown tables and their cells."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+_SIGNS = re.compile(r"[\\`*_\[\]<>&~$]")
+"""Characters with a meaning within a line of Markdown; the bar of tables is escaped in their cells."""
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, text: int = 1) -> str:
@@ -23,6 +27,11 @@ def percent(part: float | None, whole: float | None) -> str | None:
 def counts(values: Mapping[str, int]) -> str:
     """Format counts as one cell: `reason (3), other (1)`; zeros are omitted."""
     return ", ".join(f"{name} ({count:,})" for name, count in values.items() if count)
+
+
+def escape_markdown(text: str) -> str:
+    """Escape text from a corpus for a cell of a table, so that it is shown as it is; line breaks become spaces."""
+    return _SIGNS.sub(r"\\\g<0>", " ".join(text.splitlines()))
 
 
 def _cell(value: Any) -> str:

@@ -1,18 +1,17 @@
 """Scores and training speeds of the configured systems, as one table and one JSON."""
 
-import json as json_format
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import DEV, GREEDY_DEV, spread, tests_of
-from nmtcore.files import read_json, read_lines, write_json, write_text
+from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.induction_table import induction_entries, induction_table
 from nmtcore.reporting.markdown import markdown_table
-from nmtcore.training.history import TRANSLATION_LOSS
+from nmtcore.training.history import TRANSLATION_LOSS, read_history
 from nmtcore.training.progress import duration
 
 _NOTES = """
@@ -78,11 +77,7 @@ def training_facts(history: Path) -> dict[str, Any]:
     earlier version of this package wrote it. Raises UserError if the log is broken or records no update.
     """
     steps, seconds = [], 0.0
-    for number, line in enumerate(read_lines(history), start=1):
-        try:
-            entry = json_format.loads(line)
-        except json_format.JSONDecodeError as error:
-            raise LineError(history, number, "this is not JSON: delete the file and train again.") from error
+    for entry in read_history(history):
         seconds = entry.get("seconds", seconds)
         steps += [entry] if "loss" in entry else []
     if not steps:

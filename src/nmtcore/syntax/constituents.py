@@ -77,6 +77,16 @@ def same_words(tree: Constituent, words: Sequence[str]) -> bool:
     )
 
 
+_ROOT_LABELS = ("", "ROOT", "TOP")
+"""Labels of the outermost bracket, which every tree has."""
+
+
+def phrase_labels(tree: Constituent) -> set[str]:
+    """Return the labels of a tree's phrases, without preterminals, the outermost bracket and functions (`NP-SBJ`)."""
+    phrases = (step for step in _walk(tree) if isinstance(step, Constituent) and not step.preterminal)
+    return {re.split("[-=]", phrase.label)[0] or phrase.label for phrase in phrases if phrase.label not in _ROOT_LABELS}
+
+
 def linearise(tree: Constituent) -> list[str]:
     """Linearise a tree as Currey and Heafield 2019 do for their second task: phrases only, in word order.
 

@@ -3,15 +3,28 @@
 import json
 import math
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nmtcore.errors import explain_os_errors
+from nmtcore.errors import LineError, explain_os_errors
 from nmtcore.files import read_lines, write_lines
 from nmtcore.layout import file_name
 
 TRANSLATION_LOSS = "loss/translation"
 """The key of a training line by which systems are compared; objectives are not comparable, as components add terms."""
+
+
+def read_history(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a training log. Raises `LineError` for a line that is no JSON object."""
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise LineError(path, number, "this is not JSON: delete the file and train again.") from error
+        if not isinstance(record, dict):
+            raise LineError(path, number, "this is no line of a training log: delete the file and train again.")
+        yield record
 
 
 class History:

@@ -1,0 +1,44 @@
+"""The sentences that two systems translate most differently, by chrF."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nmtcore.config.datasets import EvaluationSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class DifferingSentence:
+    """The position of a sentence in its test, and the chrF of its two translations."""
+
+    row: int
+    chrf: float
+    """Of the first system's translation."""
+    other_chrf: float
+    """Of the second system's."""
+
+
+def differing_sentences(
+    translations: Sequence[str],
+    others: Sequence[str],
+    references: Sequence[str],
+    evaluation: EvaluationSettings,
+    *,
+    most: int,
+) -> list[DifferingSentence]:
+    """List at most `most` sentences whose two translations differ, the largest difference in chrF first.
+
+    Sentences with equal differences keep their order. Raises `ValueError` if the numbers of sentences differ.
+    """
+    from sacrebleu.metrics import CHRF
+
+    chrf = CHRF(lowercase=evaluation.lowercase)
+    sentences = [
+        DifferingSentence(
+            row=row,
+            chrf=chrf.sentence_score(translation, [reference]).score,
+            other_chrf=chrf.sentence_score(other, [reference]).score,
+        )
+        for row, (translation, other, reference) in enumerate(zip(translations, others, references, strict=True))
+        if translation != other
+    ]
+    return sorted(sentences, key=lambda sentence: -abs(sentence.chrf - sentence.other_chrf))[:most]

@@ -1,0 +1,80 @@
+"""The differences from the baseline on subsets of a test, as a figure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.subsets import FEW
+from nmtcore.files import read_json
+from nmtcore.reporting.charts import COLOURS, SHAPES, system_scale, write_svg
+
+if TYPE_CHECKING:
+    import altair
+
+
+def write_construction_figure(entries: Path, *, figure: Path) -> None:
+    """Draw the table of constructions: points with intervals, a row per subset, a panel per data set.
+
+    Args:
+        entries: the table's JSON.
+        figure: output as SVG.
+
+    Raises:
+        UserError: if the table has no difference, since no system could be compared with the baseline.
+    """
+    import altair as alt
+
+    points = list(difference_points(read_json(entries)))
+    if not points:
+        raise UserError(f"{entries} has no difference from a baseline to draw: add systems and write the table again.")
+    systems = list(dict.fromkeys(point["system"] for point in points))
+    panels = list(dict.fromkeys(point["panel"] for point in points))
+    charts = [_panel([point for point in points if point["panel"] == panel], systems) for panel in panels]
+    write_svg(alt.vconcat(*charts), figure)
+
+
+def difference_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield one point per subset and system that is compared: its panel, label, difference and interval."""
+    for entry in entries:
+        if entry["difference"] is None:
+            continue
+        side = f" in the {entry['side']}" if entry["column"] == "constituency" else ""
+        low, high = entry["difference"]["interval"]
+        yield {
+            "panel": f"{entry['dataset']}, {entry['split']}, scale {entry['scale']}",
+            "subset": f"{entry['subset'].replace('_', '/')}{side}: {entry['sentences']:,} ({entry['share']:.1f} %)",
+            "system": entry["system"],
+            "baseline": entry["baseline"],
+            "difference": entry["difference"]["delta"],
+            "low": low,
+            "high": high,
+            "few": entry["sentences"] < FEW,
+        }
+
+
+def _panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "altair.LayerChart":
+    """Draw the points of a data set; a hollow mark is a subset with few sentences."""
+    import altair as alt
+
+    subsets = list(dict.fromkeys(point["subset"] for point in points))
+    few = f" (hollow: fewer than {FEW} sentences)" if any(point["few"] for point in points) else ""
+    x_title = f"difference from {points[0]['baseline']} in BLEU, with 95 % interval{few}"
+    y_title = "subset: sentences (share of the test)"
+    above = alt.Axis(titleAngle=0, titleAlign="right", titleAnchor="end", titleX=0, titleY=-8)
+    chart = alt.Chart(alt.InlineData(values=list(points)))
+    y = alt.Y("subset:N", title=y_title, sort=subsets, axis=above, scale=alt.Scale(paddingInner=0.3))
+    offset = alt.YOffset("system:N", sort=systems, scale=alt.Scale(domain=list(systems)))
+    colour = alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS))
+    shape = alt.Shape("system:N", title="system", scale=system_scale(systems, SHAPES))
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color="#7f7f7f")
+    intervals = chart.mark_rule(strokeWidth=1.2).encode(
+        x=alt.X("low:Q", title=x_title), x2="high:Q", y=y, yOffset=offset, color=colour
+    )
+    fill = alt.condition("datum.few", alt.value("white"), colour)
+    marks = chart.mark_point(size=45, strokeWidth=1.2, opacity=1).encode(
+        x="difference:Q", y=y, yOffset=offset, shape=shape, fill=fill, stroke=colour
+    )
+    height = alt.Step(max(8 * len(systems), 16), **{"for": "position"})
+    layers = alt.layer(zero.encode(x=alt.X("zero:Q", title=x_title)), intervals, marks)
+    return layers.properties(title=alt.Title(points[0]["panel"], anchor="start"), width=460, height=height)

@@ -1,0 +1,190 @@
+"""BLEU on subsets of a test, by construction and by constituent, compared with a baseline: one table and one JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.typed import build
+from nmtcore.evaluation.bootstrap import SAMPLES
+from nmtcore.evaluation.differences import SystemScores, compare_systems
+from nmtcore.evaluation.lines import spread
+from nmtcore.evaluation.outputs import read_outputs
+from nmtcore.evaluation.seeds import summarise_seeds
+from nmtcore.evaluation.sentence_statistics import bleu_statistics
+from nmtcore.evaluation.subsets import FEW, read_subsets
+from nmtcore.files import write_json, write_text
+from nmtcore.layout import Layout
+from nmtcore.reporting.markdown import markdown_table, percent
+
+ALL = "all sentences"
+"""The name of the subset that is the whole test."""
+
+SUBSETS_BY = {"ccg": "{side} supertags", "constituency": "{side} phrases", None: ""}
+"""What subsets are made from, by the column of the annotation."""
+
+_NOTES = """
+Scale {scale}; mean over seeds, and standard deviation if there are several. A sentence may be in several subsets. By
+target supertags: sentences whose reference has a CCG supertag of this construction; by phrases: sentences with a phrase
+of this label on that side. Share: percentage of the test's sentences. Few: fewer than {few} sentences, too few to
+conclude anything. Difference: BLEU minus that of {baseline} on the same sentences. Its 95 % interval joins
+the variance over {samples:,} paired bootstrap samples of the subset's sentences with the variance over seeds.
+"""
+
+
+def write_construction_table(
+    hypotheses: Sequence[Path],
+    *,
+    tests: Mapping[str, Mapping[str, Any]],
+    baseline: str,
+    left_out: Sequence[tuple[str, str, str]] = (),
+    layout: Layout,
+    scale: str,
+    json: Path,
+    table: Path,
+) -> str:
+    """Tabulate the BLEU of systems on subsets of each data set's main test, as JSON and Markdown; return the Markdown.
+
+    Args:
+        hypotheses: `{dataset}/{system}/seed{seed}/hypotheses` of every run, at one scale.
+        tests: for each data set its main test: the `split`, the settings of its `evaluation`, and the `annotations` as
+            (side, column, path); a data set without annotations is not in the table.
+        baseline: the system that others are compared with.
+        left_out: data set, system and reason of each system that was not run on a data set.
+        layout: names the data set, system and seed of each path.
+        scale: name of the scale.
+        json: output, a list with one entry per data set, subset and system.
+        table: output as Markdown.
+    """
+    runs = runs_by_dataset(hypotheses, layout)
+    entries = [
+        {"dataset": dataset, "scale": scale, **entry}
+        for dataset, test in tests.items()
+        if test["annotations"] and dataset in runs
+        for entry in _test_entries(runs[dataset], test, baseline, where=dataset)
+    ]
+    missing = [(dataset, system, reason) for dataset, system, reason in left_out if tests[dataset]["annotations"]]
+    entries += [
+        {"dataset": dataset, "scale": scale, **_missing_entry(tests[dataset], system, baseline, reason)}
+        for dataset, system, reason in missing
+    ]
+    write_json(json, entries)
+    without = [dataset for dataset, test in tests.items() if not test["annotations"]]
+    text = _markdown(entries, baseline=baseline, scale=scale, without=without)
+    write_text(table, text)
+    return text
+
+
+def runs_by_dataset(hypotheses: Sequence[Path], layout: Layout) -> dict[str, dict[str, dict[int, Path]]]:
+    """Group folders of translations as {data set: {system: {seed: folder}}}, in their order."""
+    runs: dict[str, dict[str, dict[int, Path]]] = {}
+    for folder in hypotheses:
+        names = layout.names(folder, "hypotheses")
+        runs.setdefault(names["dataset"], {}).setdefault(names["system"], {})[int(names["seed"])] = folder
+    return runs
+
+
+def _test_entries(
+    systems: Mapping[str, Mapping[int, Path]], test: Mapping[str, Any], baseline: str, *, where: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a test: of all its sentences, then of the subsets by each annotation."""
+    evaluation = build(EvaluationSettings, test["evaluation"], where=where)
+    outputs = read_outputs(systems, test["split"])
+    statistics = {
+        name: [bleu_statistics(lines, outputs.references, evaluation) for lines in seeds.values()]
+        for name, seeds in outputs.translations.items()
+    }
+    sentences = len(outputs.references)
+    against = baseline if baseline in systems else None
+    common = {"split": test["split"], "baseline": baseline, "test_sentences": sentences}
+
+    def entries(subset: str, rows: np.ndarray, **names: Any) -> Iterator[dict[str, Any]]:
+        parts = {name: [seed.rows(rows) for seed in seeds] for name, seeds in statistics.items()}
+        scores = compare_systems(parts, baseline=against) if len(rows) else {}
+        for name, seeds in systems.items():
+            yield {
+                **common,
+                **names,
+                "subset": subset,
+                "system": name,
+                "seeds": list(seeds),
+                "sentences": len(rows),
+                "share": 100 * len(rows) / sentences,
+                "signature": statistics[name][0].signature,
+                **_score_values(scores.get(name)),
+                "reason": None if len(rows) else "no sentences",
+            }
+
+    yield from entries(ALL, np.arange(sentences), side=None, column=None, unanalysed=0)
+    for side, column, path in test["annotations"]:
+        subsets = read_subsets(Path(path), column, sentences=sentences)
+        for subset, rows in subsets.rows.items():
+            yield from entries(subset, rows, side=side, column=column, unanalysed=subsets.unanalysed)
+
+
+def _score_values(scores: SystemScores | None) -> dict[str, Any]:
+    if scores is None:
+        return {"bleu": None, "difference": None}
+    bleu = summarise_seeds([{"bleu": score} for score in scores.scores])["bleu"]
+    return {"bleu": bleu, "difference": asdict(scores.difference) if scores.difference else None}
+
+
+def _missing_entry(test: Mapping[str, Any], system: str, baseline: str, reason: str) -> dict[str, Any]:
+    """Make the only entry of a system that was not run on a data set."""
+    names = {"split": test["split"], "baseline": baseline, "side": None, "column": None, "system": system}
+    empty = dict.fromkeys(("test_sentences", "sentences", "share", "signature", "bleu", "difference"))
+    return {**names, "subset": ALL, "seeds": [], "unanalysed": 0, **empty, "reason": f"the data set names {reason}"}
+
+
+def _markdown(entries: Sequence[Mapping[str, Any]], *, baseline: str, scale: str, without: Sequence[str]) -> str:
+    header = [
+        "data set", "test", "subsets by", "subset", "system", "sentences", "share, %", "BLEU", "difference",
+        "95 % interval",
+    ]  # fmt: skip
+    several = any(len(entry["seeds"]) > 1 for entry in entries)
+    notes = _NOTES.format(scale=scale, baseline=baseline, samples=SAMPLES, few=FEW)
+    items = list(dict.fromkeys(_items(entries, several=several)))
+    items += [
+        f"{dataset}: neither supertags of the target side nor constituents to make subsets" for dataset in without
+    ]
+    return (
+        markdown_table(header, [_row(entry) for entry in entries], text=5)
+        + notes
+        + ("\n" + "".join(f"- {item}.\n" for item in items) if items else "")
+    )
+
+
+def _items(entries: Sequence[Mapping[str, Any]], *, several: bool) -> Iterator[str]:
+    """Yield sentences about seeds, signatures, missing analyses and empty cells."""
+    seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
+    yield f"Seeds {', '.join(map(str, seeds))}" if several else "One seed: the intervals do not include training noise"
+    for entry in entries:
+        if entry["signature"]:
+            yield f"BLEU on {entry['dataset']}: {entry['signature']}"
+    for entry in entries:
+        place = f"{entry['dataset']}, {entry['split']}"
+        if entry["unanalysed"]:
+            share = f"{entry['unanalysed']:,} of {entry['test_sentences']:,} sentences"
+            yield f"{place}: {share} have no analysis for subsets by {_subsets_by(entry)}"
+        if entry["reason"] and not entry["seeds"]:
+            yield f"{entry['dataset']}: {entry['system']} was not run, since {entry['reason']}"
+
+
+def _subsets_by(entry: Mapping[str, Any]) -> str:
+    return SUBSETS_BY[entry["column"]].format(side=entry["side"])
+
+
+def _row(entry: Mapping[str, Any]) -> list[Any]:
+    sentences, compared = entry["sentences"], entry["difference"]
+    mark = " (few)" if sentences and sentences < FEW else " (none)" if sentences == 0 else ""
+    return [
+        *(entry["dataset"], entry["split"], _subsets_by(entry), entry["subset"], entry["system"]),
+        None if sentences is None else f"{sentences:,}{mark}",
+        None if sentences is None else percent(sentences, entry["test_sentences"]),
+        None if entry["bleu"] is None else spread(entry["bleu"]),
+        None if compared is None else f"{compared['delta']:+.2f}",
+        None if compared is None else f"{compared['interval'][0]:+.2f} to {compared['interval'][1]:+.2f}",
+    ]

@@ -1,0 +1,148 @@
+"""Sentences that a baseline and another system translate differently, as Markdown and one JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.typed import build
+from nmtcore.errors import UserError
+from nmtcore.evaluation.differing import DifferingSentence, differing_sentences
+from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
+from nmtcore.files import write_json, write_text
+from nmtcore.layout import Layout
+from nmtcore.parquet import read_rows
+from nmtcore.reporting.constructions_table import runs_by_dataset
+from nmtcore.reporting.markdown import escape_markdown, markdown_table
+
+SHOWN = 10
+"""Examples per pair of systems."""
+
+_NOTES = """
+Scale {scale}, seed {seed}. The {shown} sentences of a test whose two translations differ most in chrF, the largest
+difference first; equal ones in the order of the test. Sentence: its position in the test, from 0. In references that
+were analysed, each word has its CCG supertag.
+"""
+
+
+def write_example_table(
+    hypotheses: Sequence[Path],
+    *,
+    tests: Mapping[str, Mapping[str, Any]],
+    baseline: str,
+    left_out: Sequence[tuple[str, str, str]] = (),
+    layout: Layout,
+    scale: str,
+    json: Path,
+    table: Path,
+) -> str:
+    """Show what systems translate differently from the baseline, as JSON and Markdown; return the Markdown.
+
+    Args:
+        hypotheses: `{dataset}/{system}/seed{seed}/hypotheses`, one run per data set and system, at one scale.
+        tests: for each data set its main test: `split`, `evaluation`, `annotations` as (side, column, path).
+        baseline: the system that others are compared with.
+        left_out: data set, system and reason of each system that was not run on a data set.
+        layout: names the data set, system and seed of each path, and finds the sentence pairs.
+        scale: name of the scale.
+        json: output, a list with one entry per data set and system other than the baseline.
+        table: output as Markdown, a section per entry.
+    """
+    entries = []
+    for dataset, folders in runs_by_dataset(hypotheses, layout).items():
+        split = tests[dataset]["split"]
+        test = _Test(
+            sentences=_read_sentences(tests[dataset], Path(layout.path("pairs", dataset=dataset, split=split))),
+            outputs=read_outputs(folders, split),
+            evaluation=build(EvaluationSettings, tests[dataset]["evaluation"], where=dataset),
+            left_out={system: reason for name, system, reason in left_out if name == dataset},
+        )
+        common = {"dataset": dataset, "scale": scale, "split": split, "baseline": baseline}
+        others = [system for system in (*folders, *test.left_out) if system != baseline]
+        entries += [{**common, "system": system, **_entry(test, baseline, system)} for system in others]
+    write_json(json, entries)
+    seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
+    notes = _NOTES.format(scale=scale, seed=", ".join(map(str, seeds)), shown=SHOWN)
+    text = "\n".join([*map(_section, entries), notes.lstrip()])
+    write_text(table, text)
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Test:
+    """The main test of a data set."""
+
+    sentences: list[dict[str, Any]]
+    """`id`, `source`, the words of the reference and their supertags (None: there are none) of each pair."""
+    outputs: SplitOutputs
+    evaluation: EvaluationSettings
+    left_out: dict[str, str]
+    """What the data set lacks for each system that was not run on it."""
+
+
+def _read_sentences(test: Mapping[str, Any], pairs: Path) -> list[dict[str, Any]]:
+    rows = list(read_rows(pairs, columns=["id", "source", "target_words"]))
+    supertags: list[list[str] | None] = [None] * len(rows)
+    for _, column, path in test["annotations"]:
+        if column == "ccg":
+            supertags = [row["ccg"] for row in read_rows(path, columns=["ccg"])]
+            if len(supertags) != len(rows):
+                raise UserError(
+                    f"{path} has {len(supertags):,} sentences, {pairs} has {len(rows):,}: delete the older."
+                )
+    return [{**row, "supertags": tags} for row, tags in zip(rows, supertags, strict=True)]
+
+
+def _entry(test: _Test, baseline: str, system: str) -> dict[str, Any]:
+    """Make the entry of a system; if one of the two systems was not run, it has a reason and no examples."""
+    for name in (baseline, system):
+        if name not in test.outputs.translations:
+            names = f", since the data set names {test.left_out[name]}" if name in test.left_out else ""
+            return {"seeds": [], "reason": f"{name} was not run{names}", "examples": []}
+    runs = [next(iter(test.outputs.translations[name].items())) for name in (baseline, system)]
+    translations = [lines for _, lines in runs]
+    references = test.outputs.references
+    sentences = differing_sentences(*translations, references, test.evaluation, most=SHOWN)
+    return {
+        "seeds": [runs[1][0]],
+        "reason": None if sentences else "the two systems translate all sentences alike",
+        "examples": [_example(sentence, test, *translations) for sentence in sentences],
+    }
+
+
+def _example(
+    sentence: DifferingSentence, test: _Test, translations: Sequence[str], others: Sequence[str]
+) -> dict[str, Any]:
+    row = sentence.row
+    pair = test.sentences[row]
+    return {
+        "sentence": row,
+        "id": pair["id"],
+        "source": pair["source"],
+        "reference": test.outputs.references[row],
+        "reference_words": pair["target_words"],
+        "supertags": pair["supertags"],
+        "baseline": {"translation": translations[row], "chrf": sentence.chrf},
+        "system": {"translation": others[row], "chrf": sentence.other_chrf},
+    }
+
+
+def _section(entry: Mapping[str, Any]) -> str:
+    """Format a section: one small table per example."""
+    heading = f"## {entry['dataset']}, {entry['split']}: {entry['baseline']} and {entry['system']}\n"
+    reason = [f"No example: {entry['reason']}.\n"] if entry["reason"] else []
+    tables = [_example_table(example, entry["baseline"], entry["system"]) for example in entry["examples"]]
+    return "\n".join([heading, *reason, *tables])
+
+
+def _example_table(example: Mapping[str, Any], baseline: str, system: str) -> str:
+    words, supertags = example["reference_words"], example["supertags"]
+    reference = example["reference"]
+    if supertags is not None:
+        reference = " ".join(f"{word}|{tag}" for word, tag in zip(words, supertags, strict=True))
+    rows = [["source", escape_markdown(example["source"]), None], ["reference", escape_markdown(reference), None]]
+    for name, key in ((baseline, "baseline"), (system, "system")):
+        translation = example[key]
+        rows.append([name, escape_markdown(translation["translation"]), f"{translation['chrf']:.1f}"])
+    return markdown_table([f"sentence {example['sentence']}", "text", "chrF"], rows, text=2)

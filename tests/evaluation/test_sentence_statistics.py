@@ -1,0 +1,102 @@
+"""Counts of sentences: their sums give sacreBLEU's own scores, on any part of a test and on any sample."""
+
+import random
+
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU
+
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.evaluation.bleu import score_translations
+from nmtcore.evaluation.bootstrap import bootstrap_weights
+from nmtcore.evaluation.sentence_statistics import bleu_statistics
+
+SETTINGS = {
+    "13a": EvaluationSettings(),
+    "tokens": EvaluationSettings(text="tokens", tokenize="none"),
+    "lowercase": EvaluationSettings(tokenize="intl", lowercase=True),
+    "japanese": EvaluationSettings(tokenize="ja"),
+}
+
+
+def draw(sentences, *, seed=1, wrong=0.3):
+    """Draw references, and translations with some other words; some are empty, some have no match."""
+    words = ["The", "cat,", "sees", "a", "dog.", "It's", "state-of-the-art", "3.5%", "(so)", "日本語", "and", "Zürich"]
+    rng = random.Random(seed)
+    references = [" ".join(rng.choices(words, k=rng.randint(1, 15))) for _ in range(sentences)]
+    translations = [
+        " ".join(rng.choice(words) if rng.random() < wrong else word for word in line.split()) for line in references
+    ]
+    translations[1::7] = [""] * len(translations[1::7])
+    translations[3::11] = ["xyzzy"] * len(translations[3::11])
+    return translations, references
+
+
+def own_bleu(translations, references, evaluation):
+    """Score a list of sentences by sacreBLEU, without any of our code."""
+    tokenize = "ja-mecab" if evaluation.tokenize == "ja" else evaluation.tokenize
+    metric = BLEU(tokenize=tokenize, lowercase=evaluation.lowercase, force=True)
+    return metric.corpus_score(translations, [references]).score
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_any_part_has_exactly_the_score_of_sacrebleu(settings):
+    evaluation = SETTINGS[settings]
+    translations, references = draw(60)
+    statistics = bleu_statistics(translations, references, evaluation)
+    rng = random.Random(2)
+    parts = [range(60), range(1), range(1, 2), *(rng.choices(range(60), k=size) for size in (1, 2, 3, 9, 30, 120))]
+    for part in parts:
+        texts = [[lines[row] for row in part] for lines in (translations, references)]
+        assert statistics.rows(np.array(part)).corpus_bleu() == own_bleu(*texts, evaluation)
+    whole = score_translations(translations, references, evaluation)
+    assert statistics.corpus_bleu() == whole["bleu"]
+    assert statistics.signature == whole["bleu_signature"]
+    assert len(statistics) == 60
+
+
+def test_scores_of_single_rows_are_those_of_sacrebleu():
+    """Also without matches of some order, without any, without tokens, and where a translation is too short."""
+    translations, references = draw(80, wrong=0.5)
+    statistics = bleu_statistics(translations, references, EvaluationSettings())
+    scores_B = statistics.bleu_by_row()
+    own = [own_bleu([t], [r], EvaluationSettings()) for t, r in zip(translations, references, strict=True)]
+    assert scores_B == pytest.approx(own, rel=1e-12)
+    assert 0.0 in own
+    assert len(set(own)) > 20
+
+
+def test_samples_are_scored_as_by_a_plain_loop():
+    translations, references = draw(25)
+    evaluation = EvaluationSettings(tokenize="none")
+    statistics = bleu_statistics(translations, references, evaluation)
+    weights_AB = bootstrap_weights(25, samples=40, seed=5)
+    scores_A = statistics.weighted_sums(weights_AB).bleu_by_row()
+    assert weights_AB.shape == (40, 25)
+    assert (weights_AB.sum(axis=1) == 25).all()
+    for score, weights in zip(scores_A, weights_AB.astype(int), strict=True):
+        texts = [
+            [line for line, n in zip(lines, weights, strict=True) for _ in range(n)]
+            for lines in (translations, references)
+        ]
+        assert score == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
+
+
+def test_samples_are_those_of_sacrebleu(monkeypatch):
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+    translations, references = draw(50)
+    statistics = bleu_statistics(translations, references, EvaluationSettings())
+    scores_A = statistics.weighted_sums(bootstrap_weights(50)).bleu_by_row()
+    own = BLEU().corpus_score(translations, [references], n_bootstrap=1000)
+    ordered = np.sort(scores_A)
+    assert scores_A.mean() == pytest.approx(own._mean, rel=1e-6)  # sacreBLEU's sums are float32
+    assert (ordered[974] - ordered[25]) / 2 == pytest.approx(own._ci, rel=1e-6)
+
+
+def test_mistakes():
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        bleu_statistics(["a", "b"], ["a"], EvaluationSettings())
+    with pytest.raises(ValueError, match="no BLEU"):
+        bleu_statistics([], [], EvaluationSettings()).corpus_bleu()
+    with pytest.raises(ValueError, match="no sentences to draw"):
+        bootstrap_weights(0)

@@ -1,0 +1,36 @@
+"""Student's t distribution, against printed tables, closed forms and a plain sum."""
+
+import math
+from statistics import NormalDist
+
+import pytest
+
+from nmtcore.evaluation.student import NEARLY_NORMAL, student_probability, student_quantile
+
+
+@pytest.mark.parametrize(
+    ("degrees", "quantile"),
+    [(1, 12.7062), (2, 4.3027), (3, 3.1824), (4, 2.7764), (10, 2.2281), (30, 2.0423), (120, 1.9799), (1e9, 1.9600)],
+)
+def test_quantiles_are_those_of_printed_tables(degrees, quantile):
+    assert student_quantile(0.975, degrees) == pytest.approx(quantile, abs=5e-5)
+
+
+def test_closed_forms():
+    for t in (-30.0, -1.0, 0.0, 0.3, 2.5, 40.0):
+        assert student_probability(t, 1) == pytest.approx(0.5 + math.atan(t) / math.pi, abs=1e-12)
+        assert student_probability(t, 2) == pytest.approx(0.5 + t / (2 * math.sqrt(2 + t * t)), abs=1e-12)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 2.7, 4.0, 33.3])
+def test_probabilities_are_sums_of_the_density(degrees):
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+    step = 1e-3
+    total = sum(scale * (1 + ((i + 0.5) * step) ** 2 / degrees) ** (-(degrees + 1) / 2) * step for i in range(2500))
+    assert student_probability(2.5, degrees) == pytest.approx(0.5 + total, abs=1e-6)
+    assert student_quantile(0.5 + total, degrees) == pytest.approx(2.5, abs=1e-4)
+
+
+def test_many_degrees_are_nearly_normal():
+    for degrees in (NEARLY_NORMAL, math.inf):
+        assert student_quantile(0.975, degrees) == pytest.approx(NormalDist().inv_cdf(0.975), rel=1e-5)

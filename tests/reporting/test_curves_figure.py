@@ -1,0 +1,105 @@
+"""The figure of validation curves."""
+
+import json
+import re
+
+import pytest
+
+from nmtcore.errors import UserError
+from nmtcore.files import read_json, write_lines
+from nmtcore.layout import Layout
+from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, system_scale
+from nmtcore.reporting.curves_figure import curve_points, write_curve_figure
+
+
+@pytest.fixture
+def layout(tmp_path):
+    return Layout(results=str(tmp_path / "results"), scales=("quick",))
+
+
+def write_history(layout, dataset, system, seed, validations):
+    """Write a log with a training line before each validation."""
+    path = layout.path("history", scale="quick", dataset=dataset, system=system, seed=seed)
+    lines = []
+    for update, scores in validations:
+        lines.append(json.dumps({"update": update, "loss": 3.0, "seconds": 1}))
+        lines.append(json.dumps({"update": update, "validation": scores, "best": True, "seconds": 2}))
+    write_lines(path, lines)
+    return path
+
+
+def draw(tmp_path, layout, histories):
+    paths = {"json": tmp_path / "curves.json", "figure": tmp_path / "curves.svg"}
+    write_curve_figure(histories, layout=layout, **paths)
+    return read_json(paths["json"]), paths["figure"].read_text()
+
+
+def bleu(*scores):
+    return [((i + 1) * 1000, {"perplexity": 9.0, "bleu": score}) for i, score in enumerate(scores)]
+
+
+def test_curves_of_systems_and_seeds(tmp_path, layout):
+    histories = [
+        write_history(layout, "d", "base", 1, bleu(10, 12, 13)),
+        write_history(layout, "d", "base", 2, bleu(11, 14)),
+        write_history(layout, "d", "other", 1, bleu(9, None, 15)),
+        write_history(layout, "other_set", "nmt", 1, [(500, {"perplexity": 8.5})]),
+    ]
+    entries, svg = draw(tmp_path, layout, histories)
+    assert [(entry["dataset"], entry["system"], entry["seeds"], entry["metric"]) for entry in entries] == [
+        ("d", "base", [1, 2], "bleu"), ("d", "other", [1], "bleu"), ("other_set", "nmt", [1], "perplexity"),
+    ]  # fmt: skip
+    assert entries[0]["curves"] == {"1": [[1000, 10], [2000, 12], [3000, 13]], "2": [[1000, 11], [2000, 14]]}
+    assert entries[1]["curves"] == {"1": [[1000, 9], [3000, 15]]}
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    for text in ("updates", "dev BLEU", "dev perplexity", "base", "other", "nmt", "other_set, scale quick"):
+        assert text in texts
+    assert "d, scale quick (thick: mean over seeds; thin: seeds)" in texts
+    assert 'stroke-dasharray="6,3"' in svg
+    assert len(svg) < 40_000
+
+
+def test_the_mean_covers_the_updates_of_all_seeds():
+    entry = {"system": "base", "curves": {"1": [[10, 1.0], [20, 2.0], [30, 3.0]], "2": [[10, 2.0], [20, 4.0]]}}
+    points = list(curve_points(entry))
+    lines = {
+        line: [(p["update"], p["score"]) for p in points if p["line"] == line] for line in ("mean", "seed 1", "seed 2")
+    }
+    assert lines == {
+        "mean": [(10, 1.5), (20, 3.0)], "seed 1": [(10, 1.0), (20, 2.0), (30, 3.0)], "seed 2": [(10, 2.0), (20, 4.0)],
+    }  # fmt: skip
+    (one,) = curve_points({"system": "base", "curves": {"1": [[10, 1.0]]}})
+    assert (one["line"], one["score"]) == ("mean", 1.0)
+
+
+def test_perplexity_is_drawn_if_a_run_has_no_bleu(tmp_path, layout):
+    histories = [
+        write_history(layout, "d", "base", 1, bleu(10, 12)),
+        write_history(layout, "d", "nmt", 1, [(1000, {"perplexity": 7.0})]),
+    ]
+    entries, svg = draw(tmp_path, layout, histories)
+    assert {entry["metric"] for entry in entries} == {"perplexity"}
+    assert "dev perplexity" in svg
+
+
+def test_broken_logs_are_refused(tmp_path, layout):
+    path = write_history(layout, "d", "base", 1, [])
+    with pytest.raises(UserError, match=r"training.jsonl records no validation, so there is no curve to draw"):
+        draw(tmp_path, layout, [path])
+    for line, sentence in (("{", "line 1: this is not JSON"), ("3", "line 1: this is no line of a training log")):
+        write_lines(path, [line])
+        with pytest.raises(UserError, match=sentence):
+            draw(tmp_path, layout, [path])
+    other = write_history(layout, "d", "nmt", 1, [(10, {"chrf": 3.0})])
+    with pytest.raises(UserError, match="The runs on d have no validation score in common: bleu, perplexity"):
+        draw(tmp_path, layout, [other])
+
+
+def test_systems_differ_without_colour():
+    """Also when there are more systems than values."""
+    systems = [f"s{number}" for number in range(10)]
+    for values in (COLOURS, DASHES, SHAPES):
+        assert len(set(values)) == len(values) == 8
+        scale = system_scale(systems, values).to_dict()
+        assert scale["domain"] == systems
+        assert scale["range"][8:] == scale["range"][:2]

@@ -1,0 +1,109 @@
+"""Examples of differing translations, and the escaping of their text."""
+
+import html
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+from reporting.runs import Results
+
+from nmtcore.errors import UserError
+from nmtcore.files import read_json
+from nmtcore.reporting.examples_table import SHOWN, write_example_table
+from nmtcore.reporting.markdown import escape_markdown, markdown_table
+
+SOURCES = ["der Hund bellt", "die Katze <script>", "ein | Strich", "gleich"]
+REFERENCES = ["the dog barks", "the *cat* `sleeps`", "a | bar", "same"]
+SUPERTAGS = [["NP/N", "N", r"S[dcl]\NP"], None, ["NP/N", "conj", "N"], ["N"]]
+
+
+def write_table(tmp_path, runs, results, *annotations, **options):
+    outputs = {"json": tmp_path / "examples.json", "table": tmp_path / "examples.md"}
+    settings = {"baseline": "base", "layout": results.layout, "scale": "quick", **outputs, **options}
+    text = write_example_table(runs, tests=results.test(*annotations), **settings)
+    assert outputs["table"].read_text() == text
+    return text, read_json(outputs["json"])
+
+
+def shown_cells(text):
+    """The cells of the tables, as a browser would show them."""
+    page = MarkdownIt("gfm-like", {"linkify": False}).render(text)
+    assert "<script>" not in page
+    assert "<em>" not in page
+    return [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
+
+
+def test_the_largest_difference_comes_first(tmp_path):
+    results = Results(tmp_path, SOURCES, REFERENCES)
+    runs = [
+        results.write_run("base", 3, ["the dog barks", "a cow", "a | bar", "same"]),
+        results.write_run("other", 3, ["the dog bark", "the *cat* `sleeps`", "a | car", "same"]),
+    ]
+    text, (entry,) = write_table(tmp_path, runs, results, results.write_annotation("target", "ccg", SUPERTAGS))
+    assert text.splitlines()[:8] == [
+        "## d, test: base and other",
+        "",
+        "| sentence 1 | text | chrF |",
+        "| --- | --- | ---: |",
+        "| source | die Katze \\<script\\> |  |",
+        "| reference | the \\*cat\\* \\`sleeps\\` |  |",
+        f"| base | a cow | {entry['examples'][0]['baseline']['chrf']:.1f} |",
+        "| other | the \\*cat\\* \\`sleeps\\` | 100.0 |",
+    ]
+    assert [example["sentence"] for example in entry["examples"]] == [1, 2, 0]
+    assert (entry["seeds"], entry["baseline"], entry["system"]) == ([3], "base", "other")
+    cells = shown_cells(text)
+    assert cells[:6] == ["source", "die Katze <script>", "", "reference", "the *cat* `sleeps`", ""]
+    assert r"the|NP/N dog|N barks|S[dcl]\NP" in cells
+    assert "a|NP/N ||conj bar|N" in cells
+    assert "Scale quick, seed 3. The 10 sentences" in text
+
+
+def test_at_most_ten_examples_are_shown_and_equal_translations_never(tmp_path):
+    results = Results(tmp_path, ["x"] * 30, ["a b c"] * 30)
+    runs = [results.write_run("base", 1, ["a b c"] * 30), results.write_run("other", 1, ["a"] * 15 + ["a b c"] * 15)]
+    _, (entry,) = write_table(tmp_path, runs, results)
+    assert [example["sentence"] for example in entry["examples"]] == list(range(SHOWN))
+
+
+def test_sections_without_examples_say_why(tmp_path):
+    results = Results(tmp_path, SOURCES, REFERENCES)
+    runs = [results.write_run(name, 1, REFERENCES) for name in ("base", "other")]
+    text, entries = write_table(tmp_path, runs, results, left_out=[("d", "gold", "no treebank to train on")])
+    assert "## d, test: base and other\n\nNo example: the two systems translate all sentences alike.\n" in text
+    assert (
+        "## d, test: base and gold\n\nNo example: gold was not run, since the data set names no treebank to train on.\n"
+        in text
+    )
+    assert [entry["seeds"] for entry in entries] == [[1], []]
+    text, _ = write_table(tmp_path, runs, results, baseline="gold")
+    assert text.count("gold was not run.\n") == 2
+
+
+def test_an_annotation_of_another_length_is_refused(tmp_path):
+    results = Results(tmp_path, SOURCES, REFERENCES)
+    runs = [results.write_run(name, 1, REFERENCES) for name in ("base", "other")]
+    with pytest.raises(UserError, match=r"test.target.parquet has 3 sentences, .*test.parquet has 4: delete the older"):
+        write_table(tmp_path, runs, results, results.write_annotation("target", "ccg", SUPERTAGS[:3]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\ ` * _ {} [] () < > # + - . ! | & ~ ^ $ : ; ' \" / ? @ %",
+        "**bold** __bold__ *em* _em_ `code` ~~gone~~ $x^2$ $$x$$",
+        "<b>bold</b> <!-- gone --> &lt; &amp; &#65;",
+        "[link](http://a.b) ![image](c.png) <http://d.e> [1]: f",
+        "# no heading",
+        "- no list",
+        "1. no list",
+        r"a\|b \\| c\\\| (S[dcl]\NP)/NP",
+    ],
+)
+def test_any_text_is_shown_as_it_is(text):
+    page = markdown_table(["text"], [[escape_markdown(text)]])
+    assert shown_cells(page) == [text]
+
+
+def test_line_breaks_become_spaces():
+    assert escape_markdown("a\u2028b\r\nc\x0bd") == "a b c d"
