@@ -28,9 +28,9 @@ def write_history(layout, dataset, system, seed, validations):
     return path
 
 
-def draw(tmp_path, layout, histories):
+def draw(tmp_path, layout, histories, **beams):
     paths = {"json": tmp_path / "curves.json", "figure": tmp_path / "curves.svg"}
-    write_curve_figure(histories, layout=layout, **paths)
+    write_curve_figure(histories, beams={"d": [1], "other_set": [1]} | beams, layout=layout, **paths)
     return read_json(paths["json"]), paths["figure"].read_text()
 
 
@@ -52,7 +52,15 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
     assert entries[0]["curves"] == {"1": [[1000, 10], [2000, 12], [3000, 13]], "2": [[1000, 11], [2000, 14]]}
     assert entries[1]["curves"] == {"1": [[1000, 9], [3000, 15]]}
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-    for text in ("updates", "dev BLEU", "dev perplexity", "base", "other", "nmt", "other_set, scale quick"):
+    for text in (
+        "updates",
+        "dev BLEU, greedy search",
+        "dev perplexity",
+        "base",
+        "other",
+        "nmt",
+        "other_set, scale quick",
+    ):
         assert text in texts
     assert "d, scale quick (thick: mean over seeds; thin: seeds)" in texts
     assert 'stroke-dasharray="6,3"' in svg
@@ -80,6 +88,12 @@ def test_perplexity_is_drawn_if_a_run_has_no_bleu(tmp_path, layout):
     entries, svg = draw(tmp_path, layout, histories)
     assert {entry["metric"] for entry in entries} == {"perplexity"}
     assert "dev perplexity" in svg
+
+
+@pytest.mark.parametrize(("beams", "title"), [([4], "dev BLEU, beam of 4"), ([1, 4], "dev BLEU, beam of 1 or 4")])
+def test_the_axis_names_the_search(tmp_path, layout, beams, title):
+    _, svg = draw(tmp_path, layout, [write_history(layout, "d", "base", 1, bleu(10, 12))], d=beams)
+    assert title in svg
 
 
 def test_broken_logs_are_refused(tmp_path, layout):

@@ -8,6 +8,7 @@ from nmtcore.planning.analysis import (
     construction_inputs,
     construction_results,
     example_inputs,
+    validation_beams,
 )
 from nmtcore.planning.configured import (
     configured_gates,
@@ -259,6 +260,6 @@ rule curve_figure:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["reporting"],
-        scale=SETTINGS.scale,
+        beams=planned(validation_beams),
     script:
         "../scripts/curve_figure.py"

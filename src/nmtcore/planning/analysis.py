@@ -5,7 +5,6 @@ from typing import Any
 
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 
 SUBSETS = (("target", "ccg"), ("source", "constituency"), ("target", "constituency"))
@@ -32,8 +31,8 @@ def analysed_tests(project: Project) -> dict[str, dict[str, Any]]:
     """
     tests = {}
     for name in project.settings.datasets:
-        evaluation = {key: value for key, value in plain(project.dataset(name).evaluation).items() if key != "roots"}
-        split = project.dataset(name).main_test
+        split, settings = project.dataset(name).main_test, project.dataset(name).evaluation
+        evaluation = {key: getattr(settings, key) for key in ("text", "tokenize", "lowercase")}
         tests[name] = {"split": split, "evaluation": evaluation, "annotations": list(_annotations(project, name))}
     return tests
 
@@ -76,6 +75,14 @@ def example_inputs(project: Project, *, runs: Sequence[RunSettings], file_type: 
     if file_type == "pairs":
         return [project.layout.path("pairs", dataset=name, split=test["split"]) for name, test in tests.items()]
     return [path for test in tests.values() for _, column, path in test["annotations"] if column == "ccg"]
+
+
+def validation_beams(*, runs: Sequence[RunSettings]) -> dict[str, list[int]]:
+    """Return the sizes of the beams with which the runs of each data set are validated (1: greedy search)."""
+    beams: dict[str, set[int]] = {}
+    for run in runs:
+        beams.setdefault(run.dataset, set()).add(run.training.validation.beam)
+    return {dataset: sorted(sizes) for dataset, sizes in beams.items()}
 
 
 def _check_compared(project: Project, subject: str) -> None:

@@ -14,7 +14,7 @@ from nmtcore.training.history import read_history
 if TYPE_CHECKING:
     import altair
 
-METRICS = {"bleu": "dev BLEU", "perplexity": "dev perplexity"}
+METRICS = {"bleu": "dev BLEU, {search}", "perplexity": "dev perplexity"}
 """The validation scores that are drawn, and their axes: the first that all runs of a data set have."""
 
 
@@ -22,13 +22,16 @@ MARKED = 12
 """Validations of a run up to which each is marked; more marks would hide the dashes."""
 
 
-def write_curve_figure(histories: Sequence[Path], *, layout: Layout, json: Path, figure: Path) -> None:
+def write_curve_figure(
+    histories: Sequence[Path], *, beams: Mapping[str, Sequence[int]], layout: Layout, json: Path, figure: Path
+) -> None:
     """Draw the validation scores of runs: a thin line per seed and, for several seeds, a thick line of their mean.
 
     The mean covers the updates at which all seeds were validated.
 
     Args:
         histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run, at one scale.
+        beams: sizes of the beams of validation, by data set.
         layout: names the scale, data set, system and seed of each path.
         json: output, a list with one entry per data set and system.
         figure: output as SVG, with a panel per data set.
@@ -39,7 +42,9 @@ def write_curve_figure(histories: Sequence[Path], *, layout: Layout, json: Path,
     write_json(json, entries)
     systems = list(dict.fromkeys(entry["system"] for entry in entries))
     datasets = list(dict.fromkeys(entry["dataset"] for entry in entries))
-    panels = [_panel([entry for entry in entries if entry["dataset"] == name], systems) for name in datasets]
+    panels = [
+        _panel([entry for entry in entries if entry["dataset"] == name], systems, beams[name]) for name in datasets
+    ]
     write_svg(alt.vconcat(*panels), figure)
 
 
@@ -102,10 +107,11 @@ def curve_points(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"system": entry["system"], "line": "mean", "update": update, "score": mean}
 
 
-def _panel(entries: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "altair.LayerChart":
+def _panel(entries: Sequence[Mapping[str, Any]], systems: Sequence[str], beams: Sequence[int]) -> "altair.LayerChart":
     """Draw the curves of a data set."""
     import altair as alt
 
+    search = "greedy search" if list(beams) == [1] else f"beam of {' or '.join(map(str, beams))}"
     first = entries[0]
     several = any(len(entry["seeds"]) > 1 for entry in entries)
     lines = " (thick: mean over seeds; thin: seeds)" if several else ""
@@ -114,7 +120,7 @@ def _panel(entries: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "alt
     dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES), legend=legend)
     chart = alt.Chart(alt.InlineData(values=[point for entry in entries for point in curve_points(entry)])).encode(
         x=alt.X("update:Q", title="updates", axis=alt.Axis(format=",d")),
-        y=alt.Y("score:Q", title=METRICS[first["metric"]], scale=alt.Scale(zero=False)),
+        y=alt.Y("score:Q", title=METRICS[first["metric"]].format(search=search), scale=alt.Scale(zero=False)),
         color=alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS), legend=legend),
         detail="line:N",
     )
