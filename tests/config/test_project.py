@@ -12,6 +12,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
+from nmtcore.config.transforms import TransformSettings, transform_settings
 from nmtcore.errors import UserError
 
 
@@ -21,6 +22,7 @@ def project(root: Path) -> Project:
 
 
 MISSING = re.compile(r"needs (\w+) on the (source|target) side, but the data set names no annotator for it")
+COPIES = "but the data set has copies of targets as sources (`selection: copies`)"
 NO_TREEBANK = "needs a treebank on the source side, but the data set names none"
 
 
@@ -48,6 +50,10 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
             if NO_TREEBANK in str(error):
                 assert not project.dataset(dataset).source_treebanks("treebank_")
                 return False
+            if COPIES in str(error):
+                assert project.dataset(dataset).selection.copies
+                assert any("source" in settings.needs for settings in transforms_of(project, dataset, system))
+                return False
             annotation, side = missing_annotation(error)
             assert annotation not in project.dataset(dataset).syntax.get(side, {})
             return False
@@ -57,9 +63,14 @@ def runs_at_every_scale(project: Project, dataset: str, system: str) -> bool:
             assert (run.model.encoder_layers, run.model.heads) == (full.encoder_layers, full.heads), (
                 "the scale changes no layers that systems name"
             )
-        for settings in run.components.values():
+        for settings in (*run.components.values(), *run.transforms.values()):
             assert all(name in run.features[side] for side, names in settings.needs.items() for name in names)
     return True
+
+
+def transforms_of(project: Project, dataset: str, system: str) -> list[TransformSettings]:
+    transforms = project.system(system, dataset).transforms
+    return [transform_settings(name, entry, where="test") for name, entry in transforms.items()]
 
 
 TABLE_2 = {

@@ -64,7 +64,8 @@ def test_every_system_has_the_released_settings_on_every_data_set(project: Proje
     twins = twins_of(project, dataset)
     assert len(twins) == (4 if dataset[:5] in ("nc11_", "wmt16") else 2)
     needing_treebanks = {"depparse_gold", "depparse_gold_only"}
-    published = [name for name, (path, _) in project.system_entries.items() if path.stem in project.recipe_files]
+    papers = project.recipe_files.keys() - {"aycock2021"}  # whose systems need tags that these data sets lack
+    published = [name for name, (path, _) in project.system_entries.items() if path.stem in papers]
     rows = {system: row_of(project, system) for system in published if system not in needing_treebanks}
     assert list(rows.values()).count("pascal") == 24
     assert list(rows.values()).count("sisa") == 7

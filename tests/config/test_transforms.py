@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.depends import training_settings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
 
 TWICE = {
@@ -17,6 +18,8 @@ TWICE = {
     "segmentation": {"also": "constituency"},
     "transforms": {"parsing_task": {}},
 }
+SOURCE_TAGS, TARGET_TAGS = ({"kind": "interleave", "side": side, "tags": "dg_a_tags"} for side in SIDES)
+SOURCE_DG_A = {"extends": "transformer_base", "transforms": {"interleave": SOURCE_TAGS}}
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def folder(tmp_path: Path, root: Path) -> Path:
 
 
 def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict):
-    (folder / "systems/mine.yaml").write_text(yaml.safe_dump({"mine": entry, **others}))
+    (folder / "systems/mine.yaml").write_text(yaml.safe_dump({"mine": entry, **others}, sort_keys=False))
     return Project.load(folder).run(dataset, "mine", "smoke", 1)
 
 
@@ -71,6 +74,34 @@ def run(folder: Path, entry: dict, *, dataset: str = "bracketed", **others: dict
         ),
         ({"extends": "transformer_base", "transforms": {"parsing_task": None}}, "null drops a transform of a system"),
         ({**TWICE, "start_from": "transformer_base"}, "transformer_base has other transforms"),
+        ({**SOURCE_DG_A, "transforms": {"interleave": {"side": "source"}}}, "interleave: the key 'tags' is missing"),
+        ({**SOURCE_DG_A, "transforms": {"interleave": {"side": "both", "tags": "dg_a_tags"}}}, "'both' is not valid"),
+        (
+            {**SOURCE_DG_A, "transforms": {"interleave": {"side": "source", "tags": "ccg"}}},
+            "Valid are: ccg_tags, ",
+        ),
+        (
+            {**SOURCE_DG_A, "extends": "pascal"},
+            "the transform interleave cannot be combined with pascal, which reads trees or tags or predicts a head for "
+            "every source word: it puts tags among the subwords of the source",
+        ),
+        (
+            {**SOURCE_DG_A, "extends": "diagonalparse_l0"},
+            "the transform interleave cannot be combined with diagonalparse",
+        ),
+        (
+            {**SOURCE_DG_A, "transforms": {"one": SOURCE_TAGS, "two": {**SOURCE_TAGS, "tags": "ccg_tags"}}},
+            "the transform one cannot be combined with two, which reads",
+        ),
+        (
+            {**TWICE, "transforms": {"parsing_task": {}, "interleave": {"side": "source", "tags": "dg_a_tags"}}},
+            "the transform parsing_task cannot be combined with interleave, which reads",
+        ),
+        (
+            {**TWICE, "transforms": {"interleave": {"side": "target", "tags": "dg_a_tags"}, "parsing_task": {}}},
+            "the transform parsing_task must be the first",
+        ),
+        ({**SOURCE_DG_A, "start_from": "transformer_base"}, "transformer_base has other transforms"),
     ],
 )
 def test_mistakes_in_systems_with_transforms(folder: Path, entry: dict, words: str):
@@ -132,3 +163,50 @@ def test_training_without_transforms_records_no_settings_of_transforms(folder: P
     assert not [key for key in plain if "transform" in key or "linearised" in key or "also" in key]
     recorded = {key: twice[key] for key in ("transforms", "transforms.parsing_task.kind", "segmentation.also")}
     assert list(recorded.values()) == ["parsing_task", "parsing_task", "constituency"]
+
+
+def test_tags_are_read_wherever_the_system_is_used(folder: Path):
+    """In training, to translate tests and new text (the source's only), and of gold treebanks."""
+    both = {"extends": "transformer_base", "transforms": {"one": SOURCE_TAGS, "two": TARGET_TAGS}}
+    settings = run(folder, both)
+    assert settings.transforms["one"] == InterleaveSettings(side="source", tags="dg_a_tags")
+    assert settings.features == {side: {"dg_a_tags": "existing"} for side in SIDES}
+    assert settings.split_features("train") == settings.split_features("test") == settings.features
+    assert settings.inference_features == settings.split_features("gold_demo") == {"source": {"dg_a_tags": "existing"}}
+    assert settings.feature_files("train") == [
+        *(f"train.{side}.parquet" for side in SIDES),
+        *(f"train.{side}.existing.parquet" for side in SIDES),
+    ]
+    assert "existing" in settings.annotators
+    files = settings.label_files(Project.load(folder).layout)
+    assert {side: list(paths) for side, paths in files.items()} == {side: ["existing"] for side in SIDES}
+    assert run_from_json(run_to_json(settings), where="test") == settings
+
+
+def test_only_the_side_with_tags_is_closed_to_components(folder: Path):
+    target = {"interleave": {"side": "target", "tags": "dg_b_tags"}}
+    for system, name in (("pascal", "pascal"), ("depparse_l1", "depparse")):
+        settings = run(folder, {"extends": system, "transforms": target})
+        assert (list(settings.components), list(settings.transforms)) == ([name], ["interleave"])
+        assert settings.features == {"source": {"trees": "existing"}, "target": {"dg_b_tags": "existing"}}
+    twice = run(folder, {**TWICE, "transforms": {"parsing_task": {}, **target}})
+    assert list(twice.transforms) == ["parsing_task", "interleave"]
+
+
+def test_tags_that_the_data_set_lacks(folder: Path):
+    entry = {"extends": "transformer_base", "transforms": {"interleave": {"side": "target", "tags": "ccg_tags"}}}
+    with pytest.raises(MissingAnnotation, match=r"needs ccg on the target side, but the data set names no annotator"):
+        run(folder, entry)
+
+
+def test_tags_of_copied_sources_are_refused(root: Path):
+    """A source parse of copied English is no Turkish."""
+    project = Project.load(root / "config")
+    for dataset in ("wmt17_tr2en_mono", "rehearsal_wmt17_tr2en_mono"):
+        with pytest.raises(
+            MissingAnnotation, match=r"reads dependencies of the source, .* copied 'en' text is no parse of 'tr'\. Use"
+        ) as error:
+            project.run(dataset, "source_dg_a", "smoke", 1)
+        assert error.value.missing == "copies of targets as sources, whose parses are no parses of 'tr'"
+        assert list(project.run(dataset, "interleaved", "smoke", 1).features["target"]) == ["ccg_tags"]
+    assert project.run("wmt17_tr2en_30k", "source_dg_a", "smoke", 1).features["source"]

@@ -88,7 +88,7 @@ def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeyp
     files = {"segmentation": tmp_path / "segmentation", "features": tmp_path / "features"}
     job = SimpleNamespace(**files, dev_corpus=tmp_path / "dev.parquet")
     bundle = load_bundle(tmp_path / "model")
-    validate = training._validator(run, {side: bundle.target_vocabulary for side in SIDES}, job)
+    validate = training._validator(run, bundle.vocabularies, bundle.transforms, job)
     assert validate(bundle.model) == {"bleu": bleu["dev.greedy"]["bleu"]}
 
 

@@ -52,7 +52,7 @@ def two_tasks(limit: int | None) -> RunSettings:
     ],
 )
 def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run, expected):
-    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
     examples = load_training(run, transforms, folder, "dev")
     assert examples.id.tolist() == expected
     assert len(examples.source) == len(examples.target) == len(expected)
@@ -65,7 +65,7 @@ def test_a_limit_counts_pairs_even_if_each_yields_two_examples(folder: Path, run
 @pytest.mark.parametrize("limit", [None, 1, 2, 3, 9])
 def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
     run = two_tasks(limit)
-    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
     whole = load_training(run, transforms, folder, "dev")
     counts = []
 
@@ -90,7 +90,7 @@ def test_more_or_fewer_parses_than_pairs_are_an_error(folder: Path, monkeypatch,
     rows = [{"id": i} for i in (0, 4, 7, 9, 11)[:count]]
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
     run = two_tasks(limit)
-    transforms = Transforms.of(run, run_vocabularies(run, folder))
+    transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
     with pytest.raises(
         UserError, match=rf"dev\.source\.parquet has 4 rows, .*brackets\.parquet has {count}: delete the"
     ):
@@ -101,7 +101,10 @@ def test_missing_parses_beyond_the_limit_are_no_error(folder: Path):
     parses = [{"id": i} for i in (0, 4)]
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, parses)
     run = two_tasks(2)
-    assert load_training(run, Transforms.of(run, run_vocabularies(run, folder)), folder, "dev").id.tolist() == [0, 4]
+    assert load_training(run, Transforms.of(run, run_vocabularies(run, folder, {}), {}), folder, "dev").id.tolist() == [
+        0,
+        4,
+    ]
 
 
 @pytest.mark.parametrize("rows_per_group", [10_000, 1])
@@ -111,7 +114,7 @@ def test_parses_of_other_pairs_are_an_error(folder: Path, monkeypatch, rows_per_
     write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, rows)
     run = two_tasks(None)
     with pytest.raises(UserError, match=r"Row 2 is pair 7 in .*dev\.source\.parquet, but pair 8 in .*brackets"):
-        load_training(run, Transforms.of(run, run_vocabularies(run, folder)), folder, "dev")
+        load_training(run, Transforms.of(run, run_vocabularies(run, folder, {}), {}), folder, "dev")
 
 
 def test_the_labels_of_each_feature_come_from_its_annotator(tmp_path: Path):

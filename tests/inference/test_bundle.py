@@ -193,7 +193,9 @@ def test_weights_of_the_other_base_are_an_error(copy, tmp_path):
 def test_initial_weights_of_the_other_base_are_an_error(bundle, tmp_path):
     recurrent = write_recurrent(tmp_path / "recurrent" / "model")
     with pytest.raises(UserError) as error:
-        load_initial_weights(bundle.model, recurrent, run=bundle.run, segmentation=recurrent.parent / "segmentation")
+        load_initial_weights(
+            bundle.model, recurrent, run=bundle.run, segmentation=recurrent.parent / "segmentation", labels={}
+        )
     assert str(error.value) == (
         f"The model in {recurrent} has the base recurrent, not transformer, so its weights do not fit: train it again."
     )
@@ -308,17 +310,17 @@ def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path)
     size = len(Vocabulary.of(PIECES))
     torch.manual_seed(2)
     model = build_model(run, source_size=size, target_size=size)
-    load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation")
+    load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation", labels={})
     expected = load_bundle(folder).model.state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in model.state_dict().items())
 
     reordered = write_segmentation(tmp_path / "reordered")
     Vocabulary.of([*PIECES[1:], PIECES[0]]).save(reordered / "source.vocab")
     with pytest.raises(UserError, match="trained with a source vocabulary different from"):
-        load_initial_weights(model, folder, run=run, segmentation=reordered)
+        load_initial_weights(model, folder, run=run, segmentation=reordered, labels={})
     wider = build_model(replace(run, model=replace(run.model, width=32)), source_size=size, target_size=size)
     with pytest.raises(UserError, match="does not match"):
-        load_initial_weights(wider, folder, run=run, segmentation=tmp_path / "segmentation")
+        load_initial_weights(wider, folder, run=run, segmentation=tmp_path / "segmentation", labels={})
     (folder / "weights.safetensors").write_bytes(b"")
     with pytest.raises(UserError, match="damaged or was changed"):
-        load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation")
+        load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation", labels={})

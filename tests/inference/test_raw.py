@@ -80,8 +80,8 @@ def reader(tmp_path, *components, **values):
     folder = write_segmentation(tmp_path / "segmentation")
     run = run_of(*components, **values)
     segmenter = Segmenter.load(folder, run.segmentation, "source")
-    vocabularies = run_vocabularies(run, folder)
-    return TextReader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies), labels=LABELS)
+    vocabularies = run_vocabularies(run, folder, LABELS)
+    return TextReader(run, vocabularies["source"], segmenter, Transforms.of(run, vocabularies, LABELS), labels=LABELS)
 
 
 def test_only_features_needed_for_translation_are_annotated():

@@ -32,12 +32,12 @@ def write_segmentation(folder: Path) -> Path:
 def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1) -> Path:
     run = run or run_settings()
     segmentation = write_segmentation(folder.parent / "segmentation")
-    size = len(run_vocabularies(run, segmentation)["source"])
     labels = {
         side: {column: [*LABEL_SPECIALS, "a"] for column in columns}
         for side, features in run.features.items()
         if (columns := labels_of(features))
     }
+    size = len(run_vocabularies(run, segmentation, labels)["source"])
     model = build_tiny_model(run, vocabulary=size, seed=seed, labels=labels or None)
     save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=labels)
     return folder

@@ -13,6 +13,7 @@ with job(snakemake):
         run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
+        labels=run.label_files(settings.layout),
         split=snakemake.wildcards.split,
         tags=Path(snakemake.input.tags[0]) if snakemake.input.tags else None,
         output=Path(snakemake.output[0]),

@@ -14,6 +14,7 @@ with job(snakemake):
         run,
         model=Path(snakemake.input.model),
         features=Path(run.feature_folder(settings.layout)),
+        labels=run.label_files(settings.layout),
         split=snakemake.wildcards.split,
         corpus=corpus,
         trees=trees,

@@ -11,6 +11,7 @@ from nmtcore.config.components import check_composition, check_trees, component_
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, merge_layers, overridden
 from nmtcore.config.needs import (
+    check_copies,
     check_transforms,
     features_for,
     linearised_parses_annotator,
@@ -41,9 +42,10 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
     components = {name: component_settings(name, entry, where=where) for name, entry in parts.components.items()}
     check_composition(components, parts.base, model, where=where)
     check_trees(parts.trees, components, where=where)
-    features = features_for(components.values(), data, where=where)
     transforms = {name: transform_settings(name, entry, where=where) for name, entry in parts.transforms.items()}
     check_transforms(transforms, components, where=where)
+    features = features_for((*components.values(), *transforms.values()), data, where=where)
+    check_copies(transforms, data, where=where)
     segmentation = cut_segmentation(data, size, parts.segmentation, where=where)
     used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
     values = dict(

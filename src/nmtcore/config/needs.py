@@ -22,11 +22,11 @@ class MissingAnnotation(UserError):
 
 
 def features_for(
-    components: Iterable[ComponentSettings], data: DatasetSettings, *, where: str
+    parts: Iterable[ComponentSettings | TransformSettings], data: DatasetSettings, *, where: str
 ) -> dict[str, dict[str, str]]:
-    """Return the annotator for each feature that the components read, {side: {feature: annotator}}."""
+    """Return the annotator for each feature that components and transforms read, {side: {feature: annotator}}."""
     annotators: dict[str, dict[str, str]] = {}
-    for settings in components:
+    for settings in parts:
         for side, features in settings.needs.items():
             for feature in features:
                 annotator = _find_annotator(data, side, FEATURES[feature].annotation, where=where)
@@ -70,14 +70,33 @@ def parser_to_compare_with(run: RunSettings, data: DatasetSettings) -> str | Non
 def check_transforms(
     transforms: Mapping[str, TransformSettings], components: Mapping[str, ComponentSettings], *, where: str
 ) -> None:
-    """Raise `UserError` if a component needs syntax for every word, but a transform adds words without syntax."""
-    for name, transform in transforms.items():
-        for component, settings in components.items() if transform.without_syntax else ():
-            if settings.needs or settings.parses:
+    """Raise `UserError` if a component, or a later transform, needs syntax of a side whose positions one changes."""
+    for position, (name, transform) in enumerate(transforms.items(), start=1):
+        later = dict(list(transforms.items())[position:])
+        for side, reason in transform.without_syntax.items():
+            readers = [other for other, settings in {**components, **later}.items() if settings.needs.get(side)]
+            parsers = [other for other, settings in components.items() if side == "source" and settings.parses]
+            for other in (*readers, *parsers)[:1]:
                 raise UserError(
-                    f"{where}: the transform {name} cannot be combined with {component}, which reads trees or tags or "
-                    f"predicts a head for every source word: {transform.without_syntax}."
+                    f"{where}: the transform {name} cannot be combined with {other}, which reads trees or tags or "
+                    f"predicts a head for every {side} word: {reason}."
                 )
+
+
+def check_copies(transforms: Mapping[str, TransformSettings], data: DatasetSettings, *, where: str) -> None:
+    """Raise `MissingAnnotation` if a transform adds syntax to sources, but the data set has copied targets as sources.
+
+    Such sources are in the target language: their trees and tags, by annotators of the source language, are wrong.
+    """
+    copies = data.selection and data.selection.copies
+    for name, settings in transforms.items() if copies else ():
+        if features := settings.needs.get("source"):
+            raise MissingAnnotation(
+                f"{where}: the transform {name} reads {FEATURES[features[0]].annotation} of the source, but the data "
+                f"set has copies of targets as sources (`selection: copies`): a source parse of copied '{data.target}' "
+                f"text is no parse of '{data.source}'. Use a data set without copies.",
+                missing=f"copies of targets as sources, whose parses are no parses of '{data.source}'",
+            )
 
 
 def with_treebanks(

@@ -64,7 +64,7 @@ class RunSettings:
     segmentation: SegmentationSettings
     """Segmentation of words into subwords."""
     features: dict[str, dict[str, str]]
-    """The features that the components read and the annotator behind each: {side: {feature: annotator}}."""
+    """The features that components and transforms read, each with its annotator: {side: {feature: annotator}}."""
     annotators: dict[str, dict[str, Any]]
     """Settings of these annotators, so that a model can annotate raw text."""
     base: str
@@ -116,7 +116,7 @@ class RunSettings:
 
     @property
     def inference_features(self) -> dict[str, dict[str, str]]:
-        """The source features for translating and parsing: those of components that need them at inference."""
+        """The source features for translating and parsing: of transforms and of components that need them for this."""
         return {"source": self._source_features(lambda settings: settings.needs_at_inference)}
 
     def split_features(self, split: str) -> dict[str, dict[str, str]]:
@@ -158,8 +158,20 @@ class RunSettings:
             return None
         return file_name("linearised", split=split, annotator=self.linearised_by)
 
+    def label_files(self, layout: Layout) -> dict[str, dict[str, str]]:
+        """Return the label vocabularies of the run's features, by side and annotator."""
+        return {
+            side: {
+                annotator: layout.path("labels", dataset=self.dataset, annotator=annotator, side=side)
+                for annotator in annotators.values()
+            }
+            for side, annotators in self.features.items()
+        }
+
     def _source_features(self, reads: Callable[[ComponentSettings], bool]) -> dict[str, str]:
-        features = [feature for c in self.components.values() if reads(c) for feature in c.needs.get("source", ())]
+        """Return the source features of the transforms, and of the components for which `reads` is true."""
+        readers = [*filter(reads, self.components.values()), *self.transforms.values()]
+        features = [feature for reader in readers for feature in reader.needs.get("source", ())]
         return {feature: self.features["source"][feature] for feature in features}
 
     @property

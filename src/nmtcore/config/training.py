@@ -56,8 +56,8 @@ class BatchSettings:
     device_size: Count | None = None
     """Largest batch that one device computes at once, in the same unit; larger ones are accumulated. null: no limit."""
     max_length: Count | None = 256
-    """Most subwords per side, without the end of sentence; longer training pairs are left out and counted. null: all
-    pairs are used."""
+    """Most subwords per side, without the end of sentence and interleaved tags; longer training pairs are left out and
+    counted. null: all pairs are used."""
     pool: Count = 100
     """Batches of similar length are cut from shuffled pools of about this many batches."""
 
@@ -149,12 +149,13 @@ class DecodingSettings:
     alpha: Exponent = 0.6
     """Exponent of the length penalty."""
     max_length_ratio: Positive | None = 2.0
-    """A translation has at most this many times the source's subwords, plus `max_length_extra`. null: no such limit.
-    This or `max_length` must be set."""
+    """A translation has at most this many times the source's subwords, plus `max_length_extra`; no interleaved tags
+    count, and with tags a translation may be twice as long. null: no such limit. This or `max_length` must be set."""
     max_length_extra: Amount = 10
     """Subwords added to the limit of `max_length_ratio`."""
     max_length: Count | None = None
-    """Most subwords of a translation, whatever the source's length; null: no such limit."""
+    """Most subwords of a translation, whatever the source's length; twice as many with interleaved tags. null: no such
+    limit."""
     batch_sentences: Count = 64
     """Sentences searched at once; changes the speed, not the result."""
 

@@ -7,6 +7,7 @@ in a class named like the settings (`ParsingTask`).
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from nmtcore.config.corpora import Side
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.registry import Registry
 
@@ -15,11 +16,21 @@ from nmtcore.config.registry import Registry
 class TransformSettings:
     """Base class of the settings of transforms."""
 
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The features that it reads (`config.features`), by side, in training and to translate: {"source": ("ccg_tags",)}.
+
+    A property if they depend on the settings.
+    """
+
     linearised_parses_of: ClassVar[Literal["constituency"] | None] = None
     """The source annotation whose linearised parses it reads. The segmentation must be learned from them too."""
 
-    without_syntax: ClassVar[str | None] = None
-    """Why no component of the same system may read trees or tags or predict heads; None if components may do so."""
+    without_syntax: ClassVar[Mapping[str, str]] = {}
+    """The sides whose positions it changes, each with the reason why no component and no later transform of the system
+    may read trees or tags of this side or predict its heads.
+
+    A property if they depend on the settings.
+    """
 
 
 @settings_class
@@ -29,15 +40,44 @@ class ParsingTaskSettings(TransformSettings):
     In the training and development sets, every source occurs between two `<TR>`, to be translated, and between two
     `<PA>`, to become its linearised parse; a source without a parse occurs once. The sentences of a scale count pairs,
     and only translations are scored. Needs constituency on the source side, `segmentation: {also: constituency}`, and
-    no components that read syntax or parse.
+    no components that read the source's syntax or parse; a linearised parse, as a target, has no tags.
     """
 
     linearised_parses_of: ClassVar[Literal["constituency"]] = "constituency"
-    without_syntax: ClassVar[str] = "it encloses sources in tags, which have no syntax"
+    without_syntax: ClassVar[Mapping[str, str]] = {"source": "it encloses sources in tags, which have no syntax"}
+
+
+@settings_class
+class InterleaveSettings(TransformSettings):
+    """Put the tag of every word before its first subword, on one side (Aycock 2021, section 3).
+
+    Tags are entries of the vocabulary that are not cut into subwords. They do not count towards length limits: a side
+    with tags may be twice as long. Tags in translations are removed before subwords are joined. In a sentence that has
+    tags, a word without one gets the tag `<unk>`; a sentence without tags stays as it is. Needs the annotation of these
+    tags on this side, and no components that read syntax of this side or parse it.
+    """
+
+    side: Side
+    """The side that gets tags."""
+    tags: Literal["ccg_tags", "random_tags", "dg_a_tags", "dg_b_tags"]
+    """CCG supertags, random tags (as many types as CCG has), or dependency supertags (DG-A, DG-B)."""
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """The tags."""
+        return {self.side: (self.tags,)}
+
+    @property
+    def without_syntax(self) -> Mapping[str, str]:
+        """The side that gets tags."""
+        return {self.side: f"it puts tags among the subwords of the {self.side}, where components expect only words"}
 
 
 TRANSFORMS = Registry[TransformSettings](
-    {"parsing_task": ParsingTaskSettings}, noun="transform", package="nmtcore.features.transforms", key="kind"
+    {"parsing_task": ParsingTaskSettings, "interleave": InterleaveSettings},
+    noun="transform",
+    package="nmtcore.features.transforms",
+    key="kind",
 )
 
 

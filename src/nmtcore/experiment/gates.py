@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from nmtcore.config.runs import RunSettings
+from nmtcore.experiment.inference import LabelFiles, check_labels
 from nmtcore.experiment.load_examples import load_split
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.gate_files import write_gates
@@ -23,6 +24,7 @@ def measure_gates(
     output: Path,
     device: str,
     threads: int,
+    labels: LabelFiles | None = None,
 ) -> None:
     """Write the gate norms of a run on the references of a split as `GATES_SCHEMA`.
 
@@ -30,6 +32,7 @@ def measure_gates(
     """
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
+    check_labels(bundle, model, run.features, labels)
     check_has_gates(bundle)
     pairs = bundle.transforms.for_translation(load_split(run, features, split, stop=run.sentences.of(split)))
     tokens = features / file_name("tokens", split=split, side="target")

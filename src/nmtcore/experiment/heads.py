@@ -7,6 +7,7 @@ import torch
 from nmtcore.config.runs import RunSettings
 from nmtcore.evaluation.induction import BASELINES, score_induction
 from nmtcore.evaluation.scores import read_gold_trees
+from nmtcore.experiment.inference import LabelFiles, check_labels
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.files import write_json
 from nmtcore.inference.attention import load_observed_bundle
@@ -25,6 +26,7 @@ def score_heads(
     scores: Path,
     device: str,
     threads: int,
+    labels: LabelFiles | None = None,
 ) -> None:
     """Parse a gold treebank with every attention head, and write the scores of their trees as JSON.
 
@@ -34,6 +36,7 @@ def score_heads(
     """
     torch.set_num_threads(threads)
     bundle = load_observed_bundle(model, choose_device(device))
+    check_labels(bundle, model, run.inference_features, labels)
     examples = load_sources(run, bundle.transforms, features, split)
     parses = parse_with_all_heads(bundle, examples)
     predicted = {f"{layer}.{head}": heads for (layer, head), heads in parses.items()}

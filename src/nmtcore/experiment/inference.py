@@ -6,13 +6,16 @@ from pathlib import Path
 
 import torch
 
+from nmtcore.annotation.labels import read_labels
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import explain_os_errors
 from nmtcore.evaluation.scores import output_files
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.experiment.output import TextOutput
+from nmtcore.features.examples import group_by_annotator
+from nmtcore.features.schema import labels_of
 from nmtcore.files import write_lines
-from nmtcore.inference.bundle import Bundle, load_bundle, to_device
+from nmtcore.inference.bundle import Bundle, check_same_labels, load_bundle, to_device
 from nmtcore.inference.parse import parse_examples
 from nmtcore.inference.parse_files import write_parses
 from nmtcore.inference.sentence_batches import device_of
@@ -20,6 +23,9 @@ from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
+
+LabelFiles = Mapping[str, Mapping[str, str | Path]]
+"""The files of label vocabularies of the data, by side and annotator (`RunSettings.label_files`)."""
 
 
 def translate_tests(
@@ -31,6 +37,7 @@ def translate_tests(
     hypotheses: Path,
     device: str,
     threads: int,
+    labels: LabelFiles | None = None,
 ) -> None:
     """Translate every test split of a run, and parse it if the system parses, in one process.
 
@@ -39,29 +46,41 @@ def translate_tests(
     """
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
+    check_labels(bundle, model, run.inference_features, labels)
     output = TextOutput(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
     with explain_os_errors(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split in run.tests:
         examples = load_sources(run, bundle.transforms, features, split)
-        translations, parses = translate_and_parse(bundle.model, examples, run.decoding)
+        translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings(run.decoding))
         files = output_files(hypotheses, split)
         write_lines(files.translations, [output.text(nbest[0]) for nbest in translations])
         write_lines(files.references, output.references(corpora[split], len(examples)))
         if parses is not None:
             write_parses(files.parses, examples.id, parses)
         if split == "dev" and run.evaluation.greedy_dev:
-            greedy = translate_examples(bundle.model, examples, replace(run.decoding, beam=1))
+            greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
+            greedy = translate_examples(bundle.model, examples, greedy_settings)
             write_lines(files.greedy_translations, [output.text(nbest[0]) for nbest in greedy])
 
 
-def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, device: str, threads: int) -> None:
+def parse_gold(
+    run: RunSettings,
+    *,
+    model: Path,
+    features: Path,
+    parses: Path,
+    device: str,
+    threads: int,
+    labels: LabelFiles | None = None,
+) -> None:
     """Parse every gold treebank of a run in one process, and write the parses of `output_files` into a folder.
 
     If the run's trees are induced, its untrained model parses the treebanks as well.
     """
     torch.set_num_threads(threads)
     bundle = load_bundle(model, choose_device(device))
+    check_labels(bundle, model, run.inference_features, labels)
     models = {"parses": bundle.model}
     if run.tree_comparison == "induced":
         models["untrained_parses"] = untrained_model(bundle, run.seed)
@@ -73,6 +92,23 @@ def parse_gold(run: RunSettings, *, model: Path, features: Path, parses: Path, d
         for file_type, parser in models.items():
             trees = parse_examples(parser, examples, batch_sentences=run.decoding.batch_sentences)
             write_parses(getattr(files, file_type), examples.id, trees)
+
+
+def check_labels(
+    bundle: Bundle, model: Path, features: Mapping[str, Mapping[str, str]], files: LabelFiles | None
+) -> None:
+    """Raise `UserError` if `features` (annotators by side and feature) have other labels than the bundle in `model`.
+
+    Files that are missing are not compared: features are made from them, but do not need them afterwards.
+    """
+    for side, annotators in features.items() if files else ():
+        for annotator, names in group_by_annotator(annotators).items():
+            columns, path = labels_of(names), Path(files[side][annotator])
+            if columns and path.exists():
+                vocabularies = read_labels(path, columns)
+                check_same_labels(
+                    model, bundle.labels.get(side, {}), {column: vocabularies[column] for column in columns}, data=path
+                )
 
 
 def untrained_model(bundle: Bundle, seed: int) -> TranslationModel:

@@ -78,7 +78,7 @@ def load_sources(run: RunSettings, transforms: Transforms, folder: Path, split: 
     return transforms.for_translation(load_split(run, folder, split, stop=run.sentences.of(split), target=False))
 
 
-def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
+def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str | Path]]) -> dict[str, dict[str, list[str]]]:
     """Read the label vocabularies of the features that a run reads, by side, from the files of their annotators.
 
     `files` has the paths by side and annotator.

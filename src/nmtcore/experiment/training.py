@@ -37,7 +37,7 @@ class TrainingJob:
     segmentation: str
     """The folder of the run's segmentation."""
     labels: dict[str, dict[str, str]]
-    """The files of label vocabularies by side and annotator, for components that read annotations."""
+    """The files of label vocabularies by side and annotator, for components and transforms that read annotations."""
     dev_corpus: str
     """The corpus file with the dev set's references."""
     checkpoints: str
@@ -57,11 +57,12 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     """Train a run, from its newest checkpoint if there is one, and write its bundle and log."""
     torch.set_num_threads(job.threads)
     run, segmentation = run_from_json(job.run, where="the training job"), Path(job.segmentation)
-    vocabularies = run_vocabularies(run, segmentation)
-    examples, files = _load_training_splits(run, Transforms.of(run, vocabularies), Path(job.features))
+    labels = load_run_labels(run, job.labels)
+    vocabularies = run_vocabularies(run, segmentation, labels)
+    transforms = Transforms.of(run, vocabularies, labels)
+    examples, files = _load_training_splits(run, transforms, Path(job.features))
     files += sorted(path for path in segmentation.iterdir() if path.is_file())
     files += [Path(job.start, MANIFEST)] if job.start else []
-    labels = load_run_labels(run, job.labels)
     is_main = os.environ.get("RANK", "0") == "0"
     log = print if is_main else silent
     folder = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=log)
@@ -70,7 +71,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
     model = build_model(run, **sizes, labels=labels or None)
     if job.start:
-        load_initial_weights(model, Path(job.start), run=run, segmentation=segmentation)
+        load_initial_weights(model, Path(job.start), run=run, segmentation=segmentation, labels=labels)
     treebanks = [examples[split] for split in run.treebanks]
     train(
         run,
@@ -80,7 +81,7 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
         treebank=concatenate(treebanks) if treebanks else None,
         log_folder=Path(job.history).parent,
         checkpoint_folder=folder,
-        validate=_validator(run, vocabularies, job),
+        validate=_validator(run, vocabularies, transforms, job),
         device=choose_device(job.device),
         terminal=terminal,
     )
@@ -97,17 +98,16 @@ def _load_training_splits(
 
 
 def _validator(
-    run: RunSettings, vocabularies: Mapping[str, Vocabulary], job: TrainingJob
+    run: RunSettings, vocabularies: Mapping[str, Vocabulary], transforms: Transforms, job: TrainingJob
 ) -> Callable[[nn.Module], dict[str, float]] | None:
     """Make the function that translates and scores the dev set; return None if the metric is perplexity."""
     if run.training.validation.metric == "perplexity":
         return None
-    transforms = Transforms.of(run, vocabularies)
     segmenter = Segmenter.load(job.segmentation, run.segmentation, "target")
     output = TextOutput(run, vocabularies["target"], segmenter, transforms)
     dev = load_sources(run, transforms, Path(job.features), "dev")
     references = output.references(Path(job.dev_corpus), len(dev))
-    settings = replace(run.decoding, beam=run.training.validation.beam)
+    settings = transforms.search_settings(replace(run.decoding, beam=run.training.validation.beam))
 
     def validate(model: nn.Module) -> dict[str, float]:
         best = [hypotheses[0] for hypotheses in translate_examples(model, dev, settings)]

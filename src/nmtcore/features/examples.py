@@ -27,9 +27,10 @@ NO_WORD = -1
 class SideExamples:
     """One side of sentence pairs.
 
-    `ids` are subwords without `</s>`; `word_of_subword` is the word (from 0) of each. `features` holds one sequence
-    over *words* for each column of the requested features (`features.schema`): "governor" (see `syntax.trees`),
-    "parent_position" (float, in subwords), "deprel" (label ids)...
+    `ids` are subwords without `</s>`; `word_of_subword` is the word (from 0) of each, or `NO_WORD` for a tag that a
+    transform has put before a word. `features` holds one sequence over *words* for each column of the requested
+    features (`features.schema`): "governor" (see `syntax.trees`), "parent_position" (float, in subwords), "deprel"
+    (label ids)...
     """
 
     ids: Ragged
@@ -46,6 +47,15 @@ class SideExamples:
         not_empty = self.word_of_subword.lengths > 0
         counts[not_empty] = self.word_of_subword.values[self.word_of_subword.offsets[1:][not_empty] - 1] + 1
         return counts
+
+    @property
+    def subword_counts(self) -> np.ndarray:
+        """The number of subwords of every sentence that have a word, so without the tags of words."""
+        without_word = self.word_of_subword.values == NO_WORD
+        if not without_word.any():
+            return self.ids.lengths
+        before = np.concatenate([[0], np.cumsum(without_word, dtype=np.int32)])
+        return self.ids.lengths - np.diff(before[self.ids.offsets])
 
     def take(self, rows: np.ndarray) -> "SideExamples":
         """Copy the sentences `rows` (indices, in any order)."""

@@ -205,8 +205,8 @@ def _best_translations(bundle: Bundle, examples: Examples, encoded: Encoded) -> 
 
     Returns the tokens of each, `</s>` included.
     """
-    settings, model, device = bundle.run.decoding, bundle.model, device_of(bundle.model)
-    limits_B = torch.tensor(length_limits(settings, examples.source.ids.lengths.tolist()), device=device)
+    settings, model, device = bundle.search_settings(), bundle.model, device_of(bundle.model)
+    limits_B = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()), device=device)
     n_best_lists = beam_search(model, encoded, settings, limits_B=limits_B, n_best=1)
     translations = [list(hypotheses[0].tokens) for hypotheses in n_best_lists]
     ids = Ragged.from_lists(translations, np.int32)

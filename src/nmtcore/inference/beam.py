@@ -70,7 +70,7 @@ def length_penalty(settings: DecodingSettings, length: Number) -> Number:
 def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> list[int]:
     """Compute the largest number of tokens per translation: the smallest of the configured limits.
 
-    Neither the limits nor `source_lengths` count `</s>`.
+    Neither the limits nor `source_lengths` count `</s>`, and `source_lengths` do not count the tags of words.
     """
     limits = []
     if settings.max_length is not None:

@@ -5,7 +5,7 @@ run.json              the run's settings: model, components, tokenisation, segme
 {side}.vocab          the run's vocabularies, including the tags of its transforms
 codes, {side}.codes   the codes files of the segmentation
 truecase.{side}.txt   the truecasing models
-{side}.labels.json    the label vocabularies of the features that components read
+{side}.labels.json    the label vocabularies of the features that components and transforms read
 bundle.json           written last: the format's version and the sha256 of every other file
 """
 
@@ -32,7 +32,7 @@ from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.features.schema import labels_of
-from nmtcore.features.transforms.chain import Transforms, run_vocabularies
+from nmtcore.features.transforms.chain import TaggedWord, Transforms, missing_tags, run_vocabularies
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import TextReader, clean_lines, grouped
@@ -79,7 +79,16 @@ class Bundle:
     @cached_property
     def transforms(self) -> Transforms:
         """The transforms of the run, applied to the model's examples and undone in its output."""
-        return Transforms.of(self.run, {"source": self.source_vocabulary, "target": self.target_vocabulary})
+        return Transforms.of(self.run, self.vocabularies, self.labels)
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies by side."""
+        return {"source": self.source_vocabulary, "target": self.target_vocabulary}
+
+    def search_settings(self, settings: DecodingSettings | None = None) -> DecodingSettings:
+        """Return the settings with which to search for outputs; `settings` for text default to the run's."""
+        return self.transforms.search_settings(settings or self.run.decoding)
 
     def decoding_settings(self, **changes: Any) -> DecodingSettings:
         """Return the run's decoding settings with `changes` applied; a value of None changes nothing."""
@@ -91,6 +100,10 @@ class Bundle:
     def words(self, tokens: Sequence[int]) -> list[str]:
         """Join the subwords of a hypothesis into words."""
         return self.transforms.words(tokens, self.target_vocabulary, self.target_segmenter)
+
+    def tagged_words(self, tokens: Sequence[int]) -> list[TaggedWord]:
+        """Return the words of a hypothesis of an interleaved model, each with the tag before it."""
+        return self.transforms.tagged_words(tokens, self.target_vocabulary, self.target_segmenter)
 
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of a hypothesis, detokenised according to the data set's settings of words."""
@@ -129,7 +142,7 @@ class Bundle:
         parts (its score is their sum), and standard error says so. Raises `LineError` for a line that is not UTF-8 or
         contains a NUL, after the translations of all chunks before it, and `UserError` for a text in UTF-16 or UTF-32.
         """
-        settings = settings or self.run.decoding
+        settings = self.search_settings(settings)
         with self.reader(model_folders) as reader:
             first = 1
             for texts in grouped(clean_lines(lines, where=where), chunk):
@@ -181,7 +194,7 @@ def save_bundle(
         write_json(partial / "run.json", run_to_json(run))
         for name in _segmentation_files(run):
             shutil.copyfile(Path(segmentation) / name, partial / name)
-        for side, vocabulary in run_vocabularies(run, segmentation).items():
+        for side, vocabulary in run_vocabularies(run, segmentation, labels or {}).items():
             vocabulary.save(partial / file_name("vocabulary", side=side))
         for side, vocabularies in (labels or {}).items():
             listed = {name: list(entries) for name, entries in vocabularies.items()}
@@ -200,7 +213,7 @@ def load_bundle(
     folder = Path(folder)
     files = _checked_files(folder)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
-    source, target = (Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES)
+    vocabularies = {side: Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES}
     label_files = {side: file_name("labels", side=side) for side in SIDES}
     for side, name in label_files.items():
         if labels_of(run.features.get(side, {})) and name not in files:
@@ -210,8 +223,13 @@ def load_bundle(
         for side, name in label_files.items()
         if name in files
     }
+    if missing := missing_tags(run, vocabularies, labels):
+        raise UserError(
+            f"The vocabulary of the model in {folder} lacks the tag {missing[0]} of its labels, so its files do not "
+            "belong together: copy the model again, or train it again."
+        )
     with torch.random.fork_rng(devices=[]):
-        sizes = {"source_size": len(source), "target_size": len(target)}
+        sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
         model = build_model(run, **sizes, labels=labels or None, observers=observers)
     _load_weights(model, folder / "weights.safetensors")
     truecasers = {
@@ -221,8 +239,8 @@ def load_bundle(
     return Bundle(
         run=run,
         model=to_device(model, device).eval(),
-        source_vocabulary=source,
-        target_vocabulary=target,
+        source_vocabulary=vocabularies["source"],
+        target_vocabulary=vocabularies["target"],
         source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
         target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
         truecaser=truecasers["source"],
@@ -231,25 +249,47 @@ def load_bundle(
     )
 
 
-def load_initial_weights(model: TranslationModel, folder: Path, *, run: RunSettings, segmentation: Path) -> None:
+def load_initial_weights(
+    model: TranslationModel, folder: Path, *, run: RunSettings, segmentation: Path, labels: LabelVocabularies
+) -> None:
     """Initialise a model that is to be trained with the weights of a bundle.
 
-    `run` has the settings of the new model, and `segmentation` is the folder of its vocabularies. Raises `UserError` if
-    bases, shapes or vocabularies differ.
+    `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
+    label vocabularies. Raises `UserError` if bases, shapes or vocabularies differ.
     """
-    _checked_files(folder)
+    files = _checked_files(folder)
     base = read_json(folder / "run.json").get("base")
     if base != run.base:
         raise UserError(
             f"The model in {folder} has the base {base}, not {run.base}, so its weights do not fit: train it again."
         )
-    for side, vocabulary in run_vocabularies(run, segmentation).items():
+    for side, vocabularies in labels.items():
+        name = file_name("labels", side=side)
+        if vocabularies and name in files:
+            check_same_labels(folder, read_labels(folder / name, tuple(vocabularies)), vocabularies, data=segmentation)
+    for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / file_name("vocabulary", side=side)) != vocabulary:
             raise UserError(
                 f"The model in {folder} was trained with a {side} vocabulary different from that of {segmentation}: "
                 "train it again."
             )
     _load_weights(model, folder / "weights.safetensors")
+
+
+def check_same_labels(
+    folder: Path, labels: Mapping[str, Sequence[str]], data_labels: Mapping[str, Sequence[str]], *, data: Path
+) -> None:
+    """Raise `UserError` if a bundle in `folder` has other labels than `data`; both are label vocabularies by column.
+
+    Labels are read by their numbers, so a model would take those of other data for different labels.
+    """
+    for column, vocabulary in data_labels.items():
+        own = labels.get(column, vocabulary)
+        if list(own) != list(vocabulary):
+            raise UserError(
+                f"The model in {folder} was trained with {len(own)} labels of {column}, which are not the "
+                f"{len(vocabulary)} of {data}: the annotation has changed since. Train the model again."
+            )
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:

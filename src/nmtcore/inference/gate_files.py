@@ -23,8 +23,8 @@ GATES_SCHEMA = pa.schema(
 """`gates/{split}.parquet`, one row per sentence pair in the split's order.
 
 `pieces` are the vocabulary entries of the reference's subwords, and `</s>`; `words` the word of each (from 0, -1 for
-`</s>`), `upos` the tag of that word (null for `</s>`; null for the sentence if it has no tags), and `norms` the L2 norm
-of the gate with which the piece is predicted.
+`</s>` and interleaved tags), `upos` the tag of that word (null without a word; null for the sentence if it has no
+tags), and `norms` the L2 norm of the gate with which the piece is predicted.
 """
 
 
@@ -58,7 +58,7 @@ def _rows(
             "id": int(id_),
             "pieces": vocabulary.tokens([*ids, EOS]),
             "words": [*words, NO_WORD],
-            "upos": None if upos is None else [*(upos[word] for word in words), None],
+            "upos": None if upos is None else [*(None if word == NO_WORD else upos[word] for word in words), None],
             "norms": norms_T,
         }
 

@@ -72,6 +72,7 @@ def read_gates(
     if a line has more than `MAX_SUBWORDS` subwords, and the errors of `clean_lines`.
     """
     check_has_gates(bundle)
+    _check_reads_text(bundle)
     with bundle.reader(model_folders) as reader:
         first = 1
         for pairs in grouped(_line_pairs(source, target), LINES_PER_CHUNK):
@@ -85,6 +86,15 @@ def check_has_gates(bundle: Bundle) -> None:
         raise UserError(
             f"The system {bundle.run.system} has no gate in the decoder. Use a model of another system, for example "
             "sa_nmt_shared."
+        )
+
+
+def _check_reads_text(bundle: Bundle) -> None:
+    """Raise `UserError` if the model's targets have tags, which given translations lack."""
+    if bundle.transforms.tags_targets:
+        raise UserError(
+            f"The system {bundle.run.system} generates tags among the words, which the given translations lack. "
+            "Measure the gates of a test split with the workflow (docs/running.md), or use a model of another system."
         )
 
 

@@ -44,9 +44,8 @@ def translate_and_parse(model: TranslationModel, examples: Examples, settings: D
 def _run_model(
     model: TranslationModel, examples: Examples, settings: DecodingSettings, *, n_best: int, parse: bool
 ) -> Outputs:
-    lengths = examples.source.ids.lengths
-    batches = batches_by_length(lengths, sentences=settings.batch_sentences)
-    limits = torch.tensor(length_limits(settings, lengths.tolist()))
+    batches = batches_by_length(examples.source.ids.lengths, sentences=settings.batch_sentences)
+    limits = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()))
     sources, components, device = replace(examples, target=None), tuple(model.components), device_of(model)
 
     def run_batch(rows: np.ndarray) -> Outputs:

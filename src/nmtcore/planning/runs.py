@@ -72,13 +72,7 @@ def start_model(project: Project, *, run: RunSettings) -> list[str]:
 
 def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, str]]:
     """Return the label vocabularies that a run reads, by side and annotator."""
-    return {
-        side: {
-            annotator: project.layout.path("labels", dataset=run.dataset, annotator=annotator, side=side)
-            for annotator in annotators.values()
-        }
-        for side, annotators in run.features.items()
-    }
+    return run.label_files(project.layout)
 
 
 def label_paths(project: Project, *, run: RunSettings) -> list[str]:

@@ -66,6 +66,15 @@ def _merge(pieces: list[str], pair: tuple[str, str]) -> list[str]:
     return merged
 
 
+def first_pieces_of_words(pieces: list[str]) -> list[int]:
+    """Return the index of the first piece of each word that `join_pieces` joins.
+
+    If the last piece is a mere `@@`, its index follows, although it makes no word.
+    """
+    ends = [i + 1 for i, piece in enumerate(pieces) if not piece.endswith(SEPARATOR)]
+    return [start for start in (0, *ends) if start < len(pieces)]
+
+
 def join_pieces(pieces: list[str]) -> list[str]:
     """Undo `cut`: join pieces into words.
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.layout import file_name
-from nmtcore.segmentation.bpe import Codes, join_pieces
+from nmtcore.segmentation.bpe import Codes, first_pieces_of_words, join_pieces
 
 CACHED_WORDS = 1 << 19
 """The number of words at which the cache is cleared (about 150 MB)."""
@@ -117,3 +117,7 @@ class Segmenter:
     def join(self, pieces: Sequence[str]) -> list[str]:
         """Join pieces into words."""
         return join_pieces(list(pieces)) if self._codes else list(pieces)
+
+    def first_pieces(self, pieces: Sequence[str]) -> list[int]:
+        """Return the index of the first piece of each word that `join` makes of `pieces`."""
+        return first_pieces_of_words(list(pieces)) if self._codes else list(range(len(pieces)))

@@ -95,7 +95,10 @@ class EndlessPlan:
 
 
 def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: int | None) -> np.ndarray:
-    """Return the rows whose sides both have at most `max_length` subwords, `</s>` not counted; None means no limit."""
+    """Return the rows whose sides both have at most `max_length` subwords; None means no limit.
+
+    `source` and `target` count subwords without `</s>` and without the tags of words.
+    """
     if max_length is None:
         return np.arange(len(source))
     return np.flatnonzero((source <= max_length) & (target <= max_length))

@@ -116,7 +116,7 @@ def _pair_set(
     settings = run.training.batch
     if not len(train):
         raise UserError(f"The training set of {run.dataset} is empty: there is nothing to train on.")
-    kept = rows_within_length(train.source.ids.lengths, train.target.ids.lengths, max_length=settings.max_length)
+    kept = rows_within_length(train.source.subword_counts, train.target.subword_counts, max_length=settings.max_length)
     if not len(kept):
         raise UserError(
             f"None of the {len(train)} training pairs of {run.dataset} has at most {settings.max_length} subwords on "
@@ -133,7 +133,7 @@ def _treebank_set(
     run: RunSettings, model: TranslationModel, treebank: Examples, log: Callable[[str], None]
 ) -> TrainingSet:
     settings = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
-    source_lengths = treebank.source.ids.lengths
+    source_lengths = treebank.source.subword_counts
     kept = rows_within_length(source_lengths, np.zeros_like(source_lengths), max_length=settings.max_length)
     unparsed = unannotated(treebank.source, "trees")[kept]
     if unparsed.all():
@@ -167,13 +167,15 @@ def _log_too_long(
 def count_unannotated(features: Mapping[str, Mapping[str, str]], train: Examples, kept: np.ndarray) -> Iterator[str]:
     """Yield a sentence per feature that some of the training pairs `kept` lack, with their number.
 
-    `features` has the annotator of each feature that components read, by side.
+    `features` has the annotator of each feature that components and transforms read, by side. Rows that a transform has
+    added, whose ids are negative, do not count: they have no features by design.
     """
+    pairs = kept[train.id[kept] >= 0]
     for side, annotators in features.items():
         for feature in annotators:
-            unannotated_count = int(unannotated(getattr(train, side), feature)[kept].sum())
+            unannotated_count = int(unannotated(getattr(train, side), feature)[pairs].sum())
             if unannotated_count:
-                lacking = f"{unannotated_count} of {len(kept)} training sentences have no {feature} on the {side} side"
+                lacking = f"{unannotated_count} of {len(pairs)} training sentences have no {feature} on the {side} side"
                 yield f"{lacking}: they are trained on as plain text."
 
 

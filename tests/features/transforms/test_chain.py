@@ -19,6 +19,10 @@ class AppendDigit(Transform):
     def __init__(self, digit, recorded):
         self.digit, self.recorded = digit, recorded
 
+    @staticmethod
+    def tags(settings, labels):
+        return {}
+
     def _changed(self, examples):
         return Examples(id=examples.id * 10 + self.digit, source=examples.source)
 
@@ -50,7 +54,7 @@ def test_transforms_are_applied_in_order_and_undone_in_reverse():
 
 
 def test_without_transforms_nothing_changes():
-    examples, chain = random_examples(3), Transforms.of(run_settings(), {})
+    examples, chain = random_examples(3), Transforms.of(run_settings(), {}, {})
     assert chain.for_training(examples) is chain.for_translation(examples) is examples
     assert chain.strip(["a", tag_entry("b")]) == ["a", tag_entry("b")]
 
@@ -61,9 +65,9 @@ def test_vocabularies_end_with_the_tags_of_the_transforms(tmp_path, joint):
     segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
     tagged = stored.extended(["<TR>", "<PA>"])
     run = run_settings(segmentation=segmentation, transforms={"parsing_task": ParsingTaskSettings()})
-    assert run_vocabularies(run, folder) == {"source": tagged, "target": tagged if joint else stored}
-    assert run_vocabularies(run_settings(segmentation=segmentation), folder) == dict.fromkeys(
+    assert run_vocabularies(run, folder, {}) == {"source": tagged, "target": tagged if joint else stored}
+    assert run_vocabularies(run_settings(segmentation=segmentation), folder, {}) == dict.fromkeys(
         ("source", "target"), stored
     )
-    (transform,) = Transforms.of(run, run_vocabularies(run, folder))._transforms
+    (transform,) = Transforms.of(run, run_vocabularies(run, folder, {}), {})._transforms
     assert isinstance(transform, ParsingTask)

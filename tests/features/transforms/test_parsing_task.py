@@ -14,7 +14,7 @@ from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 VOCABULARY = Vocabulary.of(["a", "b", "c"]).extended(["<TR>", "<PA>"])
 TR, PA = VOCABULARY.ids([tag_entry("<TR>"), tag_entry("<PA>")])
-TASK = ParsingTask(ParsingTaskSettings(), dict.fromkeys(("source", "target"), VOCABULARY))
+TASK = ParsingTask(ParsingTaskSettings(), dict.fromkeys(("source", "target"), VOCABULARY), {})
 
 words = st.lists(st.lists(st.integers(5, 7), min_size=1, max_size=3), max_size=4)
 """A sentence: the subwords of each word."""

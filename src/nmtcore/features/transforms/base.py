@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.linearised_parses import LinearisedParses
 
@@ -12,12 +14,20 @@ from nmtcore.features.linearised_parses import LinearisedParses
 class Transform(ABC):
     """Changes examples before they reach the model, and undoes the change in the model's output.
 
-    Its methods are pure functions that do not modify their arguments. Rows are identified by their `id`. Batches are
-    planned by the lengths of the new examples.
+    It is made from its settings, the run's vocabularies by side, and the label vocabularies by side and column. Its
+    methods are pure functions that do not modify their arguments. Rows are identified by their `id`. Batches are
+    planned by the lengths of the new examples; limits of length count subwords that have a word.
     """
 
-    tags: Mapping[str, Sequence[str]]
-    """The tags that it adds among the subwords of each side: entries of the run's vocabulary, never text."""
+    @staticmethod
+    @abstractmethod
+    def tags(settings: Any, labels: Mapping[str, Mapping[str, Sequence[str]]]) -> Mapping[str, Sequence[str]]:
+        """Return the tags that it adds among the subwords of each side: entries of the run's vocabulary, never text."""
+
+    @property
+    def target_tags(self) -> frozenset[str]:
+        """The entries of the tags that it puts before the words of targets."""
+        return frozenset()
 
     @abstractmethod
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None) -> Examples:
@@ -41,3 +51,7 @@ class Transform(ABC):
     @abstractmethod
     def strip(self, entries: Sequence[str]) -> list[str]:
         """Remove the transform's additions from the entries of an output."""
+
+    def search_settings(self, settings: DecodingSettings) -> DecodingSettings:
+        """Return the settings with which to search for its targets, if `settings` are those for text."""
+        return settings

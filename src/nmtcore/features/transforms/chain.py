@@ -2,18 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.transforms.base import Transform
 from nmtcore.layout import file_name
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.segmentation.vocabulary import TAG_PREFIX, Vocabulary, tag_entry
+
+Labels = Mapping[str, Mapping[str, Sequence[str]]]
+"""Label vocabularies by side and column."""
+
+
+class TaggedWord(NamedTuple):
+    """A word of an output, and the tag before it."""
+
+    word: str
+    tag: str | None
+    """None: there is no tag before this word."""
 
 
 class Transforms:
@@ -23,9 +36,9 @@ class Transforms:
         self._transforms = tuple(transforms)
 
     @classmethod
-    def of(cls, run: RunSettings, vocabularies: Mapping[str, Vocabulary]) -> "Transforms":
-        """Make the transforms of a run; `vocabularies` come from `run_vocabularies`."""
-        return cls([_class_of(settings)(settings, vocabularies) for settings in run.transforms.values()])
+    def of(cls, run: RunSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> "Transforms":
+        """Make the transforms of a run; `vocabularies` come from `run_vocabularies`, which takes the same `labels`."""
+        return cls([_class_of(settings)(settings, vocabularies, labels) for settings in run.transforms.values()])
 
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None = None) -> Examples:
         """Return the examples for training that replace `pairs`; only the first transform reads `linearised_parses`."""
@@ -55,18 +68,63 @@ class Transforms:
         """Return the words of an output, given its ids."""
         return segmenter.join(self.strip(vocabulary.tokens(tokens)))
 
+    def tagged_words(self, tokens: Sequence[int], vocabulary: Vocabulary, segmenter: Segmenter) -> list[TaggedWord]:
+        """Return the words of an output as `words` does, each with the tag directly before its first subword."""
+        tag_entries = frozenset[str]().union(*(transform.target_tags for transform in self._transforms))
+        pieces: list[str] = []
+        tags: list[str | None] = []
+        tag = None
+        for entry in vocabulary.tokens(tokens):
+            if entry in tag_entries:
+                tag = entry.removeprefix(TAG_PREFIX)
+            elif self.strip([entry]):
+                pieces.append(entry)
+                tags.append(tag)
+                tag = None
+        words, first_pieces = segmenter.join(pieces), segmenter.first_pieces(pieces)
+        # A last piece without any letter is not a word.
+        return [TaggedWord(word, tags[first]) for word, first in zip(words, first_pieces, strict=False)]
 
-def run_vocabularies(run: RunSettings, segmentation: Path) -> dict[str, Vocabulary]:
+    @property
+    def tags_targets(self) -> bool:
+        """Whether a transform puts tags before the words of targets."""
+        return any(transform.target_tags for transform in self._transforms)
+
+    def search_settings(self, settings: DecodingSettings) -> DecodingSettings:
+        """Return the settings with which to search for outputs, if `settings` are those for text.
+
+        The limits of length in `settings` do not count the tags of words.
+        """
+        for transform in self._transforms:
+            settings = transform.search_settings(settings)
+        return settings
+
+
+def run_vocabularies(run: RunSettings, segmentation: Path, labels: Labels) -> dict[str, Vocabulary]:
     """Load the vocabularies stored in `segmentation`, by side, and append the tags of the run's transforms.
 
-    If the sides share a vocabulary, both get the tags of either side.
+    `labels` are the label vocabularies of the run's features. If the sides share a vocabulary, both get the tags of
+    either side; each tag has one entry.
     """
     vocabularies = {side: Vocabulary.load(Path(segmentation) / file_name("vocabulary", side=side)) for side in SIDES}
+    return {side: vocabularies[side].extended(tags) for side, tags in run_tags(run, labels).items()}
+
+
+def run_tags(run: RunSettings, labels: Labels) -> dict[str, list[str]]:
+    """Return the tags of a run's transforms in the vocabulary of each side, in order."""
+    tags: dict[str, dict[str, None]] = {side: {} for side in SIDES}
     for settings in run.transforms.values():
-        for side, tags in _class_of(settings).tags.items():
+        for side, own_tags in _class_of(settings).tags(settings, labels).items():
             for extended in SIDES if run.segmentation.joint else (side,):
-                vocabularies[extended] = vocabularies[extended].extended(tags)
-    return vocabularies
+                tags[extended] |= dict.fromkeys(own_tags)
+    return {side: list(own_tags) for side, own_tags in tags.items()}
+
+
+def missing_tags(run: RunSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> list[str]:
+    """Name the tags of a run's transforms that a vocabulary lacks, each with its side ("NP (target)")."""
+    entries = {side: set(vocabulary.entries) for side, vocabulary in vocabularies.items()}
+    tags = run_tags(run, labels)
+    return [f"{tag} ({side})" for side in SIDES for tag in tags[side] if tag_entry(tag) not in entries[side]]
 
 
 def _class_of(settings: TransformSettings) -> type[Transform]:

@@ -4,10 +4,12 @@ A tag before and after each source names the task; the tasks share everything el
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import replace
 
 import numpy as np
 
+from nmtcore.annotation.labels import NO_LABEL
+from nmtcore.config.features import LABEL_COLUMNS
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.features.examples import NO_WORD, Examples, SideExamples
 from nmtcore.features.linearised_parses import LinearisedParses
@@ -23,17 +25,31 @@ TAG_ENTRIES = tuple(map(tag_entry, (TRANSLATE, PARSE)))
 class ParsingTask(Transform):
     """Adds a row after each pair whose source has a parse: the source, with its linearised parse as the target."""
 
-    tags = MappingProxyType({"source": (TRANSLATE, PARSE)})
-
-    def __init__(self, settings: ParsingTaskSettings, vocabularies: Mapping[str, Vocabulary]) -> None:
+    def __init__(
+        self,
+        settings: ParsingTaskSettings,
+        vocabularies: Mapping[str, Vocabulary],
+        labels: Mapping[str, Mapping[str, Sequence[str]]],
+    ) -> None:
         self._translate, self._parse = vocabularies["source"].ids(TAG_ENTRIES)
 
+    @staticmethod
+    def tags(
+        settings: ParsingTaskSettings, labels: Mapping[str, Mapping[str, Sequence[str]]]
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the tags of the two tasks."""
+        return {"source": (TRANSLATE, PARSE)}
+
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses) -> Examples:
-        """Return the rows of every pair, one after the other; the id of an added row is `-1 - id`."""
+        """Return the rows of every pair, one after the other; the id of an added row is `-1 - id`.
+
+        If targets have tags, the words of the linearised parses have none (`NO_LABEL`).
+        """
         has_parse = linearised_parses.available
         ids = np.repeat(pairs.id, 1 + has_parse)
         added = np.diff(np.repeat(np.arange(len(pairs)), 1 + has_parse), prepend=-1) == 0
-        target = _interleave_sides(pairs.target, linearised_parses.target, has_parse, added)
+        parses = _without_labels(linearised_parses.target, pairs.target.features)
+        target = _interleave_sides(pairs.target, parses, has_parse, added)
         source = _interleave_sides(pairs.source, pairs.source, has_parse, added)
         source = _enclose(source, np.where(added, self._parse, self._translate))
         return Examples(id=np.where(added, -1 - ids, ids), source=source, target=target)
@@ -57,11 +73,28 @@ def _interleave_sides(
     first: SideExamples, second: SideExamples, selected: np.ndarray, from_second: np.ndarray
 ) -> SideExamples:
     """Merge the sentences of `first` and the `selected` ones of `second`; the latter take the rows `from_second`."""
-    if first.features:
-        raise ValueError(NO_SYNTAX)
+
+    def merged(own: Ragged, other: Ragged) -> Ragged:
+        return Ragged.interleaved(own, other.select(selected), from_second)
+
     return SideExamples(
-        ids=Ragged.interleaved(first.ids, second.ids.select(selected), from_second),
-        word_of_subword=Ragged.interleaved(first.word_of_subword, second.word_of_subword.select(selected), from_second),
+        ids=merged(first.ids, second.ids),
+        word_of_subword=merged(first.word_of_subword, second.word_of_subword),
+        features={name: merged(column, second.features[name]) for name, column in first.features.items()},
+    )
+
+
+def _without_labels(side: SideExamples, columns: Mapping[str, Ragged]) -> SideExamples:
+    """Add columns like `columns`, in which no word has a label."""
+    if not set(columns) <= set(LABEL_COLUMNS):
+        raise ValueError("the words of a linearised parse can lack labels, but not governors")
+    lengths = side.word_counts
+    return replace(
+        side,
+        features={
+            name: Ragged.from_lengths(np.full(int(lengths.sum()), NO_LABEL, column.values.dtype), lengths)
+            for name, column in columns.items()
+        },
     )
 
 

@@ -1,0 +1,299 @@
+"""Interleaved tags, against an obvious loop over words; stripping them from translations, also from broken ones."""
+
+import numpy as np
+import pytest
+from factories import examples_of, run_settings, side
+from hypothesis import example, given
+from hypothesis import strategies as st
+from inference.tiny import MERGES, PIECES, write_segmentation
+
+from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.errors import UserError
+from nmtcore.features.examples import NO_WORD
+from nmtcore.features.linearised_parses import LinearisedParses
+from nmtcore.features.transforms.chain import Transforms, missing_tags, run_tags, run_vocabularies
+from nmtcore.segmentation.bpe import Codes
+from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
+
+CCG, DG_A = ["N", "NP/N", "<NP>"], ["root|root", "N"]
+LABELS = {
+    "source": {"dg_a": [*LABEL_SPECIALS, *DG_A]},
+    "target": {"ccg": [*LABEL_SPECIALS, *CCG]},
+}
+SOURCE = InterleaveSettings(side="source", tags="dg_a_tags")
+TARGET = InterleaveSettings(side="target", tags="ccg_tags")
+BPE = SegmentationSettings(kind="bpe", size=6, joint=True)
+STORED = Vocabulary.of(PIECES)
+VOCABULARY = STORED.extended(["<unk>", *CCG])
+
+words = st.lists(st.lists(st.integers(5, 20), min_size=1, max_size=3), max_size=5)
+"""A sentence: the subwords of each word."""
+
+
+@st.composite
+def tagged_sentences(draw):
+    """Draw sentences and the label id of every word; some have no label at all."""
+    sentences = draw(st.lists(words, max_size=5))
+    labels = [
+        [draw(st.integers(0, 4)) if has_labels else NO_LABEL for _ in sentence]
+        for sentence in sentences
+        for has_labels in [draw(st.booleans())]
+    ]
+    return sentences, labels
+
+
+def side_of(sentences, labels, column="ccg"):
+    """Make one side of sentences, which are lists of words, which are lists of subwords."""
+    ids = [[piece for word in sentence for piece in word] for sentence in sentences]
+    numbers = [[number for number, word in enumerate(sentence) for _ in word] for sentence in sentences]
+    return side(ids, numbers, {column: labels})
+
+
+def transforms_of(*settings, joint=True, labels=LABELS):
+    """Make the transforms of a run, and its vocabularies."""
+    run = run_settings(
+        segmentation=SegmentationSettings(kind="bpe", size=6, joint=joint),
+        transforms={f"transform_{i}": entry for i, entry in enumerate(settings)},
+    )
+    vocabularies = {name: STORED.extended(tags) for name, tags in run_tags(run, labels).items()}
+    return Transforms.of(run, vocabularies, labels), vocabularies
+
+
+def with_tags(sentence, labels, tag_ids):
+    """Put the tag of every word before it: return the ids, and the word of each."""
+    if not any(label != NO_LABEL for label in labels):
+        tag_ids = None
+    ids, numbers = [], []
+    for number, (word, label) in enumerate(zip(sentence, labels, strict=True)):
+        if tag_ids:
+            ids.append(tag_ids[UNKNOWN_LABEL if label == NO_LABEL else label])
+            numbers.append(NO_WORD)
+        for piece in word:
+            ids.append(piece)
+            numbers.append(number)
+    return ids, numbers
+
+
+def lists_of(one_side):
+    return [row.tolist() for row in one_side.ids], [row.tolist() for row in one_side.word_of_subword]
+
+
+def expected(drawn, vocabulary, column="ccg", name="target"):
+    tag_ids = [None, *vocabulary.ids(map(tag_entry, LABELS[name][column][1:]))]
+    rows = [with_tags(sentence, labels, tag_ids) for sentence, labels in zip(*drawn, strict=True)]
+    return [ids for ids, _ in rows], [numbers for _, numbers in rows]
+
+
+def arrays_of(examples):
+    sides = [one_side for one_side in (examples.source, examples.target) if one_side is not None]
+    ragged = [r for s in sides for r in (s.ids, s.word_of_subword, *s.features.values())]
+    return [examples.id, *(array for r in ragged for array in (r.values, r.offsets))]
+
+
+@given(tagged_sentences(), st.booleans())
+@example(([], []), False)
+@example(([[]], [[]]), True)
+def test_every_word_of_a_sentence_with_tags_follows_its_tag(drawn, training):
+    transforms, vocabularies = transforms_of(TARGET)
+    plain, target = side([[9]] * len(drawn[0])), side_of(*drawn)
+    examples = examples_of(plain, target)
+    before = [array.copy() for array in arrays_of(examples)]
+    changed = (transforms.for_training if training else transforms.for_translation)(examples)
+    assert lists_of(changed.target) == expected(drawn, vocabularies["target"])
+    assert changed.source is plain
+    assert changed.id is examples.id
+    assert changed.target.features["ccg"] is target.features["ccg"], "labels are still those of words"
+    assert changed.target.ids.values.dtype == changed.target.word_of_subword.values.dtype == np.int32
+    assert changed.target.subword_counts.tolist() == target.ids.lengths.tolist()
+    assert changed.target.word_counts.tolist() == target.word_counts.tolist()
+    assert (changed.target.ids.lengths <= 2 * target.ids.lengths).all()
+    assert all(map(np.array_equal, arrays_of(examples), before)), "the arguments have changed"
+
+
+@given(tagged_sentences(), tagged_sentences(), st.booleans())
+def test_both_sides_can_have_tags(source, target, joint):
+    """Blocks of any size give the same examples, so each sentence is changed alone."""
+    source[1][:] = [[min(label, 3) for label in labels] for labels in source[1]]
+    count = min(len(source[0]), len(target[0]))
+    source, target = ((sentences[:count], labels[:count]) for sentences, labels in (source, target))
+    transforms, vocabularies = transforms_of(SOURCE, TARGET, joint=joint)
+    changed = transforms.for_training(examples_of(side_of(*source, "dg_a"), side_of(*target)))
+    assert lists_of(changed.source) == expected(source, vocabularies["source"], "dg_a", "source")
+    assert lists_of(changed.target) == expected(target, vocabularies["target"])
+    single = [
+        transforms.for_training(
+            examples_of(
+                side_of(source[0][i : i + 1], source[1][i : i + 1], "dg_a"),
+                side_of(target[0][i : i + 1], target[1][i : i + 1]),
+            )
+        )
+        for i in range(count)
+    ]
+    for name in ("source", "target"):
+        rows = [lists_of(getattr(examples, name)) for examples in single]
+        assert lists_of(getattr(changed, name)) == ([ids for (ids,), _ in rows], [own for _, (own,) in rows])
+
+
+def test_sources_to_translate_have_tags_and_no_targets_are_needed():
+    transforms, vocabularies = transforms_of(SOURCE, TARGET)
+    examples = examples_of(side_of([[[5], [6, 7]]], [[2, 3]], "dg_a"))
+    changed = transforms.for_translation(examples)
+    root, noun = vocabularies["source"].ids(map(tag_entry, DG_A))
+    assert lists_of(changed.source) == ([[root, 5, noun, 6, 7]], [[-1, 0, -1, 1, 1]])
+    assert changed.target is None
+    words_BS = np.array([[-1, 0, -1, 1, 1, -1, -1]])
+    assert transforms.text_words(words_BS) is words_BS
+
+
+def test_a_word_without_a_tag_in_a_sentence_with_tags_has_an_unknown_one():
+    transforms, vocabularies = transforms_of(TARGET)
+    target = side_of([[[5], [6]], [[5]], [[5], [6]]], [[NO_LABEL, 2], [NO_LABEL], [UNKNOWN_LABEL, 2]])
+    unknown, noun = vocabularies["target"].ids(map(tag_entry, ("<unk>", "N")))
+    assert UNK not in (unknown, noun)
+    changed = transforms.for_training(examples_of(side([[]] * 3), target))
+    assert lists_of(changed.target)[0] == [[unknown, 5, noun, 6], [5], [unknown, 5, noun, 6]]
+
+
+def test_labels_of_other_words_are_refused():
+    transforms, _ = transforms_of(TARGET)
+    for labels in ([[2]], [[2, 2, 2]]):
+        with pytest.raises(ValueError, match="one label per word"):
+            transforms.for_training(examples_of(side([[]]), side_of([[[5], [6]]], labels)))
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_the_vocabulary_has_every_tag_once(tmp_path, joint):
+    folder = write_segmentation(tmp_path)
+    segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
+    run = run_settings(segmentation=segmentation, transforms={"one": SOURCE, "two": TARGET})
+    vocabularies = run_vocabularies(run, folder, LABELS)
+    source, target = ["<unk>", *DG_A], ["<unk>", *CCG]
+    if joint:
+        source = target = ["<unk>", *DG_A, "NP/N", "<NP>"]  # both sides have the tag N
+    assert vocabularies == {"source": STORED.extended(source), "target": STORED.extended(target)}
+    assert missing_tags(run, vocabularies, LABELS) == []
+    labels = {**LABELS, "target": {"ccg": [*LABEL_SPECIALS, *CCG, "S\\NP"]}}
+    assert missing_tags(run, vocabularies, labels) == (["S\\NP (source)"] if joint else []) + ["S\\NP (target)"]
+
+
+def test_tags_are_not_text():
+    vocabulary = transforms_of(TARGET)[1]["target"]
+    assert vocabulary.ids(["N", "<unk>", "NP/N"]) == [UNK] * 3
+    assert vocabulary.entries[: len(STORED)] == STORED.entries
+
+
+@pytest.mark.parametrize("column", [None, list(LABEL_SPECIALS)])
+def test_labels_that_are_missing_are_an_error(column):
+    labels = {"target": {} if column is None else {"ccg": column}}
+    with pytest.raises(
+        UserError, match=rf"ccg of the target's words.* is {'empty' if column else 'missing'}\. Name an"
+    ):
+        transforms_of(TARGET, labels=labels)
+
+
+@pytest.mark.parametrize("label", ["", "N\nP"])
+def test_labels_that_cannot_be_tags_are_an_error(label):
+    with pytest.raises(UserError, match="among the ccg of the target side cannot be a tag"):
+        transforms_of(TARGET, labels={"target": {"ccg": [*LABEL_SPECIALS, "N", label]}})
+
+
+SEGMENTER = Segmenter(Codes([tuple(merge.split()) for merge in MERGES]))
+N, NP = tag_entry("N"), tag_entry("<NP>")
+
+
+@pytest.mark.parametrize(
+    ("entries", "tagged"),
+    [
+        ([], []),
+        ([N], []),
+        ([N, NP, N], []),
+        ([N, "the", NP, "cat"], [("the", "N"), ("cat", "<NP>")]),
+        ([N, "the", NP, "cat", N], [("the", "N"), ("cat", "<NP>")]),
+        ([N, NP, "the", "cat"], [("the", "<NP>"), ("cat", None)]),
+        (["the", N, "cat"], [("the", None), ("cat", "N")]),
+        ([N, "ca@@", NP, "t", "dog"], [("cat", "N"), ("dog", None)]),
+        ([N, "ca@@", NP, "t", N, "dog"], [("cat", "N"), ("dog", "N")]),
+        (["ca@@", N, "t"], [("cat", None)]),
+        ([N, "dog", NP, "ca@@"], [("dog", "N"), ("ca", "<NP>")]),
+        ([N, "ca@@", NP], [("ca", "N")]),
+        (["<unk>", tag_entry("<unk>"), "the"], [("<unk>", None), ("the", "<unk>")]),
+    ],
+)
+def test_words_of_hypotheses_with_their_tags(entries, tagged):
+    transforms, vocabularies = transforms_of(TARGET)
+    ids = [vocabularies["target"].entries.index(entry) for entry in entries]
+    assert transforms.words(ids, vocabularies["target"], SEGMENTER) == [word for word, _ in tagged]
+    assert transforms.tagged_words(ids, vocabularies["target"], SEGMENTER) == tagged
+
+
+@given(st.lists(st.sampled_from([N, NP, "the", "ca@@", "t", "a@@", "."]), max_size=12))
+def test_tags_of_any_hypothesis_by_a_loop(entries):
+    """Words are runs of pieces up to one that ends a word, whatever tags are between them."""
+    transforms, vocabularies = transforms_of(TARGET)
+    ids = vocabularies["target"].ids(entries)
+    tagged, word, tag, tag_of_word = [], "", None, None
+    for entry in entries:
+        if entry in (N, NP):
+            tag = entry.removeprefix(" ")
+            continue
+        tag_of_word = tag if not word else tag_of_word
+        tag, word = None, word + entry.removesuffix("@@")
+        if not entry.endswith("@@"):
+            tagged.append((word, tag_of_word))
+            word = ""
+    tagged += [(word, tag_of_word)] if word else []
+    assert transforms.tagged_words(ids, vocabularies["target"], SEGMENTER) == tagged
+    assert transforms.words(ids, vocabularies["target"], SEGMENTER) == [word for word, _ in tagged]
+
+
+def test_tags_of_sources_are_stripped_but_are_no_tags_of_targets():
+    """A decoder can generate them if the vocabulary is joint."""
+    transforms, vocabularies = transforms_of(SOURCE)
+    ids = vocabularies["target"].ids([tag_entry("root|root"), "the", "ca@@", tag_entry("N"), "t"])
+    assert transforms.words(ids, vocabularies["target"], SEGMENTER) == ["the", "cat"]
+    assert transforms.tagged_words(ids, vocabularies["target"], SEGMENTER) == [("the", None), ("cat", None)]
+    assert not transforms.tags_targets
+
+
+def test_limits_of_length_double_if_targets_have_tags():
+    settings = DecodingSettings(max_length=70, max_length_ratio=1.5, max_length_extra=10)
+    for transforms, factor in (
+        (transforms_of(TARGET), 2),
+        (transforms_of(SOURCE), 1),
+        (transforms_of(SOURCE, TARGET), 2),
+    ):
+        doubled = transforms[0].search_settings(settings)
+        assert (doubled.max_length, doubled.max_length_ratio, doubled.max_length_extra) == (
+            70 * factor,
+            1.5 * factor,
+            10 * factor,
+        )
+    alone = transforms_of(TARGET)[0].search_settings(DecodingSettings(max_length=7, max_length_ratio=None))
+    assert (alone.max_length, alone.max_length_ratio) == (14, None)
+
+
+def test_targets_of_a_second_task_have_no_tags():
+    """They train their words alone."""
+    transforms, vocabularies = transforms_of(ParsingTaskSettings(), TARGET)
+    pairs = examples_of(side([[5], [6]]), side_of([[[7], [8, 9]], [[7]]], [[2, 3], [NO_LABEL]]))
+    parses = side([[10, 11, 12], []], [[0, 0, 1], []])
+    changed = transforms.for_training(pairs, LinearisedParses(available=np.array([True, False]), target=parses))
+    noun, article, start, second = vocabularies["target"].ids(map(tag_entry, ("N", "NP/N", "<TR>", "<PA>")))
+    assert changed.id.tolist() == [0, -1, 1]
+    assert lists_of(changed.target)[0] == [[noun, 7, article, 8, 9], [10, 11, 12], [7]]
+    assert lists_of(changed.source)[0] == [[start, 5, start], [second, 5, second], [start, 6, start]]
+    labels = changed.target.features["ccg"]
+    assert [row.tolist() for row in labels] == [[2, 3], [NO_LABEL] * 2, [NO_LABEL]]
+
+
+def test_repeated_words_have_a_tag_each():
+    """A word's number, not its subword, says where it begins, also at the beginning of the next sentence."""
+    transforms, vocabularies = transforms_of(TARGET)
+    target = side([[5, 5, 5], [5], [5, 5]], [[0, 1, 1], [0], [0, 0]], {"ccg": [[2, 3], [2], [4]]})
+    changed = transforms.for_training(examples_of(side([[]] * 3), target))
+    noun, article, phrase = vocabularies["target"].ids(map(tag_entry, CCG))
+    assert lists_of(changed.target)[0] == [[noun, 5, article, 5, 5], [noun, 5], [phrase, 5, 5]]
