@@ -1,6 +1,6 @@
 """Time beam search: sentences and output tokens per second.
 
-    python benchmarks/decode.py                              a random model (d128), 1,000 sentences
+    python benchmarks/decode.py [--systems A B...]           random models (d128), 1,000 sentences
     python benchmarks/decode.py --model FOLDER --input FILE  a trained model on raw text, with all preprocessing
 
 A random model does not end its sentences, so hypotheses are cut at 1.3 times the source length: the number of steps
@@ -8,12 +8,14 @@ after which the search of a model trained on Multi30k ends.
 """
 
 import argparse
+import statistics
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
 from random_models import random_model
+from step import LABELS
 
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
@@ -24,7 +26,6 @@ from nmtcore.inference.bundle import to_device
 from nmtcore.inference.translate import translate_examples
 
 VOCABULARY = 6000
-RANDOM = DecodingSettings(max_length_ratio=1.3, max_length_extra=0)
 
 
 def random_examples(sentences: int) -> Examples:
@@ -36,24 +37,39 @@ def random_examples(sentences: int) -> Examples:
     return Examples(id=np.arange(sentences), source=SideExamples(ids=ids, word_of_subword=words))
 
 
-SIZES = {
-    "transformer": TransformerSettings(width=128, feed_forward=512, heads=4, encoder_layers=3, decoder_layers=3),
-    "recurrent": RecurrentSettings(width=128),
-}
-
-
 def time_random(arguments: argparse.Namespace) -> None:
+    """Time random models of the same size in interleaved rounds, so that a busy machine slows all of them equally."""
     torch.manual_seed(1)
-    model = to_device(random_model(arguments.system, SIZES, vocabulary=VOCABULARY), arguments.device)
+    size = {"heads": arguments.heads, "feed_forward": arguments.feed_forward}
+    layers = {"encoder_layers": arguments.layers, "decoder_layers": arguments.layers}
+    sizes = {
+        "transformer": TransformerSettings(width=arguments.width, **size, **layers),
+        "recurrent": RecurrentSettings(width=arguments.width),
+    }
+    models = {
+        name: to_device(
+            random_model(name, sizes, vocabulary=arguments.vocabulary, labels=LABELS), arguments.device
+        ).eval()
+        for name in arguments.systems
+    }
     examples = random_examples(arguments.sentences)
     for beam in (1, arguments.beam):
         settings = DecodingSettings(
             beam=beam, batch_sentences=arguments.batch, max_length_ratio=1.3, max_length_extra=0
         )
-        translate_examples(model, examples.first(arguments.batch), settings)
-        start = time.perf_counter()
-        translations = translate_examples(model, examples, settings)
-        report(beam, time.perf_counter() - start, len(translations), sum(len(t[0].tokens) + 1 for t in translations))
+        seconds = {name: [] for name in models}
+        for repeat in range(arguments.rounds + 1):
+            for name, model in models.items():
+                start = time.process_time() if arguments.cpu else time.perf_counter()
+                translations = translate_examples(model, examples, settings)
+                elapsed = (time.process_time() if arguments.cpu else time.perf_counter()) - start
+                if repeat or not arguments.rounds:
+                    seconds[name].append(elapsed)
+        tokens = sum(len(t[0].tokens) + 1 for t in translations)
+        first = next(iter(seconds.values()))
+        for name, values in seconds.items():
+            ratio = statistics.median(value / base for value, base in zip(values, first, strict=True))
+            report(f"{name}, beam {beam}", statistics.median(values), len(translations), tokens, ratio)
 
 
 def time_bundle(arguments: argparse.Namespace) -> None:
@@ -66,13 +82,16 @@ def time_bundle(arguments: argparse.Namespace) -> None:
         list(bundle.translate(lines[: arguments.batch], settings))
         start = time.perf_counter()
         translations = list(bundle.translate(lines, settings))
-        report(beam, time.perf_counter() - start, len(lines), sum(len(line.split()) for line in translations))
+        tokens = sum(len(line.split()) for line in translations)
+        report(f"beam {beam}", time.perf_counter() - start, len(lines), tokens)
 
 
-def report(beam: int, seconds: float, sentences: int, tokens: int) -> None:
+def report(name: str, seconds: float, sentences: int, tokens: int, ratio: float = 1.0) -> None:
+    """Print a line; `ratio` is that of the times of this model and the first one."""
     print(
-        f"beam {beam}: {sentences} sentences in {seconds:.2f} s: "
-        f"{sentences / seconds:,.0f} sentences/s, {tokens / seconds:,.0f} tokens/s"
+        f"{name}: {sentences} sentences in {seconds:.2f} s: {sentences / seconds:,.0f} sentences/s, "
+        f"{tokens / seconds:,.0f} tokens/s, {ratio:.3f} of the first system's time",
+        flush=True,
     )
 
 
@@ -80,7 +99,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path)
     parser.add_argument("--input", type=Path)
-    parser.add_argument("--system", default="transformer_base", help="system of the random model [%(default)s]")
+    parser.add_argument(
+        "--systems", nargs="+", default=["transformer_base"], help="systems of the random models [transformer_base]"
+    )
+    for name, default in [("width", 128), ("layers", 3), ("heads", 4), ("feed-forward", 512), ("vocabulary", 6000)]:
+        parser.add_argument(f"--{name}", type=int, default=default, help="of random models [%(default)s]")
+    parser.add_argument("--rounds", type=int, default=3, help="of random models, after a warm-up [%(default)s]")
+    parser.add_argument("--cpu", action="store_true", help="report the CPU time of random models, not the wall time")
     parser.add_argument("--beam", type=int, default=4)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--sentences", type=int, default=1000)

@@ -57,9 +57,13 @@ PUBLISHED = {
 REFERENCE, BASE = "torch.nn.Transformer", "transformer_base"
 TREE_METHODS = ("pair_labels", "weights")
 """Methods of components that compute labels or weights from trees, once per pass."""
-LABELS = {
-    "source": {name: [f"{name}{i}" for i in range(n)] for name, n in {"deprel": 42, "upos": 19, "xpos": 60}.items()}
+TAGS = 509
+"""Entries of every vocabulary of target tags, with the two for none and unknown (aycock2021: 507 CCG supertags)."""
+_SIZES = {
+    "source": {"deprel": 42, "upos": 19, "xpos": 60},
+    "target": dict.fromkeys(("ccg", "random", "dg_a", "dg_b"), TAGS),
 }
+LABELS = {side: {name: [f"{name}{i}" for i in range(n)] for name, n in sizes.items()} for side, sizes in _SIZES.items()}
 
 
 class Reference(nn.Module):
@@ -104,7 +108,7 @@ class Reference(nn.Module):
 
 
 def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Examples:
-    """Draw sentence pairs of about `length` subwords, with random trees."""
+    """Draw sentence pairs of about `length` subwords, with random trees of the sources and tags of the targets."""
     random = np.random.default_rng(seed)
     lengths = np.clip(random.lognormal(math.log(length), 0.35, pairs), 3, 4 * length).astype(int)
     target_lengths = np.clip(lengths + random.integers(-2, 4, pairs), 3, None)
@@ -117,7 +121,14 @@ def examples(pairs: int, vocabulary: int, seed: int, *, length: float) -> Exampl
         )
 
     source = side(lengths, trees(lengths, random))
-    return Examples(id=np.arange(pairs), source=source, target=side(target_lengths, {}))
+    return Examples(id=np.arange(pairs), source=source, target=side(target_lengths, tags(target_lengths)))
+
+
+def tags(lengths: np.ndarray) -> dict[str, Ragged]:
+    """Draw tags of every sort for the words of every sentence; the sentences themselves stay the same."""
+    random = np.random.default_rng(2)
+    values = {name: random.integers(2, TAGS, lengths.sum()).astype(np.int32) for name in LABELS["target"]}
+    return {name: Ragged.from_lengths(ids, lengths) for name, ids in values.items()}
 
 
 def trees(lengths: np.ndarray, random: np.random.Generator) -> dict[str, Ragged]:
