@@ -22,18 +22,20 @@ def count_gates(gates: Path) -> dict[str, Any]:
     sentences = tagged = end_lowest = 0
     for row in read_rows(gates, columns=["words", "upos", "norms"]):
         sentences += 1
-        *norms_of_pieces, end_norm = row["norms"]
+        # Tags that the system generates among the words do not count.
+        subwords = [i for i, word in enumerate(row["words"]) if word != NO_WORD]
+        norms_of_pieces, end_norm = [row["norms"][i] for i in subwords], row["norms"][-1]
         norms += norms_of_pieces
         end_norms.append(end_norm)
         end_lowest += end_norm <= min(row["norms"])
         if row["upos"] is None or not norms_of_pieces:
             continue
         tagged += 1
-        tags = row["upos"][:-1]
+        tags, words_of_pieces = ([row[column][i] for i in subwords] for column in ("upos", "words"))
         highest[tags[norms_of_pieces.index(max(norms_of_pieces))]] += 1
         pieces.update(tags)
-        previous = [NO_WORD, *row["words"]]
-        words.update(tag for tag, word, before in zip(tags, row["words"], previous, strict=False) if word != before)
+        previous = [NO_WORD, *words_of_pieces]
+        words.update(tag for tag, word, before in zip(tags, words_of_pieces, previous, strict=False) if word != before)
         for tag, norm in zip(tags, norms_of_pieces, strict=True):
             norms_of_tag[tag].append(norm)
     return {
