@@ -1,0 +1,151 @@
+"""Gold trees of the demo corpus: scores of induced trees, the tables of heads and productions, from both languages."""
+
+from collections import Counter
+
+import pytest
+from workflow.calling import make_workplace
+
+from nmtcore.evaluation.attachment import is_punctuation
+from nmtcore.files import read_json
+from nmtcore.parquet import read_rows
+
+pytestmark = pytest.mark.slow
+
+COUNTS = {"train": 200, "dev": 10, "test": 20, "gold": 30}
+SYSTEMS = ["depparse_l1", "sa_nmt_shared"]
+SETTINGS = ['datasets=["banked"]', "scale=smoke"]
+BOTH = 'systems=["depparse_l1", "sa_nmt_shared"]'
+TABLES = ("results/tables/heads.md", "results/tables/productions.md")
+RUNS = "results/smoke/banked"
+
+
+@pytest.fixture(scope="module")
+def tabulated(root, tmp_path_factory):
+    """A working directory with both tables of two systems."""
+    workplace = make_workplace(tmp_path_factory.mktemp("grammars"), root / "Snakefile")
+    corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
+    workplace.write("datasets/banked", {"extends": "demo_en2de", "corpora": corpora})
+    finished = workplace.run(*TABLES, settings=[*SETTINGS, BOTH])
+    assert {"score_heads", "head_table", "parse_gold", "production_table"} <= finished.rules
+    assert not finished.rules & {"score_gold", "translate_tests"}
+    assert "Nothing to be done" in workplace.run(*TABLES, settings=[*SETTINGS, BOTH]).output
+    assert workplace.partial_files() == []
+    return workplace
+
+
+def gold_trees(workplace):
+    return list(read_rows(workplace.folder / "results/banked/annotation/existing/gold_demo.source.parquet"))
+
+
+def lines_of(workplace, table):
+    return (workplace.folder / table).read_text(encoding="utf-8").splitlines()
+
+
+def directed(trees, head_of):
+    """The percentage of words with the head `head_of(i, n)`, without punctuation and roots, and their number."""
+    right = words = 0
+    for tree in trees:
+        marks = is_punctuation(tree["upos"], tree["upos"])
+        for i, (head, mark) in enumerate(zip(tree["head"], marks, strict=True), start=1):
+            if head != 0 and not mark:
+                words += 1
+                right += head == head_of(i, len(tree["head"]))
+    return pytest.approx(100 * right / words), words
+
+
+def test_the_table_of_heads_has_every_head_of_the_transformer(tabulated):
+    (entry,) = read_json(tabulated.folder / "results/tables/heads.json")
+    assert (entry["dataset"], entry["treebank"], entry["system"]) == ("banked", "gold_demo", "depparse_l1")
+    assert (entry["scale"], entry["seeds"]) == ("smoke", [1])
+    model = read_json(tabulated.folder / RUNS / "depparse_l1/seed1/model/run.json")["model"]
+    assert len(entry["heads"]) == model["encoder_layers"] * model["heads"]
+    assert entry["components"] == {f"1.{model['heads'] - 1}": "depparse"}
+    trees = gold_trees(tabulated)
+    assert len(trees) == COUNTS["gold"]
+    baselines = entry["baselines"]
+    for name, head_of in (("left", lambda i, n: (i + 1) % (n + 1)), ("right", lambda i, n: i - 1)):
+        assert (baselines[name]["directed"], baselines[name]["scored_words"]) == directed(trees, head_of)
+    directed_of_heads = [scores["directed"] for scores in entry["heads"].values()]
+    assert directed_of_heads == sorted(directed_of_heads, reverse=True)
+
+    lines = lines_of(tabulated, TABLES[0])
+    shown = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| banked |")]
+    assert [row[2] for row in shown] == ["left", "right", "random", *["depparse_l1"] * 3]
+    for row, (name, scores) in zip(shown[3:], entry["heads"].items(), strict=False):
+        assert f"{row[5]}.{row[6]}" == name
+        assert row[3] == entry["components"].get(name, "")
+        assert (row[7], row[-1]) == (f"{scores['directed']:.2f}", str(scores["scored_words"]))
+
+
+def shares(trees):
+    """The percentage of each tag among the dependents of each head tag, from (heads, tags)."""
+    pairs = Counter(
+        (tags[head - 1], tag)
+        for heads, tags in trees
+        for head, tag in zip(heads, tags, strict=True)
+        if head != 0 and tag != "PUNCT"
+    )
+    totals = Counter()
+    for (head, _), count in pairs.items():
+        totals[head] += count
+    return {
+        head: {tag: pytest.approx(100 * n / total) for (other, tag), n in pairs.items() if other == head}
+        for head, total in totals.items()
+    }
+
+
+def test_the_table_of_productions_has_gold_trees_chains_and_predicted_trees(tabulated):
+    entries = read_json(tabulated.folder / "results/tables/productions.json")
+    names = ["gold", "left", *SYSTEMS]
+    assert [(entry["trees"], entry["seeds"]) for entry in entries] == list(zip(names, [[], [], [1], [1]], strict=True))
+    gold = gold_trees(tabulated)
+    tags = [tree["upos"] for tree in gold]
+    trees = {
+        "gold": [tree["head"] for tree in gold],
+        "left": [[(i + 1) % (len(row) + 1) for i in range(1, len(row) + 1)] for row in tags],
+    }
+    for system in SYSTEMS:
+        parses = list(read_rows(tabulated.folder / RUNS / system / "seed1/gold/gold_demo.parquet"))
+        assert [row["id"] for row in parses] == [tree["id"] for tree in gold]
+        trees[system] = [row["one_root"] for row in parses]
+    lines = lines_of(tabulated, TABLES[1])
+    assert lines[0].startswith("| data set | treebank | trees | VERB → NOUN |")
+    for entry in entries:
+        expected = shares(zip(trees[entry["trees"]], tags, strict=True))
+        assert entry["shares"] == expected
+        (line,) = (line for line in lines if line.startswith(f"| banked | gold_demo | {entry['trees']} |"))
+        shown = f"{entry['shares']['VERB'].get('NOUN', 0.0):.1f}" if "VERB" in entry["shares"] else ""
+        assert line.split("|")[4].strip() == shown
+
+
+def test_trees_of_the_demo_are_scored_against_its_gold_treebank(tabulated):
+    run = f"{RUNS}/sa_nmt_shared/seed1"
+    finished = tabulated.run(f"{RUNS}/sa_nmt_shared.gold.uas", f"{RUNS}/depparse_l1.gold.uas", settings=SETTINGS)
+    assert not finished.rules & {"train_model", "parse_gold"}
+    gold = read_json(tabulated.folder / run / "gold.json")["gold.uas"]["gold_demo"]
+    trees = gold_trees(tabulated)
+    assert list(gold) == ["spanning_tree", "untrained", "left", "right", "random"]
+    assert gold["left"]["directed"], gold["left"]["scored_words"] == directed(trees, lambda i, n: (i + 1) % (n + 1))
+    words = sum(len(tree["head"]) for tree in trees)
+    supervised = read_json(tabulated.folder / RUNS / "depparse_l1/seed1/gold.json")["gold.uas"]["gold_demo"]
+    assert (supervised["argmax"]["sentences"], supervised["argmax"]["words"]) == (COUNTS["gold"], words)
+
+
+def test_german_sentences_have_gold_trees_too(tabulated):
+    """From German to English, the treebank of the demo is German."""
+    corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
+    tabulated.write("datasets/banked_german", {"extends": "demo_de2en", "corpora": corpora})
+    trees = "results/banked_german/annotation/existing/gold_demo.source.parquet"
+    tabulated.run(trees)
+    english = read_rows(tabulated.folder / "results/banked/corpus/gold_demo.parquet")
+    german = read_rows(tabulated.folder / "results/banked_german/corpus/gold_demo.parquet")
+    for row, swapped, tree in zip(english, german, read_rows(tabulated.folder / trees), strict=True):
+        assert (row["source_words"], row["target_words"]) == (swapped["target_words"], swapped["source_words"])
+        assert len(tree["head"]) == len(tree["upos"]) == len(swapped["source_words"])
+
+
+def test_tables_of_other_systems_are_refused(tabulated):
+    refused = tabulated.call("-n", "results/tables/mine/heads.md", settings=[*SETTINGS, 'systems=["nmt"]'])
+    assert "Error: A table of heads needs `datasets` with a gold treebank of the source side" in refused.output
+    refused = tabulated.call("-n", f"{RUNS}/nmt/seed1/heads/gold_demo.json")
+    assert "nmt is recurrent: its encoder has no attention heads." in refused.output
