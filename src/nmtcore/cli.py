@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,12 +89,27 @@ def _add_translate(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--n-best", type=_positive, metavar="N", help="write N lines per sentence: number ||| translation ||| score"
     )
+    command.add_argument(
+        "--tags",
+        type=Path,
+        metavar="FILE",
+        help="also write the predicted tags of the best translations' words, with their probabilities, as Parquet",
+    )
 
 
 def _run_translate(chosen: argparse.Namespace) -> None:
+    from nmtcore.files import check_output_path
     from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
 
+    if chosen.tags is not None:
+        check_output_path(chosen.tags)
     bundle = load_bundle(chosen.model, _device(chosen.device))
+    translate = bundle.translate_n_best
+    if chosen.tags is not None:
+        from nmtcore.inference.tags import check_predicts_tags, translate_with_tags
+
+        check_predicts_tags(bundle)
+        translate = partial(translate_with_tags, chosen.tags, bundle)
     settings = bundle.decoding_settings(
         beam=chosen.beam,
         length_penalty=chosen.length_penalty,
@@ -101,7 +117,7 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         max_length=chosen.max_length,
         batch_sentences=chosen.batch,
     )
-    translations = bundle.translate_n_best(
+    translations = translate(
         sys.stdin.buffer,
         settings,
         n_best=chosen.n_best or 1,

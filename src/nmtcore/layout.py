@@ -94,6 +94,8 @@ FILES = {
     "example_json": "{results}/tables/{table}examples.json",
     "curve_figure": "{results}/figures/{table}curves.svg",
     "curve_json": "{results}/figures/{table}curves.json",
+    "tag_table": "{results}/tables/{table}tags.md",
+    "tag_json": "{results}/tables/{table}tags.json",
     "demo_table": "{results}/tables/demo.md",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
@@ -110,6 +112,7 @@ INSIDE = {
     "greedy_translations": "{split}.greedy.txt",
     "references": "{split}.references.txt",
     "parses": "{split}.parquet",
+    "predicted_tags": "{split}.tags.parquet",
     "untrained_parses": "{split}.untrained.parquet",
 }
 """Names of the files in a folder that one job writes as a whole."""
@@ -148,6 +151,7 @@ JOBS = {
     "construction_figure": "{results}/{records}/figures/{table}constructions",
     "example_table": "{results}/{records}/tables/{table}examples",
     "curve_figure": "{results}/{records}/figures/{table}curves",
+    "tag_table": "{results}/{records}/tables/{table}tags",
     "demo": "{results}/{records}/demo",
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""

@@ -12,6 +12,7 @@ from pair_files import write_corpus
 
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DiagonalParseSettings
+from nmtcore.config.components.target_tags import TagAttentionSettings
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.recurrent import RecurrentSettings
@@ -22,7 +23,7 @@ from nmtcore.evaluation.bleu import score_text
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training
 from nmtcore.experiment.inference import translate_tests
-from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.features.schema import TOKENS_SCHEMA, syntax_schema
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.files import read_json, read_lines
 from nmtcore.inference.bundle import load_bundle
@@ -90,6 +91,23 @@ def test_dev_is_translated_greedily_too_as_in_validation(tmp_path: Path, monkeyp
     bundle = load_bundle(tmp_path / "model")
     validate = training._validator(run, bundle.vocabularies, bundle.transforms, job)
     assert validate(bundle.model) == {"bleu": bleu["dev.greedy"]["bleu"]}
+
+
+def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_path: Path):
+    settings = {"features": {"target": {"ccg_tags": "easyccg"}}, "tests": ("test", "dev")}
+    folders = {weight: tmp_path / f"weight{weight}" for weight in (1.0, 0.0)}
+    for weight, folder in folders.items():
+        tags = [{"id": i, "ccg": [2] * len(words)} for i, words in enumerate(SENTENCES[:3])]
+        for split in settings["tests"]:
+            write_rows(folder / f"features/{split}.target.easyccg.parquet", syntax_schema(["ccg_tags"]), tags)
+        translate(folder, run_settings(TagAttentionSettings(width=8, weight=weight), **settings))
+    for split in settings["tests"]:
+        rows = list(read_rows(folders[1.0] / f"hypotheses/{split}.tags.parquet"))
+        assert [row["id"] for row in rows] == [0, 1, 2]
+        texts = read_lines(folders[1.0] / f"hypotheses/{split}.txt")
+        assert [" ".join(row["words"]) for row in rows] == texts
+        assert all(len(row["words"]) == len(row["tags"]) for row in rows)
+    assert not list((folders[0.0] / "hypotheses").glob("*.tags.parquet")), "these tags mean nothing"
 
 
 def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):

@@ -16,6 +16,7 @@ from inference.tiny import write_bundle
 
 from nmtcore.cli import main
 from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.components.target_tags import TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -226,3 +227,29 @@ def test_a_model_without_gates_is_an_error(model, texts, capsys):
         "nmtcore gates: The system tiny has no gate in the decoder. Use a model of another system, for example "
         "sa_nmt_shared.\n"
     )
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory):
+    run = run_settings(TagAttentionSettings(width=8), features={"target": {"ccg_tags": "easyccg"}})
+    return write_bundle(tmp_path_factory.mktemp("tagger") / "model", run)
+
+
+def test_tags_are_written_next_to_the_same_translations(tagger, tmp_path):
+    path = tmp_path / "tags.parquet"
+    text = b"the cat\n\ndog\n"
+    output, _ = nmtcore("translate", tagger, "--n-best", 2, "--tags", path, text=text)
+    assert output == nmtcore("translate", tagger, "--n-best", 2, text=text)[0]
+    table = pyarrow.parquet.read_table(path)
+    assert table.column_names == ["id", "words", "tags", "probabilities"]
+    assert table["id"].to_pylist() == [0, 1, 2]
+    assert table["words"][1].as_py() == []
+
+
+def test_a_model_without_tags_is_refused_before_anything_is_read(model, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SystemExit) as exit:
+        main(["translate", str(model), "--tags", str(tmp_path / "tags.parquet")])
+    assert exit.value.code == 2
+    assert "The system tiny predicts no tags: use a model of another system" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 """Tiny models with random weights, as bundles or in memory."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +30,13 @@ def write_segmentation(folder: Path) -> Path:
     return folder
 
 
-def write_bundle(folder: Path, run: RunSettings | None = None, *, seed: int = 1) -> Path:
+def write_bundle(
+    folder: Path, run: RunSettings | None = None, *, seed: int = 1, label_names: Sequence[str] = ("a",)
+) -> Path:
     run = run or run_settings()
     segmentation = write_segmentation(folder.parent / "segmentation")
     labels = {
-        side: {column: [*LABEL_SPECIALS, "a"] for column in columns}
+        side: {column: [*LABEL_SPECIALS, *label_names] for column in columns}
         for side, features in run.features.items()
         if (columns := labels_of(features))
     }

@@ -13,6 +13,8 @@ from nmtcore.planning.configured import (
     configured_models,
     configured_runs,
     configured_scores,
+    configured_tag_columns,
+    configured_tag_files,
 )
 from nmtcore.planning.configured_data import (
     configured_annotation,
@@ -66,6 +68,24 @@ def test_a_table_of_gates_has_the_main_test_of_systems_with_gates(make_project):
     assert {run.system for run in without} == {"nmt", "sa_nmt_1set"}
     with pytest.raises(UserError, match="A table of gates needs `datasets`, and `systems` that have a gate"):
         configured_gates(project, runs=without)
+
+
+def test_a_table_of_tags_has_the_first_seed_of_systems_that_predict_tags(make_project):
+    systems = ["transformer_base", "tag_attention_random", "tag_attention_without_loss", "multitask"]
+    project = make_project({"systems": systems, "datasets": ["demo_de2en"], "seeds": [3, 1]})
+    runs, _ = configured_runs(project)
+    names = ["tag_attention_random", "multitask"]
+    expected = {
+        "hypotheses": [f"results/smoke/demo_de2en/{system}/seed3/hypotheses" for system in names],
+        "pairs": ["results/demo_de2en/corpus/test.parquet"] * 2,
+        "syntax": ["results/demo_de2en/features/bpe_joint_2000/test.target.existing.parquet"] * 2,
+        "labels": ["results/demo_de2en/annotation/existing/target.labels.json"] * 2,
+    }
+    for file_type, paths in expected.items():
+        assert configured_tag_files(project, runs=runs, file_type=file_type) == paths
+    assert configured_tag_columns(runs=runs) == ["random", "ccg"]
+    with pytest.raises(UserError, match="A table of tags needs `datasets`, and `systems` that predict tags"):
+        configured_tag_columns(runs=[run for run in runs if run.system not in names])
 
 
 def test_a_table_of_heads_has_the_treebanks_of_transformers(make_project):

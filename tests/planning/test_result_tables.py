@@ -58,7 +58,7 @@ def test_a_table_of_other_runs_is_not_replaced(check, changes):
     assert "results/tables/mine/systems.md holds" in refusal(check, "mine/systems.md", **changes)
 
 
-@pytest.mark.parametrize("table", ["gates", "heads", "constructions"])
+@pytest.mark.parametrize("table", ["gates", "heads", "constructions", "tags"])
 def test_a_table_of_runs_of_other_systems_is_not_replaced(check, table):
     write_json(f"results/tables/{table}.json", rows("transformer_base"))
     check(f"{table}.md")

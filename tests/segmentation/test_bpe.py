@@ -10,7 +10,7 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from nmtcore.errors import LineError
-from nmtcore.segmentation.bpe import Codes, join_pieces
+from nmtcore.segmentation.bpe import Codes, first_pieces_of_words, join_pieces
 from nmtcore.segmentation.learn import learn_codes
 
 LETTERS = st.sampled_from("abcä@") | st.sampled_from("漢\u00a0\u2028\u200b<>/w\\.|")
@@ -74,6 +74,16 @@ def test_multi30k_matches_subword_nmt(source, target, merges, shared, tmp_path):
 def test_a_truncated_translation_is_joined():
     assert join_pieces(["a@@", "b", "c@@"]) == ["ab", "c"]
     assert join_pieces([]) == []
+
+
+@given(st.lists(st.sampled_from(["a", "b@@", "@@", "c"]), max_size=9))
+def test_the_first_pieces_of_words_are_where_words_begin(pieces):
+    """Joining what comes before a first piece gives the words before, joining the rest the words from there on."""
+    words, first_pieces = join_pieces(pieces), first_pieces_of_words(pieces)
+    assert len(first_pieces) - len(words) == bool(first_pieces and not join_pieces(pieces[first_pieces[-1] :]))
+    for number, first in enumerate(first_pieces[: len(words)]):
+        assert join_pieces(pieces[:first]) == words[:number]
+        assert join_pieces(pieces[first:]) == words[number:]
 
 
 def test_invalid_codes_are_an_error(tmp_path):

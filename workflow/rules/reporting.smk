@@ -1,6 +1,6 @@
 # Tables and figures of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and
 # systems, gates by tag, attention heads as parsers, productions; differences from a baseline by construction, examples,
-# validation curves.
+# validation curves, predicted tags.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.analysis import (
     analysed_tests,
@@ -16,6 +16,8 @@ from nmtcore.planning.configured import (
     configured_heads,
     configured_histories,
     configured_scores,
+    configured_tag_columns,
+    configured_tag_files,
     left_out_systems,
 )
 from nmtcore.planning.configured_data import (
@@ -41,6 +43,7 @@ localrules:
     construction_figure,
     example_table,
     curve_figure,
+    tag_table,
 
 
 rule data_table:
@@ -263,3 +266,26 @@ rule curve_figure:
         beams=planned(validation_beams),
     script:
         "../scripts/curve_figure.py"
+
+
+rule tag_table:
+    input:
+        hypotheses=planned(configured_tag_files, file_type="hypotheses"),
+        pairs=planned(configured_tag_files, file_type="pairs"),
+        features=planned(configured_tag_files, file_type="syntax"),
+        labels=planned(configured_tag_files, file_type="labels"),
+    output:
+        table=LAYOUT.pattern("tag_table"),
+        json=LAYOUT.pattern("tag_json"),
+    log:
+        LAYOUT.log("tag_table"),
+    benchmark:
+        LAYOUT.benchmark("tag_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        scale=SETTINGS.scale,
+        columns=planned(configured_tag_columns),
+    script:
+        "../scripts/tag_table.py"

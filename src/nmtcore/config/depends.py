@@ -62,7 +62,8 @@ def inference_settings(run: RunSettings) -> dict[str, Any]:
     decoding = {key: value for key, value in values["decoding"].items() if key != "batch_sentences"}
     evaluation = {key: values["evaluation"][key] for key in ("text", "greedy_dev")}
     sentences = {"dev": run.sentences.dev, "test": run.sentences.test}
-    return {"decoding": decoding, "evaluation": evaluation, "tests": values["tests"], "sentences": sentences}
+    tags = {} if run.predicted_tags is None else {"predicted_tags": run.predicted_tags}
+    return {"decoding": decoding, "evaluation": evaluation, "tests": values["tests"], "sentences": sentences, **tags}
 
 
 def scoring_settings(run: RunSettings) -> dict[str, Any]:

@@ -198,6 +198,12 @@ class RunSettings:
         return any(settings.gates_output for settings in self.components.values())
 
     @property
+    def predicted_tags(self) -> str | None:
+        """The feature whose labels the system predicts for the words of its translations; None if it predicts none."""
+        settings = (*self.components.values(), *self.transforms.values())
+        return next((own.predicted_tags for own in settings if own.predicted_tags is not None), None)
+
+    @property
     def parsed_tests(self) -> tuple[str, ...]:
         """The tests whose parses are scored: all, or none if there is nothing to compare them with."""
         return self.tests if self.tree_annotator or self.tree_comparison == "chain" else ()

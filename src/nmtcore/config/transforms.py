@@ -32,6 +32,11 @@ class TransformSettings:
     A property if they depend on the settings.
     """
 
+    @property
+    def predicted_tags(self) -> str | None:
+        """The feature whose labels the model generates among the target's words; None if it generates none."""
+        return None
+
 
 @settings_class
 class ParsingTaskSettings(TransformSettings):
@@ -71,6 +76,11 @@ class InterleaveSettings(TransformSettings):
     def without_syntax(self) -> Mapping[str, str]:
         """The side that gets tags."""
         return {self.side: f"it puts tags among the subwords of the {self.side}, where components expect only words"}
+
+    @property
+    def predicted_tags(self) -> str | None:
+        """The tags, if the targets get them."""
+        return self.tags if self.side == "target" else None
 
 
 TRANSFORMS = Registry[TransformSettings](

@@ -27,6 +27,8 @@ class OutputFiles:
     """Text or tokens like the translations, with the original capitals."""
     parses: Path
     """`PARSE_SCHEMA`; exists only if the system parses."""
+    predicted_tags: Path
+    """`PREDICTED_TAGS_SCHEMA`; exists only if the system predicts tags of the target's words."""
     untrained_parses: Path
     """The same by the untrained model; exists only in the folder `gold` of systems whose trees are induced."""
 
@@ -38,6 +40,7 @@ def output_files(folder: Path, split: str) -> OutputFiles:
         greedy_translations=folder / file_name("greedy_translations", split=split),
         references=folder / file_name("references", split=split),
         parses=folder / file_name("parses", split=split),
+        predicted_tags=folder / file_name("predicted_tags", split=split),
         untrained_parses=folder / file_name("untrained_parses", split=split),
     )
 

@@ -19,6 +19,8 @@ from nmtcore.inference.bundle import Bundle, check_same_labels, load_bundle, to_
 from nmtcore.inference.parse import parse_examples
 from nmtcore.inference.parse_files import write_parses
 from nmtcore.inference.sentence_batches import device_of
+from nmtcore.inference.tag_files import write_predicted_tags
+from nmtcore.inference.tags import predict_tags, predicts_tags
 from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.build import build_model
@@ -39,7 +41,7 @@ def translate_tests(
     threads: int,
     labels: LabelFiles | None = None,
 ) -> None:
-    """Translate every test split of a run, and parse it if the system parses, in one process.
+    """Translate every test split of a run; parse it if the system parses, and tag the translations if it predicts tags.
 
     Write the `output_files` of the folder `hypotheses`, with references from the corpus files `corpora`, by split. If
     `evaluation.greedy_dev` asks for it, dev is translated by greedy search too, as in validation.
@@ -58,6 +60,9 @@ def translate_tests(
         write_lines(files.references, output.references(corpora[split], len(examples)))
         if parses is not None:
             write_parses(files.parses, examples.id, parses)
+        if predicts_tags(bundle):
+            tagged = predict_tags(bundle, examples, [nbest[0].tokens for nbest in translations])
+            write_predicted_tags(files.predicted_tags, examples.id, tagged)
         if split == "dev" and run.evaluation.greedy_dev:
             greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
             greedy = translate_examples(bundle.model, examples, greedy_settings)

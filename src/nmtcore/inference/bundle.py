@@ -13,12 +13,13 @@ import hashlib
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -31,8 +32,9 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
-from nmtcore.features.transforms.chain import TaggedWord, Transforms, missing_tags, run_vocabularies
+from nmtcore.features.transforms.chain import LocatedWord, Transforms, missing_tags, run_vocabularies
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import TextReader, clean_lines, grouped
@@ -45,6 +47,8 @@ from nmtcore.model.device import prepare_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.checkpoints import named_weights
+
+T = TypeVar("T")
 
 FORMAT = 3
 """The version of the bundle format."""
@@ -59,6 +63,30 @@ class ScoredText(NamedTuple):
 
     text: str
     score: float
+
+
+class TranslatedLines(NamedTuple):
+    """Consecutive lines of a text, as examples with their translations.
+
+    A line without words has no example; a very long line has one for each of its parts.
+    """
+
+    first: int
+    """The number of the first line, from 0."""
+    count: int
+    """The number of lines."""
+    examples: Examples
+    line_of_example: list[int]
+    """The line of each example, from 0 in these lines."""
+    translations: list[list[Hypothesis]]
+    """The best hypotheses of each example, best first."""
+
+    def by_line(self, values: Sequence[T]) -> list[list[T]]:
+        """Group values, one per example, by line."""
+        grouped_values: list[list[T]] = [[] for _ in range(self.count)]
+        for line, value in zip(self.line_of_example, values, strict=True):
+            grouped_values[line].append(value)
+        return grouped_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,9 +129,9 @@ class Bundle:
         """Join the subwords of a hypothesis into words."""
         return self.transforms.words(tokens, self.target_vocabulary, self.target_segmenter)
 
-    def tagged_words(self, tokens: Sequence[int]) -> list[TaggedWord]:
-        """Return the words of a hypothesis of an interleaved model, each with the tag before it."""
-        return self.transforms.tagged_words(tokens, self.target_vocabulary, self.target_segmenter)
+    def locate_words(self, tokens: Sequence[int]) -> list[LocatedWord]:
+        """Return the words of a hypothesis, each with its position and that of the tag before it."""
+        return self.transforms.locate_words(tokens, self.target_vocabulary, self.target_segmenter)
 
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of a hypothesis, detokenised according to the data set's settings of words."""
@@ -136,34 +164,47 @@ class Bundle:
         where: str = "standard input",
         model_folders: Sequence[Path] = (),
     ) -> Iterator[list[ScoredText]]:
-        """Yield the best translations of each line, best first; lines are read `chunk` at a time.
+        """Yield the best translations of each line, best first; see `translate_lines` and `texts`."""
+        for translated in self.translate_lines(
+            lines, settings, n_best=n_best, chunk=chunk, where=where, model_folders=model_folders
+        ):
+            yield from self.texts(translated)
 
-        A line without words yields one empty text. A line of more than `raw.MAX_SUBWORDS` subwords is translated in
-        parts (its score is their sum), and standard error says so. Raises `LineError` for a line that is not UTF-8 or
-        contains a NUL, after the translations of all chunks before it, and `UserError` for a text in UTF-16 or UTF-32.
+    def translate_lines(
+        self,
+        lines: Iterable[str | bytes],
+        settings: DecodingSettings | None = None,
+        *,
+        n_best: int = 1,
+        chunk: int = LINES_PER_CHUNK,
+        where: str = "standard input",
+        model_folders: Sequence[Path] = (),
+    ) -> Iterator[TranslatedLines]:
+        """Translate raw text, `chunk` lines at a time.
+
+        A line of more than `raw.MAX_SUBWORDS` subwords is translated in parts, and standard error says so. Raises
+        `LineError` for a line that is not UTF-8 or contains a NUL, after the translations of all chunks before it, and
+        `UserError` for a text in UTF-16 or UTF-32.
         """
         settings = self.search_settings(settings)
         with self.reader(model_folders) as reader:
-            first = 1
+            first = 0
             for texts in grouped(clean_lines(lines, where=where), chunk):
-                yield from self._translate_chunk(reader, texts, settings, n_best=n_best, first=first, where=where)
+                examples, line_of_part = reader.examples(texts)
+                for line, parts in Counter(line_of_part).items():
+                    if parts > 1:
+                        number = first + line + 1
+                        print(f"{where}, line {number}: very long, translated in {parts} parts.", file=sys.stderr)
+                translations = translate_examples(self.model, examples, settings, n_best=n_best)
+                yield TranslatedLines(first, len(texts), examples, line_of_part, translations)
                 first += len(texts)
 
-    def _translate_chunk(
-        self, reader: TextReader, texts: list[str], settings: DecodingSettings, *, n_best: int, first: int, where: str
-    ) -> Iterator[list[ScoredText]]:
-        examples, line_of_part = reader.examples(texts)
-        parts_of_line: list[list[list[Hypothesis]]] = [[] for _ in texts]
-        for line, hypotheses in zip(
-            line_of_part, translate_examples(self.model, examples, settings, n_best=n_best), strict=True
-        ):
-            parts_of_line[line].append(hypotheses)
-        for line, parts in enumerate(parts_of_line):
-            if len(parts) > 1:
-                print(f"{where}, line {first + line}: very long, translated in {len(parts)} parts.", file=sys.stderr)
-            yield self._texts(parts) if parts else [ScoredText("", 0.0)]
+    def texts(self, translated: TranslatedLines) -> Iterator[list[ScoredText]]:
+        """Yield the texts of the hypotheses of each line, best first; a line without words yields one empty text."""
+        for parts in translated.by_line(translated.translations):
+            yield self._join_parts(parts) if parts else [ScoredText("", 0.0)]
 
-    def _texts(self, parts: list[list[Hypothesis]]) -> list[ScoredText]:
+    def _join_parts(self, parts: list[list[Hypothesis]]) -> list[ScoredText]:
         """Join the i-th best hypotheses of a line's parts, for each i; the score is their sum."""
         join = WordTokenizer(self.run.text_words("target"), self.run.target).join
         return [

@@ -92,9 +92,12 @@ class TranslationModel(nn.Module, ABC):
 
     def logits(self, states: Tensor, context: Context) -> Tensor:
         """Score the vocabulary by the decoder's states, which components may change: (..., D) to (..., V)."""
+        return F.linear(self._changed_states(states, context), self.target_embedding.weight, self.output_bias)
+
+    def _changed_states(self, states: Tensor, context: Context) -> Tensor:
         for change in self._change_output:
             states = change(states, context)
-        return F.linear(states, self.target_embedding.weight, self.output_bias)
+        return states
 
     def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
         """Compute the losses that the batch requests; skip translation if the batch has no targets.
@@ -104,7 +107,7 @@ class TranslationModel(nn.Module, ABC):
         encoded = self.encode(batch)
         parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
         if batch.target_input_BT is not None and batch.includes(TRANSLATION):
-            logits_NV = self._forced_logits(batch, encoded)
+            logits_NV = self.logits(self.forced_states(batch, encoded), encoded.context)
             targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
             cross_entropy = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
             nll = cross_entropy.nll
@@ -121,13 +124,13 @@ class TranslationModel(nn.Module, ABC):
                 measures |= dict(zip(measure_names([component]), sums, strict=True))
         return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens, measures=measures)
 
-    def _forced_logits(self, batch: Batch, encoded: Encoded) -> Tensor:
-        """Score the vocabulary at the real target positions: (N, V)."""
+    def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
+        """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
         states_ND = states_BTD.flatten(0, 1).index_select(0, batch.target_positions_N)
         for read in self._read_output:
             read(states_ND, encoded.context)
-        return self.logits(states_ND, encoded.context)
+        return states_ND
 
     def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
         """Compute the losses that the batch requests; an alias of `forward`."""
@@ -162,7 +165,7 @@ class TranslationModel(nn.Module, ABC):
         if not self._tag_scores:
             raise ValueError("this system has no component that predicts tags")
         encoded = self.encode(batch)
-        self._forced_logits(batch, encoded)
+        self._changed_states(self.forced_states(batch, encoded), encoded.context)
         return self._tag_scores[0](encoded.context)
 
     def parse_scores(self, encoded: Encoded) -> list[np.ndarray]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from nmtcore.config.components.base import Trees
+from nmtcore.config.features import FEATURES
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -117,6 +118,45 @@ def configured_heads(project: Project, *, runs: list[RunSettings]) -> list[str]:
             "`systems` whose base is the transformer, in config.yaml or on the command line."
         )
     return files
+
+
+def configured_tag_files(project: Project, *, runs: Iterable[RunSettings], file_type: str) -> list[str]:
+    """List the files of one type that the table of tags reads, one per system that predicts tags, for its first seed.
+
+    The types are "hypotheses", and "pairs", "syntax" (features) and "labels" of the references of the main test.
+    """
+    return [project.layout.path(file_type, **_tag_file_names(run)[file_type]) for run in _tagged_runs(runs)]
+
+
+def configured_tag_columns(*, runs: Iterable[RunSettings]) -> list[str]:
+    """List the columns of features that hold the tags, one per system that predicts tags."""
+    return [column for run in _tagged_runs(runs) for column in FEATURES[run.predicted_tags].labels]
+
+
+def _tagged_runs(runs: Iterable[RunSettings]) -> list[RunSettings]:
+    """Return the first run of each system that predicts tags. Raises `UserError` if there is none."""
+    first: dict[tuple[str, str], RunSettings] = {}
+    for run in runs:
+        if run.predicted_tags is not None:
+            first.setdefault((run.dataset, run.system), run)
+    if not first:
+        raise UserError(
+            "A table of tags needs `datasets`, and `systems` that predict tags (such as tag_attention), in "
+            "config.yaml or on the command line."
+        )
+    return list(first.values())
+
+
+def _tag_file_names(run: RunSettings) -> dict[str, dict[str, str | int]]:
+    """Return the names in the paths of the files that the table of tags reads of a run, by file type."""
+    pairs = {"dataset": run.dataset, "split": run.tests[0]}
+    annotation = {"side": "target", "annotator": run.features["target"][run.predicted_tags]}
+    return {
+        "hypotheses": {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed},
+        "pairs": pairs,
+        "syntax": {**pairs, **annotation, "segmentation": run.segmentation.name},
+        "labels": {"dataset": run.dataset, **annotation},
+    }
 
 
 def configured_gold_parses(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:

@@ -20,6 +20,7 @@ TABLES = {
     "productions": "production",
     "constructions": "construction",
     "examples": "example",
+    "tags": "tag",
     "data": "data",
     "annotation": "annotation",
     "parsers": "parser",
@@ -91,7 +92,7 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
             yield from ((entry["dataset"],) for entry in entries)
         case "parsers", list():
             yield from ((entry["dataset"],) for entry in content)
-        case "systems" | "gates" | "heads" | "constructions" | "curves", list():
+        case "systems" | "gates" | "heads" | "tags" | "constructions" | "curves", list():
             for entry in content:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")

@@ -205,6 +205,15 @@ SEGMENTER = Segmenter(Codes([tuple(merge.split()) for merge in MERGES]))
 N, NP = tag_entry("N"), tag_entry("<NP>")
 
 
+def tagged_words(transforms, vocabulary, ids):
+    """Name the tags of the words of an output, and check that each word begins at its position."""
+    entries, tagged = vocabulary.tokens(ids), []
+    for word, position, tag_position in transforms.locate_words(ids, vocabulary, SEGMENTER):
+        assert word.startswith(entries[position].removesuffix("@@"))
+        tagged.append((word, None if tag_position is None else entries[tag_position].removeprefix(" ")))
+    return tagged
+
+
 @pytest.mark.parametrize(
     ("entries", "tagged"),
     [
@@ -227,7 +236,7 @@ def test_words_of_hypotheses_with_their_tags(entries, tagged):
     transforms, vocabularies = transforms_of(TARGET)
     ids = [vocabularies["target"].entries.index(entry) for entry in entries]
     assert transforms.words(ids, vocabularies["target"], SEGMENTER) == [word for word, _ in tagged]
-    assert transforms.tagged_words(ids, vocabularies["target"], SEGMENTER) == tagged
+    assert tagged_words(transforms, vocabularies["target"], ids) == tagged
 
 
 @given(st.lists(st.sampled_from([N, NP, "the", "ca@@", "t", "a@@", "."]), max_size=12))
@@ -246,7 +255,7 @@ def test_tags_of_any_hypothesis_by_a_loop(entries):
             tagged.append((word, tag_of_word))
             word = ""
     tagged += [(word, tag_of_word)] if word else []
-    assert transforms.tagged_words(ids, vocabularies["target"], SEGMENTER) == tagged
+    assert tagged_words(transforms, vocabularies["target"], ids) == tagged
     assert transforms.words(ids, vocabularies["target"], SEGMENTER) == [word for word, _ in tagged]
 
 
@@ -255,7 +264,7 @@ def test_tags_of_sources_are_stripped_but_are_no_tags_of_targets():
     transforms, vocabularies = transforms_of(SOURCE)
     ids = vocabularies["target"].ids([tag_entry("root|root"), "the", "ca@@", tag_entry("N"), "t"])
     assert transforms.words(ids, vocabularies["target"], SEGMENTER) == ["the", "cat"]
-    assert transforms.tagged_words(ids, vocabularies["target"], SEGMENTER) == [("the", None), ("cat", None)]
+    assert tagged_words(transforms, vocabularies["target"], ids) == [("the", None), ("cat", None)]
     assert not transforms.tags_targets
 
 

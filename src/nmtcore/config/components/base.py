@@ -44,6 +44,11 @@ class ComponentSettings:
         """Whether the component has a gate in the decoder, whose norm can be measured (then there are `gates/`)."""
         return False
 
+    @property
+    def predicted_tags(self) -> str | None:
+        """The feature whose labels the component predicts for the target's words; None if it predicts none."""
+        return None
+
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
         return ()

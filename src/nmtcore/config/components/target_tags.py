@@ -16,7 +16,7 @@ class TargetTagSettings(ComponentSettings):
     tags: Literal["ccg_tags", "dg_a_tags", "dg_b_tags", "random_tags"] = "ccg_tags"
     """The tags: CCG supertags, dependency supertags of two sorts, or random ones, a control."""
     weight: NonNegative = 1.0
-    """Factor of the tag loss, a mean over tagged tokens, in the first epoch; 0: tags are predicted but not learned."""
+    """Factor of the tag loss, a mean over tagged tokens, in the first epoch; 0: tags are not learned."""
     decay: Annotated[float, Range(above=0, most=1)] = 0.65
     """What the factor of the tag loss is multiplied by after each epoch; 1: it stays the same."""
     least: Fraction = 0.1
@@ -39,6 +39,11 @@ class TargetTagSettings(ComponentSettings):
     def needs(self) -> Mapping[str, tuple[str, ...]]:
         """The features that the component reads: its tags, and CCG tags if those of punctuation are kept."""
         return {"target": (self.tags, "ccg_tags") if self.keep_punctuation else (self.tags,)}
+
+    @property
+    def predicted_tags(self) -> str | None:
+        """The tags, unless they are not learned."""
+        return self.tags if self.weight else None
 
 
 @settings_class

@@ -15,18 +15,20 @@ from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.transforms.base import Transform
 from nmtcore.layout import file_name
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import TAG_PREFIX, Vocabulary, tag_entry
+from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 Labels = Mapping[str, Mapping[str, Sequence[str]]]
 """Label vocabularies by side and column."""
 
 
-class TaggedWord(NamedTuple):
-    """A word of an output, and the tag before it."""
+class LocatedWord(NamedTuple):
+    """A word of an output, and positions among the output's ids."""
 
     word: str
-    tag: str | None
-    """None: there is no tag before this word."""
+    position: int
+    """The position of its first subword."""
+    tag_position: int | None
+    """The position of the tag before it; None without a tag."""
 
 
 class Transforms:
@@ -68,22 +70,22 @@ class Transforms:
         """Return the words of an output, given its ids."""
         return segmenter.join(self.strip(vocabulary.tokens(tokens)))
 
-    def tagged_words(self, tokens: Sequence[int], vocabulary: Vocabulary, segmenter: Segmenter) -> list[TaggedWord]:
-        """Return the words of an output as `words` does, each with the tag directly before its first subword."""
+    def locate_words(self, tokens: Sequence[int], vocabulary: Vocabulary, segmenter: Segmenter) -> list[LocatedWord]:
+        """Return the words of an output as `words` does, each with its position and that of the tag before it."""
         tag_entries = frozenset[str]().union(*(transform.target_tags for transform in self._transforms))
         pieces: list[str] = []
-        tags: list[str | None] = []
-        tag = None
-        for entry in vocabulary.tokens(tokens):
+        positions: list[tuple[int, int | None]] = []
+        tag_position = None
+        for position, entry in enumerate(vocabulary.tokens(tokens)):
             if entry in tag_entries:
-                tag = entry.removeprefix(TAG_PREFIX)
+                tag_position = position
             elif self.strip([entry]):
                 pieces.append(entry)
-                tags.append(tag)
-                tag = None
+                positions.append((position, tag_position))
+                tag_position = None
         words, first_pieces = segmenter.join(pieces), segmenter.first_pieces(pieces)
         # A last piece without any letter is not a word.
-        return [TaggedWord(word, tags[first]) for word, first in zip(words, first_pieces, strict=False)]
+        return [LocatedWord(word, *positions[first]) for word, first in zip(words, first_pieces, strict=False)]
 
     @property
     def tags_targets(self) -> bool:

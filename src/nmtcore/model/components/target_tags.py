@@ -54,8 +54,11 @@ class TargetTags(Component):
         return (*self._vocabulary, END_TAG, START_TAG)
 
     def add_to_batch(self, arrays: BatchArrays, examples: Examples) -> None:
-        """Add the tag of every real target token, `NO_LABEL` without one, and count the tags."""
-        if arrays.target is None:
+        """Add the tag of every real target token, `NO_LABEL` without one, and count the tags.
+
+        Hypotheses, which are decoded again to observe the model, come without features.
+        """
+        if arrays.target is None or not arrays.target.examples.features:
             return
         tags_BT = self._tags_BT(arrays.target)
         tags_N = tags_BT[arrays.target.mask_BS]

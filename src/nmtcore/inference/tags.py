@@ -1,0 +1,154 @@
+"""Predicted tags of the words of translations, from one forced pass over the best hypotheses.
+
+A search holds no tags. A word's tag is the likeliest one, by the component that predicts tags, at the word's first
+subword; or, if the model interleaves words and tags, the tag that it has generated before the word.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmtcore.annotation.labels import LABEL_SPECIALS, UNKNOWN_LABEL
+from nmtcore.config.training import DecodingSettings
+from nmtcore.errors import UserError
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.features.transforms.chain import LocatedWord
+from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, ScoredText
+from nmtcore.inference.sentence_batches import USE_CPU, batches_by_length, device_of, map_batches
+from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, TaggedWord, tag_row
+from nmtcore.model.batch import Batch, make_batch
+from nmtcore.model.components.token_labels import SYMBOLS
+from nmtcore.parquet import row_writer
+from nmtcore.segmentation.vocabulary import TAG_PREFIX, tag_entry
+
+SENTENCES_PER_BATCH = 32
+
+
+def translate_with_tags(
+    path: Path,
+    bundle: Bundle,
+    lines: Iterable[str | bytes],
+    settings: DecodingSettings | None = None,
+    *,
+    n_best: int = 1,
+    chunk: int = LINES_PER_CHUNK,
+    model_folders: Sequence[Path] = (),
+) -> Iterator[list[ScoredText]]:
+    """Yield what `Bundle.translate_n_best` yields, and write the tags of each line's best translation to `path`.
+
+    The file, `PREDICTED_TAGS_SCHEMA`, has one row per line; it appears after the last line. A line without words has
+    empty lists, and the words of a very long line are those of its parts. Raises `UserError` if the model predicts no
+    tags, and the errors of `Bundle.translate_n_best`.
+    """
+    check_predicts_tags(bundle)
+    with row_writer(path, PREDICTED_TAGS_SCHEMA) as writer:
+        for translated in bundle.translate_lines(
+            lines, settings, n_best=n_best, chunk=chunk, model_folders=model_folders
+        ):
+            best = [hypotheses[0].tokens for hypotheses in translated.translations]
+            parts_of_line = translated.by_line(predict_tags(bundle, translated.examples, best))
+            for line, parts in enumerate(parts_of_line, start=translated.first):
+                writer.write(tag_row(line, chain.from_iterable(parts)))
+            yield from bundle.texts(translated)
+
+
+def predicts_tags(bundle: Bundle) -> bool:
+    """Whether a model predicts tags of the words that it generates."""
+    return bundle.run.predicted_tags is not None
+
+
+def check_predicts_tags(bundle: Bundle) -> None:
+    """Raise `UserError` if a model predicts no tags."""
+    if not predicts_tags(bundle):
+        raise UserError(
+            f"The system {bundle.run.system} predicts no tags: use a model of another system, such as tag_attention."
+        )
+
+
+def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]) -> list[list[TaggedWord]]:
+    """Return the words of translations with their tags, sentence by sentence.
+
+    `translations` are the best hypotheses of the examples' sources, as ids without `</s>`; targets of `examples` are
+    ignored. Raises `UserError` if the model predicts no tags.
+    """
+    check_predicts_tags(bundle)
+    model, components, device = bundle.model, tuple(bundle.model.components), device_of(bundle.model)
+    words = [bundle.locate_words(tokens) for tokens in translations]
+    pairs = replace(examples, target=_target_side(translations))
+    lengths = np.maximum(pairs.source.ids.lengths, pairs.target.ids.lengths)
+    batch_tags = _generated_tags if bundle.transforms.tags_targets else _scored_tags
+
+    def run_batch(rows: np.ndarray) -> list[list[TaggedWord]]:
+        tags = iter(batch_tags(bundle, make_batch(pairs, rows, components, device), [words[row] for row in rows]))
+        return [[TaggedWord(word.word, *next(tags)) for word in words[row]] for row in rows]
+
+    tagged: list = [None] * len(examples)
+    batches = batches_by_length(lengths, sentences=SENTENCES_PER_BATCH)
+    for rows, sentences in zip(batches, map_batches(model, batches, run_batch, advice=USE_CPU), strict=True):
+        for row, sentence in zip(rows.tolist(), sentences, strict=True):
+            tagged[row] = sentence
+    return tagged
+
+
+class PredictedTag(NamedTuple):
+    """A tag and its probability; both are None for an unknown tag, or for none."""
+
+    tag: str | None = None
+    probability: float | None = None
+
+
+def _scored_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[PredictedTag]:
+    """Return the likeliest tag at the first subword of every word of a batch, by the component that predicts tags."""
+    model, names = bundle.model, bundle.model.tag_names
+    rows_W = _scored_rows(batch, [[word.position for word in sentence] for sentence in words])
+    log_probability_W, tag_W = model.tag_scores(batch).index_select(0, rows_W).max(dim=1)
+    is_tag = range(len(LABEL_SPECIALS), len(names) - SYMBOLS)
+    return [
+        PredictedTag(names[tag], probability) if tag in is_tag else PredictedTag()
+        for tag, probability in zip(tag_W.tolist(), log_probability_W.exp().tolist(), strict=True)
+    ]
+
+
+def _generated_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[PredictedTag]:
+    """Return the tag that an interleaved model generates before every word of a batch, with its probability."""
+    model, encoded = bundle.model, bundle.model.encode(batch)
+    positions = [[word.tag_position for word in sentence if word.tag_position is not None] for sentence in words]
+    rows_W = _scored_rows(batch, positions)
+    places_W = batch.target_positions_N.index_select(0, rows_W)
+    token_W = batch.target_output_BT.flatten().index_select(0, places_W)
+    logits_WV = model.logits(model.forced_states(batch, encoded).index_select(0, rows_W), encoded.context)
+    precision = torch.promote_types(logits_WV.dtype, torch.float32)
+    log_probability_WV = logits_WV.log_softmax(dim=1, dtype=precision)
+    probabilities = log_probability_WV.gather(1, token_W.unsqueeze(1)).squeeze(1).exp().tolist()
+    entries = bundle.target_vocabulary.tokens(token_W.tolist())
+    generated = iter(zip(entries, probabilities, strict=True))
+    return [
+        PredictedTag() if word.tag_position is None else _known_tag(*next(generated))
+        for sentence in words
+        for word in sentence
+    ]
+
+
+def _known_tag(entry: str, probability: float) -> PredictedTag:
+    unknown = tag_entry(LABEL_SPECIALS[UNKNOWN_LABEL])
+    return PredictedTag() if entry == unknown else PredictedTag(entry.removeprefix(TAG_PREFIX), probability)
+
+
+def _scored_rows(batch: Batch, positions: Sequence[Sequence[int]]) -> Tensor:
+    """Return the rows of scores (N, ...) for positions in each target; `batch` has N real target positions."""
+    lengths_B = torch.bincount(batch.target_positions_N // batch.target_output_BT.shape[1], minlength=len(batch))
+    first_rows = (lengths_B.cumsum(dim=0) - lengths_B).tolist()
+    rows = [first + position for first, own in zip(first_rows, positions, strict=True) for position in own]
+    return torch.tensor(rows, dtype=torch.int64, device=batch.target_positions_N.device)
+
+
+def _target_side(translations: Sequence[Sequence[int]]) -> SideExamples:
+    ids = Ragged.from_lists(translations, np.int32)
+    return SideExamples(ids=ids, word_of_subword=Ragged(np.zeros_like(ids.values), ids.offsets))
