@@ -97,3 +97,37 @@ def test_heads_out_of_range_are_an_error(heads):
     for compute_tags in (dg_a_codes, dg_b_codes):
         with pytest.raises(ValueError):
             compute_tags(np.array(heads), np.zeros(len(heads), int), np.array([2]), labels=LABELS)
+
+
+def reference_tags(path):
+    """Read the words of a CoNLL-U file and tag them, without any of the package's code: [(head, label, DG-A, DG-B)]."""
+    for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
+        rows = [line.split("\t") for line in block.split("\n") if not line.startswith("#")]
+        words = [(int(row[0]), int(row[6]), row[7]) for row in rows if row[0].isdigit()]
+        label = {number: deprel for number, _, deprel in words}
+        sides = {number: set() for number, _, _ in words}
+        for number, head, _ in words:
+            if head:
+                sides[head].add("L" if number < head else "R")
+        sentence = []
+        for number, head, deprel in words:
+            parts = [deprel]
+            if head:
+                parts.append("L" if head < number else "R")
+            if sides[number]:
+                parts.append("+".join(sorted(sides[number])))
+            sentence.append((head, deprel, f"{deprel}|{label.get(head, 'root')}", "|".join(parts)))
+        yield sentence
+
+
+@pytest.mark.parametrize("language", ["cs", "de", "en", "ja", "ru", "tr"])
+def test_all_words_of_pud_get_the_tags_of_an_independent_reference(language, shared):
+    sentences = list(reference_tags(shared / "data" / "ud" / f"{language}_pud.conllu"))
+    assert len(sentences) == 1000
+    heads, lengths = flat([[head for head, *_ in sentence] for sentence in sentences])
+    labels = sorted({deprel for sentence in sentences for _, deprel, *_ in sentence})
+    deprels, _ = flat([[labels.index(deprel) for _, deprel, *_ in sentence] for sentence in sentences])
+    for compute_tags, column in ((dg_a_codes, 2), (dg_b_codes, 3)):
+        tags = compute_tags(heads, deprels, lengths, labels=labels)
+        expected = [word[column] for sentence in sentences for word in sentence]
+        assert [tags.strings[code] for code in tags.codes_W] == expected
