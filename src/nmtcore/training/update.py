@@ -44,7 +44,8 @@ def accumulate_gradients(
         with autocast(settings, device):
             losses = model.loss(batch, label_smoothing=settings.label_smoothing, smoothing_over=settings.smoothing_over)
         objective = losses.objective(counts)
-        objective.backward()
+        if objective.requires_grad:  # the weights of all terms of a batch may be 0
+            objective.backward()
         sums += UpdateSums.pack(losses, objective, names)
     return sums
 
