@@ -3,8 +3,8 @@
 A suffix in the name of an array or tensor gives its shape, one letter per dimension: `scores_BHQK` holds one score per
 sentence, head, query and key. Everything of a fixed shape has a suffix. Digits are literal sizes. The letters:
 
-    A  trials of language detection
-    B  sentences of a batch
+    A  repeated draws: trials of language detection, bootstrap samples of a test
+    B  sentences of a batch or of a test
     C  candidates for the next token
     D  width of the model
     E  width of one attention head

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.bleu import score_translations
@@ -91,6 +92,24 @@ def test_samples_are_those_of_sacrebleu(monkeypatch):
     ordered = np.sort(scores_A)
     assert scores_A.mean() == pytest.approx(own._mean, rel=1e-6)  # sacreBLEU's sums are float32
     assert (ordered[974] - ordered[25]) / 2 == pytest.approx(own._ci, rel=1e-6)
+
+
+def test_the_paired_test_of_sacrebleu_follows_from_the_samples(monkeypatch):
+    """Its means and its p-value; sacreBLEU draws the same samples for each system."""
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+    first, references = draw(60, wrong=0.4)
+    second, _ = draw(60, wrong=0.35)
+    named = [("base", first), ("other", second)]
+    _, scores = PairedTest(named, {"BLEU": BLEU()}, [references], test_type="bs", n_samples=1000)()
+    weights_AB = bootstrap_weights(60)
+    statistics = [bleu_statistics(lines, references, EvaluationSettings()) for _, lines in named]
+    sampled = [counts.weighted_sums(weights_AB).bleu_by_row() for counts in statistics]
+    differences_A = np.abs(sampled[1] - sampled[0])
+    delta = abs(statistics[1].corpus_bleu() - statistics[0].corpus_bleu())
+    larger = np.sum(differences_A - differences_A.mean() > delta)
+    assert scores["BLEU"][1].p_value == pytest.approx((larger + 1) / 1001)
+    assert 0.01 < scores["BLEU"][1].p_value < 0.99
+    assert [result.mean for result in scores["BLEU"]] == pytest.approx([values.mean() for values in sampled], rel=1e-6)
 
 
 def test_mistakes():
