@@ -9,7 +9,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_lines
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, system_scale
-from nmtcore.reporting.curves_figure import curve_points, write_curve_figure
+from nmtcore.reporting.curves_figure import curve_points, drawn_metrics, write_curve_figure
 
 
 @pytest.fixture
@@ -46,11 +46,13 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
         write_history(layout, "other_set", "nmt", 1, [(500, {"perplexity": 8.5})]),
     ]
     entries, svg = draw(tmp_path, layout, histories)
-    assert [(entry["dataset"], entry["system"], entry["seeds"], entry["metric"]) for entry in entries] == [
-        ("d", "base", [1, 2], "bleu"), ("d", "other", [1], "bleu"), ("other_set", "nmt", [1], "perplexity"),
-    ]  # fmt: skip
-    assert entries[0]["curves"] == {"1": [[1000, 10], [2000, 12], [3000, 13]], "2": [[1000, 11], [2000, 14]]}
-    assert entries[1]["curves"] == {"1": [[1000, 9], [3000, 15]]}
+    assert [(entry["dataset"], entry["system"], entry["seeds"], list(entry["curves"])) for entry in entries] == [
+        ("d", "base", [1, 2], ["bleu", "perplexity"]),
+        ("d", "other", [1], ["bleu", "perplexity"]),
+        ("other_set", "nmt", [1], ["perplexity"]),
+    ]
+    assert entries[0]["curves"]["bleu"] == {"1": [[1000, 10], [2000, 12], [3000, 13]], "2": [[1000, 11], [2000, 14]]}
+    assert entries[1]["curves"]["bleu"] == {"1": [[1000, 9], [3000, 15]]}
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     for text in (
         "updates",
@@ -68,26 +70,30 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
 
 
 def test_the_mean_covers_the_updates_of_all_seeds():
-    entry = {"system": "base", "curves": {"1": [[10, 1.0], [20, 2.0], [30, 3.0]], "2": [[10, 2.0], [20, 4.0]]}}
-    points = list(curve_points(entry))
+    entry = {
+        "system": "base",
+        "curves": {"bleu": {"1": [[10, 1.0], [20, 2.0], [30, 3.0]], "2": [[10, 2.0], [20, 4.0]]}},
+    }
+    points = list(curve_points(entry, "bleu"))
     lines = {
         line: [(p["update"], p["score"]) for p in points if p["line"] == line] for line in ("mean", "seed 1", "seed 2")
     }
     assert lines == {
         "mean": [(10, 1.5), (20, 3.0)], "seed 1": [(10, 1.0), (20, 2.0), (30, 3.0)], "seed 2": [(10, 2.0), (20, 4.0)],
     }  # fmt: skip
-    (one,) = curve_points({"system": "base", "curves": {"1": [[10, 1.0]]}})
+    (one,) = curve_points({"system": "base", "curves": {"bleu": {"1": [[10, 1.0]]}}}, "bleu")
     assert (one["line"], one["score"]) == ("mean", 1.0)
 
 
-def test_perplexity_is_drawn_if_a_run_has_no_bleu(tmp_path, layout):
+def test_perplexity_is_drawn_in_addition_if_a_system_has_no_bleu(tmp_path, layout):
     histories = [
         write_history(layout, "d", "base", 1, bleu(10, 12)),
         write_history(layout, "d", "nmt", 1, [(1000, {"perplexity": 7.0})]),
     ]
     entries, svg = draw(tmp_path, layout, histories)
-    assert {entry["metric"] for entry in entries} == {"perplexity"}
-    assert "dev perplexity" in svg
+    assert drawn_metrics(entries) == ["bleu", "perplexity"]
+    assert [drawn_metrics([entry]) for entry in entries] == [["bleu"], ["perplexity"]]
+    assert svg.index("dev BLEU") < svg.index("dev perplexity")
 
 
 @pytest.mark.parametrize(("beams", "title"), [([4], "dev BLEU, beam of 4"), ([1, 4], "dev BLEU, beam of 1 or 4")])
@@ -104,9 +110,6 @@ def test_broken_logs_are_refused(tmp_path, layout):
         write_lines(path, [line])
         with pytest.raises(UserError, match=sentence):
             draw(tmp_path, layout, [path])
-    other = write_history(layout, "d", "nmt", 1, [(10, {"chrf": 3.0})])
-    with pytest.raises(UserError, match="The runs on d have no validation score in common: bleu, perplexity"):
-        draw(tmp_path, layout, [other])
 
 
 def test_systems_differ_without_colour():

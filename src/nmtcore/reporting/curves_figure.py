@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import altair
 
 METRICS = {"bleu": "dev BLEU, {search}", "perplexity": "dev perplexity"}
-"""The validation scores that are drawn, and their axes: the first that all runs of a data set have."""
-
+"""The validation scores that are drawn, and their axes; perplexity only where a system has no BLEU."""
 
 MARKED = 12
 """Validations of a run up to which each is marked; more marks would hide the dashes."""
@@ -34,59 +33,53 @@ def write_curve_figure(
         beams: sizes of the beams of validation, by data set.
         layout: names the scale, data set, system and seed of each path.
         json: output, a list with one entry per data set and system.
-        figure: output as SVG, with a panel per data set.
+        figure: output as SVG, with a panel per data set and score.
     """
     import altair as alt
 
     entries = curve_entries(histories, layout)
     write_json(json, entries)
     systems = list(dict.fromkeys(entry["system"] for entry in entries))
-    datasets = list(dict.fromkeys(entry["dataset"] for entry in entries))
-    panels = [
-        _panel([entry for entry in entries if entry["dataset"] == name], systems, beams[name]) for name in datasets
-    ]
+    panels = []
+    for dataset in dict.fromkeys(entry["dataset"] for entry in entries):
+        of_dataset = [entry for entry in entries if entry["dataset"] == dataset]
+        panels += [_panel(of_dataset, metric, systems, beams[dataset]) for metric in drawn_metrics(of_dataset)]
     write_svg(alt.vconcat(*panels), figure)
 
 
-def curve_entries(histories: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
-    """List the validation scores of each system: `curves` has, by seed, pairs of an update and a score.
+def drawn_metrics(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List the scores to draw of a data set's systems: BLEU and, if a system has none, the perplexity of all."""
+    with_bleu = ["bleu" in entry["curves"] for entry in entries]
+    return [*(["bleu"] if any(with_bleu) else []), *([] if all(with_bleu) else ["perplexity"])]
 
-    Raises `UserError` if a run has no validation, or if a metric is not in the logs of all runs of a data set.
+
+def curve_entries(histories: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
+    """List the validation scores of each system: `curves` has, by metric and seed, pairs of an update and a score.
+
+    A metric that a seed lacks is left out. Raises `UserError` if a log has no validation with a perplexity.
     """
     runs: dict[tuple[str, str, str], dict[int, list[dict[str, Any]]]] = {}
     for path in histories:
         names = layout.names(path, "history")
-        validations = [record for record in read_history(path) if "validation" in record]
+        validations = [record for record in read_history(path) if "perplexity" in record.get("validation", {})]
         if not validations:
             raise UserError(f"{path} records no validation, so there is no curve to draw: delete it and train again.")
         key = (names["scale"], names["dataset"], names["system"])
         runs.setdefault(key, {})[int(names["seed"])] = validations
-    metrics = {dataset: _common_metric(runs, dataset) for _, dataset, _ in runs}
     return [
         {
             "scale": scale,
             "dataset": dataset,
             "system": system,
             "seeds": list(seeds),
-            "metric": metrics[dataset],
-            "curves": {str(seed): _curve(validations, metrics[dataset]) for seed, validations in seeds.items()},
+            "curves": {
+                metric: {str(seed): _curve(validations, metric) for seed, validations in seeds.items()}
+                for metric in METRICS
+                if all(metric in record["validation"] for validations in seeds.values() for record in validations)
+            },
         }
         for (scale, dataset, system), seeds in runs.items()
     ]
-
-
-def _common_metric(runs: Mapping[tuple[str, str, str], Mapping[int, list[dict[str, Any]]]], dataset: str) -> str:
-    validations = [
-        record["validation"]
-        for key, seeds in runs.items()
-        if key[1] == dataset
-        for log in seeds.values()
-        for record in log
-    ]
-    for metric in METRICS:
-        if all(metric in scores for scores in validations):
-            return metric
-    raise UserError(f"The runs on {dataset} have no validation score in common: {', '.join(METRICS)}.")
 
 
 def _curve(validations: Sequence[Mapping[str, Any]], metric: str) -> list[tuple[int, float]]:
@@ -95,9 +88,9 @@ def _curve(validations: Sequence[Mapping[str, Any]], metric: str) -> list[tuple[
     return [point for point in points if point[1] is not None]
 
 
-def curve_points(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def curve_points(entry: Mapping[str, Any], metric: str) -> Iterator[dict[str, Any]]:
     """Yield the points of a system's lines: `line` is "mean" or, if there are several seeds, also "seed 1"..."""
-    curves = {seed: dict(map(tuple, points)) for seed, points in entry["curves"].items()}
+    curves = {seed: dict(map(tuple, points)) for seed, points in entry["curves"][metric].items()}
     if len(curves) > 1:
         for seed, curve in curves.items():
             for update, score in curve.items():
@@ -107,10 +100,14 @@ def curve_points(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"system": entry["system"], "line": "mean", "update": update, "score": mean}
 
 
-def _panel(entries: Sequence[Mapping[str, Any]], systems: Sequence[str], beams: Sequence[int]) -> "altair.LayerChart":
-    """Draw the curves of a data set."""
+def _panel(
+    entries: Sequence[Mapping[str, Any]], metric: str, systems: Sequence[str], beams: Sequence[int]
+) -> "altair.LayerChart":
+    """Draw the curves of the systems of a data set that have a metric."""
     import altair as alt
 
+    entries = [entry for entry in entries if metric in entry["curves"]]
+    points = [point for entry in entries for point in curve_points(entry, metric)]
     search = "greedy search" if list(beams) == [1] else f"beam of {' or '.join(map(str, beams))}"
     first = entries[0]
     several = any(len(entry["seeds"]) > 1 for entry in entries)
@@ -118,9 +115,9 @@ def _panel(entries: Sequence[Mapping[str, Any]], systems: Sequence[str], beams: 
     title = alt.Title(f"{first['dataset']}, scale {first['scale']}{lines}", anchor="start")
     legend = alt.Legend(symbolType="stroke", symbolSize=900, symbolStrokeWidth=2, symbolOpacity=1)
     dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES), legend=legend)
-    chart = alt.Chart(alt.InlineData(values=[point for entry in entries for point in curve_points(entry)])).encode(
+    chart = alt.Chart(alt.InlineData(values=points)).encode(
         x=alt.X("update:Q", title="updates", axis=alt.Axis(format=",d")),
-        y=alt.Y("score:Q", title=METRICS[first["metric"]].format(search=search), scale=alt.Scale(zero=False)),
+        y=alt.Y("score:Q", title=METRICS[metric].format(search=search), scale=alt.Scale(zero=False)),
         color=alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS), legend=legend),
         detail="line:N",
     )
@@ -130,6 +127,6 @@ def _panel(entries: Sequence[Mapping[str, Any]], systems: Sequence[str], beams: 
         seeds.mark_line(strokeWidth=0.7, opacity=0.6).encode(strokeDash=dashes),
         mean.mark_line(strokeWidth=2).encode(strokeDash=dashes),
     ]
-    if max(len(curve) for entry in entries for curve in entry["curves"].values()) <= MARKED:
+    if max(len(curve) for entry in entries for curve in entry["curves"][metric].values()) <= MARKED:
         layers.append(mean.mark_point(size=14, filled=True, opacity=1))
     return alt.layer(*layers).properties(title=title, width=480, height=260)
