@@ -9,8 +9,9 @@ from evaluation.test_sentence_statistics import draw, own_bleu
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.bootstrap import SAMPLES, SEED, bootstrap_weights
-from nmtcore.evaluation.differences import compare_systems, difference
-from nmtcore.evaluation.sentence_statistics import bleu_statistics
+from nmtcore.evaluation.differences import compare_systems, difference, holm
+from nmtcore.evaluation.sentence_statistics import bleu_statistics, chrf_statistics
+from nmtcore.evaluation.student import student_tail
 
 EVALUATION = EvaluationSettings(tokenize="none")
 
@@ -49,7 +50,10 @@ def test_a_comparison_is_that_of_a_plain_loop():
     weights_AB = bootstrap_weights(12)[:60]
     sampled = {
         name: np.mean(
-            [bleu_statistics(lines, references, EVALUATION).weighted_sums(weights_AB).bleu_by_row() for lines in seeds],
+            [
+                bleu_statistics(lines, references, EVALUATION).weighted_sums(weights_AB).scores_by_row()
+                for lines in seeds
+            ],
             axis=0,
         )
         for name, seeds in texts.items()
@@ -78,13 +82,65 @@ def test_errors_of_seeds_and_sentences_add_up():
     assert (low + high) / 2 == pytest.approx(result.delta)
     assert high - result.delta == pytest.approx(2.2939 * error, rel=1e-3)  # t of 8.25 degrees of freedom
     assert result.bootstrap_interval == pytest.approx(np.quantile([1.0, 0.5, 2.5, 1.0], [0.025, 0.975]))
+    assert result.stdev == pytest.approx(statistics.stdev(scores))
+    assert result.baseline_stdev == pytest.approx(statistics.stdev(baseline))
+    assert result.error == pytest.approx(error)
+    assert result.with_training_noise
+    assert result.detectable == pytest.approx((2.2939 + 0.8872) * error, rel=1e-3)  # t(.80) of 8.25 degrees
+    assert result.p == pytest.approx(2 * student_tail(result.delta / error, result.degrees))
+
+
+@pytest.mark.parametrize(
+    ("stdev", "seeds", "detectable"), [(0.3, 3, 1.13), (0.3, 5, 1.00), (0.3, 10, 0.92), (0.5, 3, 1.58), (0.5, 5, 1.26)]
+)
+def test_what_seeds_detect(stdev, seeds, detectable):
+    """With a bootstrap error of .3; rounded figures that were computed elsewhere."""
+    half = stdev * math.sqrt((seeds - 1) / (seeds - seeds % 2))
+    scores = [30 + half, 30 - half] * (seeds // 2) + [30.0] * (seeds % 2)
+    assert statistics.stdev(scores) == pytest.approx(stdev)
+    sampled_A = np.array([0.3, -0.3]) / math.sqrt(2)
+    result = difference(scores, scores, sampled_A=sampled_A, baseline_sampled_A=np.zeros(2))
+    assert result.detectable == pytest.approx(detectable, abs=0.011)
+    assert result.p == 1
+
+
+def test_holms_correction():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, None, 0.6]) == [1.0, None, 1.0]
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []
+    assert holm([None]) == [None]
+
+
+def test_chrf_is_compared_in_the_same_way():
+    texts, references = systems()
+    counted = {
+        name: [chrf_statistics(lines, references, EVALUATION) for lines in seeds] for name, seeds in texts.items()
+    }
+    compared = compare_systems(counted, baseline="base")["better"].difference
+    weights_AB = bootstrap_weights(12)
+    sampled = {
+        name: np.mean([[seed.rows(np.repeat(np.arange(12), w.astype(int))).corpus_score() for w in weights_AB[:40]]
+                       for seed in seeds], axis=0)
+        for name, seeds in counted.items()
+    }  # fmt: skip
+    own = {
+        name: np.mean([seed.weighted_sums(weights_AB[:40]).scores_by_row() for seed in seeds], axis=0)
+        for name, seeds in counted.items()
+    }
+    assert own["better"] == pytest.approx(sampled["better"], rel=1e-12)
+    whole = [np.mean([s.weighted_sums(weights_AB).scores_by_row() for s in counted[n]], axis=0) for n in counted]
+    assert compared.sentence_error == pytest.approx(float(np.std(whole[1] - whole[0], ddof=1)))
 
 
 @pytest.mark.parametrize("seeds", [([30.0], [29.0, 28.0]), ([30.0, 31.0], [29.0]), ([30.0], [29.0])])
 def test_with_one_seed_the_interval_is_the_bootstraps_alone(seeds):
     sampled_A = np.array([1.0, 2.0, 3.0])
     result = difference(*seeds, sampled_A=sampled_A, baseline_sampled_A=np.zeros(3))
-    assert (result.seed_error, result.degrees) == (None, None)
+    assert (result.seed_error, result.degrees, result.with_training_noise) == (None, None, False)
+    assert (result.stdev is None, result.baseline_stdev is None) == tuple(len(values) == 1 for values in seeds)
+    assert result.p == pytest.approx(math.erfc(abs(result.delta) / math.sqrt(2)))
+    assert result.detectable == pytest.approx(1.959964 + 0.841621, abs=1e-5)
     assert result.interval[1] - result.delta == pytest.approx(1.959964 * 1.0, abs=1e-5)
 
 
@@ -95,8 +151,16 @@ def test_equal_systems_do_not_differ():
     low, high = result.interval
     assert low == -high
     assert high > 0  # the seeds differ
+    assert result.p == 1
     one = {name: [texts["base"][0]] * 2 for name in ("base", "same")}
     assert compare(one, references, baseline="base")["same"].difference.interval == (0, 0)
+
+
+def test_a_single_sentence_has_no_p_value():
+    texts = {"base": [["a b c d"]], "other": [["a b c x"]]}
+    result = compare(texts, ["a b c d"], baseline="base")["other"].difference
+    assert result.delta < 0
+    assert (result.error, result.p) == (0, None)
 
 
 def test_without_a_baseline_systems_are_only_scored():

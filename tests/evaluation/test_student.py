@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import pytest
 
-from nmtcore.evaluation.student import NEARLY_NORMAL, student_probability, student_quantile
+from nmtcore.evaluation.student import NEARLY_NORMAL, student_probability, student_quantile, student_tail
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,29 @@ from nmtcore.evaluation.student import NEARLY_NORMAL, student_probability, stude
 )
 def test_quantiles_are_those_of_printed_tables(degrees, quantile):
     assert student_quantile(0.975, degrees) == pytest.approx(quantile, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("probability", "degrees", "quantile"),
+    [(0.8, 4, 0.9410), (0.8, 30, 0.8538), (0.95, 5, 2.0150), (0.99, 10, 2.7638), (0.9995, 2, 31.5991), (0.5, 3, 0.0)],
+)
+def test_other_quantiles_are_those_of_printed_tables(probability, degrees, quantile):
+    assert student_quantile(probability, degrees) == pytest.approx(quantile, abs=5e-5)
+
+
+def test_small_tails_keep_their_digits():
+    for t in (1e3, 1e6):
+        assert student_tail(t, 1) == pytest.approx(math.atan(1 / t) / math.pi, rel=1e-12)
+        assert student_tail(t, 2) == pytest.approx(1 / (math.sqrt(2 + t * t) * (t + math.sqrt(2 + t * t))), rel=1e-12)
+    assert student_tail(9.0, math.inf) == pytest.approx(1.1286e-19, rel=1e-3)
+    assert student_tail(0.0, 7.5) == pytest.approx(0.5)
+
+
+def test_quantiles_invert_probabilities():
+    for degrees in (1, 1.3, 2, 5.5, 40, 900, 1e5, 9e5):
+        for probability in (0.51, 0.8, 0.975, 0.999, 0.99999):
+            quantile = student_quantile(probability, degrees)
+            assert student_probability(quantile, degrees) == pytest.approx(probability, abs=1e-9)
 
 
 def test_closed_forms():

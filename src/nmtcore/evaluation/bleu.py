@@ -8,7 +8,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.kytea import kytea_lines, kytea_version
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics import BLEU, CHRF
 
 
 def score_translations(
@@ -48,18 +48,15 @@ def score_text(
         )
     if not hypotheses:
         raise UserError("There are no translations to score.")
-    from sacrebleu.metrics import CHRF
-
-    chrf = CHRF(lowercase=lowercase)
-    chrf_score = chrf.corpus_score(list(hypotheses), [list(references)])
-    note = _TEXT_NOTES[text]
+    chrf = chrf_metric(lowercase=lowercase, text=text)
+    chrf_score = chrf.metric.corpus_score(list(hypotheses), [list(references)])
     bleu = bleu_text(hypotheses, references, tokenize=tokenize, lowercase=lowercase, text=text)
     bleu_score = bleu.metric.corpus_score(bleu.hypotheses, [bleu.references])
     return {
         "bleu": bleu_score.score,
         "bleu_signature": bleu.signature,
         "chrf": chrf_score.score,
-        "chrf_signature": chrf.get_signature().format() + note,
+        "chrf_signature": chrf.signature,
         "brevity_penalty": bleu_score.bp,
         "length": bleu_score.sys_len,
         "reference_length": bleu_score.ref_len,
@@ -82,8 +79,28 @@ class BleuText(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """The signature of scores, once there are any: sacreBLEU then knows the number of references."""
+        """The signature of scores."""
         return self.metric.get_signature().format() + self.note
+
+    def words(self, lines: Sequence[str]) -> list[list[str]]:
+        """Divide lines into BLEU's tokens."""
+        lowercase, tokenize = self.metric.lowercase, self.metric.tokenizer
+        return [tokenize((line.lower() if lowercase else line).rstrip()).split() for line in lines]
+
+
+class ChrfMetric(NamedTuple):
+    """sacreBLEU's chrF, and the signature of its scores."""
+
+    metric: "CHRF"
+    signature: str
+
+
+def chrf_metric(*, lowercase: bool = False, text: Literal["detokenised", "tokens"] = "detokenised") -> ChrfMetric:
+    """Make the metric chrF; the settings are those of `score_text`."""
+    from sacrebleu.metrics import CHRF
+
+    metric = _with_one_reference(CHRF(lowercase=lowercase))
+    return ChrfMetric(metric, metric.get_signature().format() + _TEXT_NOTES[text])
 
 
 def bleu_text(
@@ -103,7 +120,13 @@ def bleu_text(
     note = strings.signature + _TEXT_NOTES[text]
     # `force` suppresses sacreBLEU's warning about tokenised text.
     bleu = _with_mecab_advice(lambda: BLEU(tokenize=strings.tokenize, lowercase=lowercase, force=bool(note)))
-    return BleuText(bleu, strings.hypotheses, strings.references, note)
+    return BleuText(_with_one_reference(bleu), strings.hypotheses, strings.references, note)
+
+
+def _with_one_reference(metric: Any) -> Any:
+    """Score an empty sentence, since sacreBLEU's signature says the number of references only after a score."""
+    metric.corpus_score([""], [[""]])
+    return metric
 
 
 class _JapaneseText(NamedTuple):

@@ -8,11 +8,14 @@ from statistics import fmean, variance
 import numpy as np
 
 from nmtcore.evaluation.bootstrap import bootstrap_weights
-from nmtcore.evaluation.sentence_statistics import BleuStatistics
-from nmtcore.evaluation.student import student_quantile
+from nmtcore.evaluation.sentence_statistics import SentenceStatistics
+from nmtcore.evaluation.student import student_quantile, student_tail
 
 LEVEL = 0.95
 """Confidence level of intervals."""
+
+POWER = 0.8
+"""Probability with which the smallest detectable difference is detected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,16 +24,32 @@ class Difference:
 
     delta: float
     """The system's mean minus the baseline's."""
+    stdev: float | None
+    """Standard deviation of the system's scores over seeds; None with one seed."""
+    baseline_stdev: float | None
+    """The same of the baseline."""
     seed_error: float | None
     """Standard error of `delta` from the seeds' variance; None if a system has one seed, so that it is unknown."""
     sentence_error: float
     """Standard deviation, over paired bootstrap samples of sentences, of the difference of the seeds' means."""
+    error: float
+    """Standard error of `delta`: sqrt(seed_error^2 + sentence_error^2); with an unknown seed error, the sentences'."""
     degrees: float | None
-    """Degrees of freedom of the interval; None: infinitely many."""
+    """Degrees of freedom of the t distribution for interval and p-value; None: infinitely many, the normal one."""
     interval: tuple[float, float]
-    """`delta` -+ t * sqrt(seed_error^2 + sentence_error^2); with an unknown seed error, the sentences' alone."""
+    """`delta` -+ t(97.5 %) * error."""
     bootstrap_interval: tuple[float, float]
     """Percentiles of the bootstrap samples alone."""
+    detectable: float
+    """The smallest difference that a comparison with this error detects with a probability of 80 %."""
+    p: float | None
+    """Probability of a difference at least this large, in either direction, between systems that are equal in truth;
+    None if no error can be estimated, as with a single sentence."""
+
+    @property
+    def with_training_noise(self) -> bool:
+        """Whether interval and p-value include the variance over seeds; else they are the bootstrap's alone."""
+        return self.seed_error is not None
 
 
 def difference(
@@ -51,23 +70,42 @@ def difference(
     delta = fmean(scores) - fmean(baseline)
     differences_A = sampled_A - baseline_sampled_A
     sentence_error = float(np.std(differences_A, ddof=1))
+    variances = [variance(values) if len(values) > 1 else None for values in (scores, baseline)]
     seed_error, degrees = None, math.inf
-    if len(scores) > 1 and len(baseline) > 1:
-        parts = [(variance(values) / len(values), len(values)) for values in (scores, baseline)]
+    if None not in variances:
+        parts = [(v / len(values), len(values)) for v, values in zip(variances, (scores, baseline), strict=True)]
         seed_error = math.sqrt(sum(part for part, _ in parts))
         below = sum(part**2 / (seeds - 1) for part, seeds in parts)
         degrees = (seed_error**2 + sentence_error**2) ** 2 / below if below else math.inf
     error = math.hypot(seed_error or 0.0, sentence_error)
-    margin = student_quantile(0.5 + LEVEL / 2, degrees) * error
+    quantile = student_quantile(0.5 + LEVEL / 2, degrees)
     low, high = np.quantile(differences_A, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]).tolist()
+    p_without_error = None if delta else 1.0
+    stdevs = [None if v is None else math.sqrt(v) for v in variances]
     return Difference(
         delta=delta,
+        stdev=stdevs[0],
+        baseline_stdev=stdevs[1],
         seed_error=seed_error,
         sentence_error=sentence_error,
+        error=error,
         degrees=None if math.isinf(degrees) else degrees,
-        interval=(delta - margin, delta + margin),
+        interval=(delta - quantile * error, delta + quantile * error),
         bootstrap_interval=(low, high),
+        detectable=(quantile + student_quantile(POWER, degrees)) * error,
+        p=2 * student_tail(abs(delta) / error, degrees) if error else p_without_error,
     )
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Correct the p-values of a list of comparisons by Holm's method; None stays None and is not counted."""
+    ordered = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, i) in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - rank) * p))
+        corrected[i] = largest
+    return corrected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,20 +119,20 @@ class SystemScores:
 
 
 def compare_systems(
-    systems: Mapping[str, Sequence[BleuStatistics]], *, baseline: str | None
+    systems: Mapping[str, Sequence[SentenceStatistics]], *, baseline: str | None
 ) -> dict[str, SystemScores]:
-    """Score systems on the same sentences by BLEU, and compare them with one of them by paired bootstrap samples.
+    """Score systems on the same sentences by one metric, and compare them with one of them by paired bootstrap samples.
 
     Args:
         systems: statistics of each system, one entry per seed.
         baseline: name of one of them; None: nothing is compared.
     """
-    scores = {name: [seed.corpus_bleu() for seed in seeds] for name, seeds in systems.items()}
+    scores = {name: [seed.corpus_score() for seed in seeds] for name, seeds in systems.items()}
     if baseline is None or len(systems) < 2:
         return {name: SystemScores(scores=values, difference=None) for name, values in scores.items()}
     weights_AB = bootstrap_weights(len(systems[baseline][0]))
     sampled = {
-        name: np.mean([seed.weighted_sums(weights_AB).bleu_by_row() for seed in seeds], axis=0)
+        name: np.mean([seed.weighted_sums(weights_AB).scores_by_row() for seed in seeds], axis=0)
         for name, seeds in systems.items()
     }
 
