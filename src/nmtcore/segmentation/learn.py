@@ -1,7 +1,5 @@
-"""Learning a segmentation from the training split: merges (by subword-nmt) and vocabularies."""
+"""Learning a segmentation from the training split: merges and vocabularies."""
 
-import contextlib
-import io
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +15,7 @@ from nmtcore.files import read_lines, write_json, write_lines, write_text
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams
 from nmtcore.segmentation.bpe import VERSION
+from nmtcore.segmentation.merges import learn_merges
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
 
@@ -100,16 +99,10 @@ def _count_values(counts: Counter[str], lists: pa.ListArray) -> None:
     counts.update(dict(zip(batch.field("values").to_pylist(), batch.field("counts").to_pylist(), strict=True)))
 
 
-def learn_codes(words: Counter[str], merges: int) -> str:
+def learn_codes(words: Mapping[str, int], merges: int) -> str:
     """Return the text of the codes file that subword-nmt learns from a text with these words."""
-    if all(len(word) == 1 for word in words):
-        return VERSION + "\n"  # subword-nmt fails without pairs of characters
-    from subword_nmt.learn_bpe import learn_bpe
-
-    codes = io.StringIO()
-    with contextlib.redirect_stderr(io.StringIO()):  # its progress bar
-        learn_bpe([f"{word} {count}" for word, count in words.items()], codes, merges, is_dict=True)
-    return codes.getvalue()
+    lines = [VERSION, *map(" ".join, learn_merges(words, merges))]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Path, side: str) -> dict:
