@@ -73,7 +73,8 @@ def sentinels(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
             names, value = node.targets[0].elts, node.value
             is_range = isinstance(value, ast.Call) and name_of(value.func) == "range"
-            constants |= {name_of(n) for k, n in enumerate(names) if is_range or is_number(value.elts[k])}
+            values = value.elts if isinstance(value, ast.Tuple) else [value] * len(names)
+            constants |= {name_of(n) for n, own in zip(names, values, strict=False) if is_range or is_number(own)}
         elif isinstance(node, ast.Assign) and is_number(node.value):
             constants.add(name_of(node.targets[0]))
     return {name for name in constants if SENTINEL.match(name)}
