@@ -119,10 +119,11 @@ def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
         assert not [text for texts in nbest for text, _ in texts if "|" in text or "  " in text]
         with bundle.reader() as reader:
             examples, _ = reader.examples(LINES)
+        target = bundle.target_vocabulary, bundle.target_segmenter
         for (best,) in translate_examples(bundle.model, examples, bundle.search_settings()):
             seen |= set(bundle.target_vocabulary.tokens(best.tokens)) & {tag_entry("x|root"), tag_entry("x|x")}
             words = bundle.words(best.tokens)
-            assert [word for word, _ in bundle.tagged_words(best.tokens)] == words
+            assert [word.word for word in bundle.transforms.locate_words(best.tokens, *target)] == words
             assert all(word and not word.startswith(" ") for word in words)
     assert seen, "no hypothesis had a tag"
 

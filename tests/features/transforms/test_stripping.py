@@ -22,6 +22,7 @@ from nmtcore.inference.beam import Hypothesis
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
+from nmtcore.segmentation.vocabulary import tag_entry
 
 TREEBANKS = [*(f"{language}_pud" for language in ("cs", "de", "en", "ja", "ru", "tr")), "en_ewt_dev", "en_ewt_test"]
 COUNT = 10_000
@@ -99,5 +100,7 @@ def test_each_real_word_follows_its_own_tag(treebank):
     for ids, sentence, tree in zip(changed.target.ids, words, trees, strict=False):
         parents = [tree["deprel"][head - 1] if head else "root" for head in tree["head"]]
         expected = [f"{own}|{parent}" for own, parent in zip(tree["deprel"], parents, strict=True)]
-        tagged = chain.tagged_words(ids.tolist(), vocabularies["target"], segmenter)
-        assert tagged == list(zip(sentence, expected, strict=True))
+        located = chain.locate_words(ids.tolist(), vocabularies["target"], segmenter)
+        tags = vocabularies["target"].tokens(ids[[word.tag_position for word in located]].tolist())
+        assert [word.word for word in located] == sentence
+        assert tags == list(map(tag_entry, expected))
