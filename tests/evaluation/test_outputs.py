@@ -1,9 +1,11 @@
 """Translations of a test by several runs."""
 
+from pathlib import Path
+
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.outputs import read_outputs
+from nmtcore.evaluation.outputs import read_files, read_outputs
 from nmtcore.files import write_lines
 
 REFERENCES = ["a b c", "d", ""]
@@ -50,3 +52,65 @@ def test_runs_that_do_not_fit_together_are_refused(tmp_path, translations, refer
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(UserError, match=r"test.txt does not exist"):
         read_outputs({"base": {1: tmp_path}}, "test")
+
+
+def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("ref", "one", "many/seed1", "many/seed2", "many/seed10", "a=b"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(f"\ufeff{name}\r\n\u2028x\n".encode())
+    outputs = read_files(Path("ref"), ["one", "many=many/seed*", "a=b"])
+    assert outputs.references == ["ref", "\u2028x"]
+    assert {name: [lines[0] for lines in seeds.values()] for name, seeds in outputs.translations.items()} == {
+        "one": ["one"],
+        "many": ["many/seed1", "many/seed2", "many/seed10"],
+        "a=b": ["a=b"],
+    }
+    assert list(outputs.translations["many"]) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("systems", "sentence"),
+    [
+        (["missing"], "No file matches missing: check the name."),
+        (["x=seed*.none"], "No file matches seed*.none: check the name."),
+        (["folder"], "No file matches folder: check the name."),
+        (["=one"], "'=one' is not of the form NAME=PATTERN"),
+        (["x="], "'x=' is not of the form NAME=PATTERN"),
+        (["one", "one"], "The system one is given twice"),
+        (["x=one", "x=two"], "The system x is given twice"),
+        (["x=one", "y=./one"], "one belongs to y and to x: give each file once."),
+        (["x=one", "y=*o*"], "one belongs to y and to x"),
+        (["ref"], "ref belongs to ref and to the references: give each file once."),
+        (["empty"], "empty is empty: provide one line per sentence."),
+        (["short"], "short has 1 lines, but the references ref have 2: provide one line for each."),
+        (["latin"], "latin, line 2: byte 3 is not UTF-8"),
+        (["wide"], "wide is UTF-16, not UTF-8: convert it (iconv"),
+    ],
+)
+def test_files_that_cannot_be_scored(tmp_path, monkeypatch, systems, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    texts = {
+        "ref": b"a\nb\n",
+        "one": b"a\nb\n",
+        "two": b"a\nb\n",
+        "empty": b"",
+        "short": b"a\n",
+        "latin": b"a\nb \xff\n",
+    }
+    for name, text in {**texts, "wide": "a and so on\nb\n".encode("utf-16")}.items():
+        (tmp_path / name).write_bytes(text)
+    with pytest.raises(UserError) as error:
+        read_files(Path("ref"), systems)
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(("text", "sentence"), [(b"", "ref is empty"), (None, "ref does not exist")])
+def test_references_that_cannot_be_used(tmp_path, monkeypatch, text, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one").write_bytes(b"a\n")
+    if text is not None:
+        (tmp_path / "ref").write_bytes(text)
+    with pytest.raises(UserError, match=sentence):
+        read_files(Path("ref"), ["one"])

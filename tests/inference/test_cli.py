@@ -149,7 +149,8 @@ def test_attention_is_written_for_all_lines_with_words(model, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], *([name, "--help"] for name in ("translate", "parse", "attention", "gates"))]
+    "arguments",
+    [["--help"], *([name, "--help"] for name in ("translate", "parse", "attention", "gates", "score", "results"))],
 )
 def test_help_imports_no_heavy_packages(arguments):
     script = (

@@ -1,12 +1,15 @@
 """The translations of one test by several systems and seeds, with their common references."""
 
-from collections.abc import Mapping
+import glob
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
+from nmtcore.inference.raw import clean_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +18,7 @@ class SplitOutputs:
 
     references: list[str]
     translations: dict[str, dict[int, list[str]]]
-    """By system and seed."""
+    """By system and seed; files from elsewhere count as seeds from 1."""
 
 
 def read_outputs(folders: Mapping[str, Mapping[int, Path]], split: str) -> SplitOutputs:
@@ -44,3 +47,64 @@ def read_outputs(folders: Mapping[str, Mapping[int, Path]], split: str) -> Split
     if first is None:
         raise ValueError("there are no runs to read")
     return SplitOutputs(references=first[1], translations=outputs)
+
+
+def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:
+    """Read references and translations from any text files, one line per sentence.
+
+    A system is a file, or a pattern such as `mine/seed*.txt` with one file per seed; `NAME=` before it gives it a name.
+    Raises `UserError` if a file is missing, empty, not UTF-8 or of another length than the references, or if a system
+    or a file occurs twice.
+    """
+    files = _files_by_system(systems)
+    known = {references.resolve(): "the references"}
+    for name, paths in files.items():
+        for path in paths:
+            owner = known.setdefault(path.resolve(), name)
+            if owner != name:
+                raise UserError(f"{path} belongs to {name} and to {owner}: give each file once.")
+    lines = _read_text(references)
+    translations: dict[str, dict[int, list[str]]] = {}
+    for name, paths in files.items():
+        for seed, path in enumerate(paths, start=1):
+            own = _read_text(path)
+            if len(own) != len(lines):
+                raise UserError(
+                    f"{path} has {len(own):,} lines, but the references {references} have {len(lines):,}: "
+                    "provide one line for each."
+                )
+            translations.setdefault(name, {})[seed] = own
+    return SplitOutputs(references=lines, translations=translations)
+
+
+def _files_by_system(systems: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the files of each system by its name, those of seeds in the order of their numbers."""
+    files: dict[str, list[Path]] = {}
+    for text in systems:
+        name, sign, pattern = text.partition("=")
+        if not sign or Path(text).exists():
+            name = pattern = text
+        if not name or not pattern:
+            raise UserError(f"'{text}' is not of the form NAME=PATTERN, for example mine=outputs/seed*.txt.")
+        if name in files:
+            raise UserError(f"The system {name} is given twice: give each system once, its seeds as one pattern.")
+        path = Path(pattern).expanduser()
+        matches = [path] if path.exists() else map(Path, glob.glob(str(path), recursive=True))
+        files[name] = sorted((match for match in matches if not match.is_dir()), key=_numbers_last)
+        if not files[name]:
+            raise UserError(f"No file matches {pattern}: check the name.")
+    return files
+
+
+def _numbers_last(path: Path) -> list[tuple[str, int]]:
+    """Return a key that sorts seed10 after seed2."""
+    pieces = re.split(r"([0-9]+)", str(path))
+    return [(text, int(number or -1)) for text, number in zip(pieces[::2], [*pieces[1::2], ""], strict=True)]
+
+
+def _read_text(path: Path) -> list[str]:
+    with explain_os_errors(path), open(path, "rb") as file:
+        lines = list(clean_lines(file, where=str(path)))
+    if not lines:
+        raise UserError(f"{path} is empty: provide one line per sentence.")
+    return lines

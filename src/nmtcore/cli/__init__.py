@@ -1,0 +1,54 @@
+"""The command line of `nmtcore`: using trained models, comparing scores, and describing the configuration.
+
+Each command is a module of this package. Commands import heavy packages in their functions, so that help and usage
+errors are printed at once.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from nmtcore import __version__
+from nmtcore.cli.attention import add_attention
+from nmtcore.cli.gates import add_gates
+from nmtcore.cli.parse import add_parse
+from nmtcore.cli.results import add_results
+from nmtcore.cli.schema import add_schema
+from nmtcore.cli.score import add_score
+from nmtcore.cli.translate import add_translate
+from nmtcore.errors import UserError
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command. A `UserError` is printed to standard error, with exit status 2."""
+    chosen = parser().parse_args(arguments)
+    try:
+        chosen.run(chosen)
+        sys.stdout.flush()
+    except UserError as error:
+        print(f"nmtcore {chosen.command}: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader has closed the pipe. Without this, Python would print an error when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + 13)
+    except KeyboardInterrupt:
+        sys.exit(128 + 2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of the command line."""
+    top = argparse.ArgumentParser(
+        prog="nmtcore", description="Use trained models, compare scores, or describe the configuration."
+    )
+    top.add_argument("--version", action="version", version=f"nmtcore {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add_translate(commands)
+    add_parse(commands)
+    add_attention(commands)
+    add_gates(commands)
+    add_score(commands)
+    add_results(commands)
+    add_schema(commands)
+    return top

@@ -1,0 +1,63 @@
+"""Options that several commands have."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nmtcore.inference.bundle import Bundle
+
+
+def model_command(
+    commands: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], None], *, help: str
+) -> argparse.ArgumentParser:
+    """Add a command that uses a trained model, with the options of all such commands."""
+    command = commands.add_parser(name, help=help, description=help)
+    command.set_defaults(run=run)
+    command.add_argument("model", metavar="MODEL", type=Path, help="the model/ folder of a run")
+    command.add_argument(
+        "--device", default="auto", help="cpu, cuda, cuda:1...; auto (the default): a GPU if there is one"
+    )
+    command.add_argument(
+        "--models",
+        type=folder_path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a folder with the models of annotators, each under its name (may be repeated); default: the folders in "
+        "`models`, and the downloads, of config/config.yaml in the working directory, if it exists. Some models are "
+        "programs: name only trusted folders, and run the command in a trusted working directory",
+    )
+    return command
+
+
+def device_name(name: str) -> str:
+    """Check and complete the name of a device, such as `auto`."""
+    from nmtcore.model.device import choose_device
+
+    return choose_device(name)
+
+
+def annotator_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[Path]:
+    """Return the folders with annotators' models: the given ones, or those of the project in the working directory."""
+    if chosen.models or not bundle.run.inference_features["source"]:
+        return chosen.models
+    from nmtcore.config.working_directory import project_model_folders
+
+    return project_model_folders(chosen.model)
+
+
+def folder_path(text: str) -> Path:
+    """Convert an argument to the path of a folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name of a folder is empty (for the working directory, write '.')")
+    return Path(text)
+
+
+def positive_number(text: str) -> int:
+    """Convert an argument to a whole number above 0."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number

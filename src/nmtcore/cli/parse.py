@@ -1,0 +1,89 @@
+"""The command `nmtcore parse`."""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from nmtcore.cli.options import annotator_folders, device_name, model_command
+
+
+def add_parse(commands: argparse._SubParsersAction) -> None:
+    """Add the command and its options."""
+    command = model_command(
+        commands,
+        "parse",
+        _run_parse,
+        help="Parse raw text, one sentence per line, to CoNLL-U: nmtcore parse MODEL < in > out.conllu",
+    )
+    command.add_argument(
+        "--conllu",
+        type=Path,
+        metavar="FILE",
+        help="parse the words of this treebank instead, and print the attachment score",
+    )
+    decoding = command.add_mutually_exclusive_group()
+    decoding.add_argument(
+        "--roots",
+        choices=["one", "many"],
+        help="the number of roots per tree (default: the setting of the model's data set)",
+    )
+    decoding.add_argument(
+        "--argmax", action="store_true", help="the likeliest head of each word by itself, which may not form a tree"
+    )
+    command.add_argument(
+        "--attention",
+        type=_layer_and_head,
+        metavar="LAYER.HEAD",
+        help="induce trees from this attention head of the encoder (both from 0), even if it was not trained to parse",
+    )
+
+
+def _run_parse(chosen: argparse.Namespace) -> None:
+    from nmtcore.evaluation.attachment import attachment_line
+    from nmtcore.evaluation.lines import induction_lines
+    from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
+    from nmtcore.inference.parse_files import TREE_METHODS
+    from nmtcore.inference.parse_to_conllu import parse_text, parse_treebank
+
+    device, parser = device_name(chosen.device), None
+    if chosen.attention is None:
+        bundle = load_bundle(chosen.model, device)
+    else:
+        from nmtcore.inference.attention import load_observed_bundle
+        from nmtcore.inference.induced import attention_parser
+
+        bundle = load_observed_bundle(chosen.model, device)
+        layer, head = chosen.attention
+        parser = attention_parser(bundle, layer=layer, head=head)
+    method = "argmax" if chosen.argmax else TREE_METHODS[chosen.roots or bundle.run.evaluation.roots]
+    folders = annotator_folders(chosen, bundle)
+    if chosen.conllu is None:
+        chunk = 1 if sys.stdin.isatty() else LINES_PER_CHUNK
+        _write_blocks(
+            parse_text(bundle, sys.stdin.buffer, method=method, parser=parser, chunk=chunk, model_folders=folders)
+        )
+        return
+    parses = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))
+    _write_blocks(sentence.block for sentence in parses)
+    compared = list(zip(*((s.heads, s.gold, s.words, s.upos) for s in parses), strict=True))
+    lines = [attachment_line(*compared)]
+    if parser is not None or bundle.run.tree_comparison == "induced":
+        lines += induction_lines(*compared)
+    for line in lines:
+        print(f"{chosen.conllu}: {line}", file=sys.stderr)
+
+
+def _write_blocks(blocks: Iterable[str]) -> None:
+    for block in blocks:
+        sys.stdout.buffer.write(block.encode("utf-8"))
+        if sys.stdout.isatty():
+            sys.stdout.buffer.flush()
+
+
+def _layer_and_head(text: str) -> tuple[int, int]:
+    if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"{text} is not of the form LAYER.HEAD, for example 0.3 (both count from 0)")
+    layer, head = text.split(".")
+    return int(layer), int(head)

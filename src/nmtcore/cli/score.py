@@ -1,0 +1,49 @@
+"""The command `nmtcore score`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+_HELP = "Score and compare files of translations from anywhere: nmtcore score REF HYP [HYP ...]"
+
+
+def add_score(commands: argparse._SubParsersAction) -> None:
+    """Add the command and its options."""
+    command = commands.add_parser("score", help=_HELP, description=_HELP)
+    command.set_defaults(run=_run_score)
+    command.add_argument("references", metavar="REF", type=Path, help="the references, one line per sentence")
+    command.add_argument(
+        "systems",
+        metavar="HYP",
+        nargs="+",
+        help="a system: a file of translations, or a pattern in quotation marks with one file per seed, for example "
+        "'mine/seed*.txt'; NAME='mine/seed*.txt' gives it a name. The others are compared with the first",
+    )
+    command.add_argument(
+        "--tokenize",
+        choices=["13a", "none", "intl", "ja"],
+        default="13a",
+        help="sacreBLEU's tokeniser for BLEU and RIBES; ja: KyTea's words if it is installed, else MeCab's "
+        "(default: %(default)s)",
+    )
+    command.add_argument("--lowercase", action="store_true", help="ignore case")
+    command.add_argument(
+        "--tokens", action="store_true", help="the texts are tokens joined by spaces; the signatures then say so"
+    )
+    command.add_argument("--ribes", action="store_true", help="also RIBES")
+    command.add_argument(
+        "--multi-bleu", action="store_true", help="also BLEU as Moses's multi-bleu.perl computes it, of the given words"
+    )
+
+
+def _run_score(chosen: argparse.Namespace) -> None:
+    from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.evaluation.outputs import read_files
+    from nmtcore.reporting.score_report import score_report
+
+    evaluation = EvaluationSettings(
+        text="tokens" if chosen.tokens else "detokenised", tokenize=chosen.tokenize, lowercase=chosen.lowercase
+    )
+    metrics = ["bleu", "chrf", *["ribes"] * chosen.ribes, *["multi_bleu"] * chosen.multi_bleu]
+    outputs = read_files(chosen.references, chosen.systems)
+    sys.stdout.buffer.write(score_report(outputs, evaluation, metrics=metrics).encode("utf-8"))

@@ -1,0 +1,75 @@
+"""The command `nmtcore translate`."""
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+
+from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number
+
+
+def add_translate(commands: argparse._SubParsersAction) -> None:
+    """Add the command and its options."""
+    command = model_command(
+        commands,
+        "translate",
+        _run_translate,
+        help="Translate raw text, one sentence per line: nmtcore translate MODEL < in > out",
+    )
+    command.add_argument("--beam", type=positive_number, help="beam size; 1 is greedy search")
+    command.add_argument(
+        "--length-penalty", choices=["gnmt", "fairseq", "none"], help="the formula of the length penalty"
+    )
+    command.add_argument("--alpha", type=float, help="the exponent of the length penalty")
+    command.add_argument(
+        "--max-length", type=positive_number, metavar="N", help="the largest number of subwords per translation"
+    )
+    command.add_argument("--batch", type=positive_number, metavar="N", help="sentences per batch")
+    command.add_argument(
+        "--n-best",
+        type=positive_number,
+        metavar="N",
+        help="write N lines per sentence: number ||| translation ||| score",
+    )
+    command.add_argument(
+        "--tags",
+        type=Path,
+        metavar="FILE",
+        help="also write the predicted tags of the best translations' words, with their probabilities, as Parquet",
+    )
+
+
+def _run_translate(chosen: argparse.Namespace) -> None:
+    from nmtcore.files import check_output_path
+    from nmtcore.inference.bundle import LINES_PER_CHUNK, load_bundle
+
+    if chosen.tags is not None:
+        check_output_path(chosen.tags)
+    bundle = load_bundle(chosen.model, device_name(chosen.device))
+    translate = bundle.translate_n_best
+    if chosen.tags is not None:
+        from nmtcore.inference.tags import check_predicts_tags, translate_with_tags
+
+        check_predicts_tags(bundle)
+        translate = partial(translate_with_tags, chosen.tags, bundle)
+    settings = bundle.decoding_settings(
+        beam=chosen.beam,
+        length_penalty=chosen.length_penalty,
+        alpha=chosen.alpha,
+        max_length=chosen.max_length,
+        batch_sentences=chosen.batch,
+    )
+    translations = translate(
+        sys.stdin.buffer,
+        settings,
+        n_best=chosen.n_best or 1,
+        chunk=1 if sys.stdin.isatty() else LINES_PER_CHUNK,
+        model_folders=annotator_folders(chosen, bundle),
+    )
+    output = sys.stdout.buffer
+    for number, n_best in enumerate(translations):
+        for text, score in n_best:
+            line = f"{number} ||| {text} ||| {score:.4f}\n" if chosen.n_best else f"{text}\n"
+            output.write(line.encode("utf-8"))
+        if sys.stdout.isatty():
+            output.flush()

@@ -1,0 +1,83 @@
+"""All scores of a results folder, as a table for the terminal."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.lines import spread
+from nmtcore.files import read_json
+from nmtcore.layout import file_name
+from nmtcore.reporting.terminal_table import terminal_table
+
+_SCORES = ("BLEU", "chrF", "UAS", "directed")
+_NOTES = """
+Mean over seeds, ± standard deviation if there are several. UAS: of the most probable heads, against the parser's trees
+or, on a split gold_..., a treebank's. directed: accuracy of induced trees against a treebank's.
+"""
+
+
+class _Row(NamedTuple):
+    scale: str
+    dataset: str
+    system: str
+    split: str
+
+
+def results_listing(folder: Path) -> str:
+    """Tabulate the scores of all runs below a folder, one row per scale, data set, system and split.
+
+    Raises `UserError` if there is no such folder, if it has no scores, or if two files have those of the same run.
+    """
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder: name a results folder.")
+    values: dict[_Row, dict[int, dict[str, float]]] = {}
+    sources: dict[tuple[str, ...], Path] = {}
+    for path, scores in _score_files(folder):
+        run = tuple(str(scores[key]) for key in ("scale", "dataset", "system", "seed"))
+        first = sources.setdefault((path.name, *run), path)
+        if first != path:
+            raise UserError(f"{first} and {path} are scores of the same run: name the folder of one results folder.")
+        for split, score, value in _values(scores):
+            row = _Row(*run[:3], split)
+            values.setdefault(row, {}).setdefault(int(run[3]), {})[score] = value
+    if not values:
+        raise UserError(f"There are no scores in {folder}: name a results folder in which a run has been scored.")
+    shown = [score for score in _SCORES if any(score in seed for seeds in values.values() for seed in seeds.values())]
+    rows = []
+    for row in sorted(values, key=lambda row: row[:3]):  # stable: splits in their files' order, the main test first
+        seeds = values[row]
+        cells = [_spread_over([seed[score] for seed in seeds.values() if score in seed]) for score in shown]
+        rows.append([row.scale, row.dataset, row.system, row.split, ", ".join(map(str, sorted(seeds))), *cells])
+    return terminal_table(["scale", "data set", "system", "split", "seeds", *shown], rows, text=5) + _NOTES
+
+
+def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the files of scores of runs with their contents: tests and dev first, then gold treebanks."""
+    for name in (file_name("scores"), file_name("gold_scores")):
+        for path in sorted(folder.rglob(name)):
+            scores = read_json(path)
+            if not isinstance(scores, dict) or not {"scale", "dataset", "system", "seed"} <= scores.keys():
+                raise UserError(f"{path} does not hold the scores of a run: move it elsewhere, or score the run again.")
+            yield path, scores
+
+
+def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
+    """Yield the split, name and value of each score; none for parses without words."""
+    for split, metrics in scores.get("bleu", {}).items():
+        yield split, "BLEU", metrics["bleu"]
+        yield split, "chrF", metrics["chrf"]
+    for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
+        if "argmax" not in methods:
+            name, value = "directed", methods["spanning_tree"]["directed"]
+        else:
+            name, value = "UAS", methods["argmax"]["uas"]
+        if value is not None:
+            yield split, name, value
+
+
+def _spread_over(values: list[float]) -> str | None:
+    if not values:
+        return None
+    return spread({"mean": fmean(values), "stdev": stdev(values) if len(values) > 1 else None})

@@ -1,0 +1,102 @@
+"""Scores of files of translations, compared with the first system's, as text for the terminal."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.errors import UserError
+from nmtcore.evaluation.agreement import expected_agreement
+from nmtcore.evaluation.bootstrap import SAMPLES
+from nmtcore.evaluation.differences import SystemScores, compare_systems, holm
+from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.outputs import SplitOutputs
+from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
+from nmtcore.evaluation.seeds import summarise_seeds
+from nmtcore.reporting.terminal_table import terminal_table
+
+_NOTES = f"""
+The baseline is {{baseline}}. Scores are means over seeds, ± their standard deviation if there are several.
+difference: from the baseline's mean. 95 % interval: of the difference, by the variance over seeds and over {SAMPLES:,}
+paired bootstrap samples of the sentences together. detectable: the smallest difference that would be detected with a
+probability of 80 %. p: from the same variances; Holm: corrected for the number of comparisons by this metric.
+judges: percentage of human judges who can be expected to agree with the order of the two (Kocmi et al. 2024).
+bootstrap, randomisation: p-values of sacreBLEU's paired tests of single runs; of several seeds, the median.
+"""
+_TOO_WIDE = "Noise of seeds that differs from sentence to sentence counts twice, so intervals are a little too wide."
+
+
+def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metrics: Sequence[str]) -> str:
+    """Score all systems by each metric, compare them with the first one, and format tables, signatures and notes.
+
+    Raises `UserError` if systems are to be compared on a single sentence.
+    """
+    names = list(outputs.translations)
+    sentences = len(outputs.references)
+    if len(names) > 1 and sentences < 2:
+        raise UserError("Systems cannot be compared on a single sentence: provide more, or score one system at a time.")
+    blocks = [f"{sentences:,} sentence{'s' * (sentences > 1)}\n"]
+    compared: dict[str, SystemScores] = {}
+    for metric in metrics:
+        statistics = {
+            name: [METRICS[metric].statistics(lines, outputs.references, evaluation) for lines in seeds.values()]
+            for name, seeds in outputs.translations.items()
+        }
+        compared = compare_systems(statistics, baseline=names[0])
+        tests = run_paired_tests(statistics, baseline=names[0]) if len(names) > 1 else {}
+        blocks.append(f"{statistics[names[0]][0].signature}\n{_metric_table(metric, compared, tests)}")
+    notes = list(_notes(outputs, compared))
+    return "\n".join(blocks) + ("\n" + "".join(f"{textwrap.fill(note, 120)}\n" for note in notes) if notes else "")
+
+
+def _metric_table(metric: str, compared: Mapping[str, SystemScores], tests: Mapping[str, PairedTests]) -> str:
+    differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
+    corrected = dict(zip(differences, holm([d.p for d in differences.values()]), strict=True))
+    header = [METRICS[metric].label, "seeds", "score"]
+    if differences:
+        header += ["difference", "95 % interval", "detectable", "p", "Holm", "judges", "bootstrap", "randomisation"]
+    rows = []
+    for name, scores in compared.items():
+        score = summarise_seeds([{"score": value} for value in scores.scores])["score"]
+        stdev = "" if score["stdev"] is None else f" ± {score['stdev']:.2f}"
+        row: list[str | None] = [name, str(len(scores.scores)), f"{score['mean']:.2f}{stdev}"]
+        if name in differences:
+            result = differences[name]
+            agreement = expected_agreement(metric, result.delta)
+            row += [
+                f"{result.delta:+.2f}",
+                f"{result.interval[0]:+.2f} to {result.interval[1]:+.2f}",
+                f"{result.detectable:.2f}",
+                _p_text(result.p),
+                _p_text(corrected[name]),
+                None if agreement is None else f"{agreement:.0f} %",
+                _p_text(tests[name].bootstrap_p),
+                _p_text(tests[name].randomisation_p),
+            ]
+        rows.append(row + [None] * (len(header) - len(row)))
+    return terminal_table(header, rows)
+
+
+def _p_text(p: float | None) -> str:
+    return "n/a" if p is None else "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+
+
+def _notes(outputs: SplitOutputs, compared: Mapping[str, SystemScores]) -> Iterator[str]:
+    """Yield paragraphs that explain the columns, and what is special about these systems."""
+    for name, seeds in outputs.translations.items():
+        for seed, lines in seeds.items():
+            empty = sum(not line.strip() for line in lines)
+            if 2 * empty > len(lines):
+                yield f"{name}, file {seed}: {empty:,} of {len(lines):,} translations are empty."
+    differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
+    if not differences:
+        return
+    yield " ".join(_NOTES.format(baseline=next(iter(compared))).split())
+    if any(result.with_training_noise for result in differences.values()):
+        yield _TOO_WIDE
+    single = [name for name, seeds in outputs.translations.items() if len(seeds) == 1]
+    if single:
+        which = "" if len(single) == len(compared) else f" of {', '.join(single)}"
+        yield (
+            f"One seed{which}: training noise is not included in comparisons with a single seed. Their intervals, "
+            "detectable differences and p are the bootstrap's alone."
+        )

@@ -1,0 +1,127 @@
+"""`nmtcore score`: tables, signatures and notes, and its errors."""
+
+import re
+
+import pytest
+from evaluation.test_sentence_statistics import draw
+from sacrebleu.metrics import BLEU, CHRF
+
+from nmtcore.cli import main
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.evaluation.differences import compare_systems
+from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.paired_tests import run_paired_tests
+from nmtcore.files import write_lines
+
+SYSTEMS = {"base": (0.4, 0.42, 0.44), "better": (0.2, 0.25), "single": (0.35,)}
+
+
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    """References, and translations of each system and seed."""
+    monkeypatch.chdir(tmp_path)
+    _, references = draw(40)
+    write_lines(tmp_path / "ref.txt", references)
+    translations = {name: [draw(40, wrong=wrong)[0] for wrong in seeds] for name, seeds in SYSTEMS.items()}
+    for name, seeds in translations.items():
+        for seed, lines in enumerate(seeds, start=1):
+            write_lines(tmp_path / name / f"seed{seed}.txt", lines)
+    return translations, references
+
+
+def score(capsysbinary, *arguments):
+    main(["score", "ref.txt", *arguments])
+    return capsysbinary.readouterr().out.decode()
+
+
+def row_of(table, name):
+    return re.split(r"  +", next(line for line in table.splitlines() if line.startswith(f"{name} ")))
+
+
+def test_systems_are_compared_with_the_first(texts, capsysbinary):
+    translations, references = texts
+    systems = [f"{name}={name}/seed*.txt" for name in SYSTEMS]
+    output = score(capsysbinary, *systems, "--ribes", "--multi-bleu")
+    sentences, bleu, chrf, ribes, multi_bleu, notes = output.split("\n\n")
+    assert sentences == "40 sentences"
+    tables = {"bleu": bleu, "chrf": chrf, "ribes": ribes, "multi_bleu": multi_bleu}
+    for metric, table in tables.items():
+        counted = {
+            name: [METRICS[metric].statistics(lines, references, EvaluationSettings()) for lines in seeds]
+            for name, seeds in translations.items()
+        }
+        results = compare_systems(counted, baseline="base")
+        tests = run_paired_tests(counted, baseline="base")
+        signature, header = table.splitlines()[:2]
+        assert signature == counted["base"][0].signature
+        assert header.split()[0] == METRICS[metric].label
+        result = results["better"].difference
+        row = row_of(table, "better")
+        assert row[3] == f"{result.delta:+.2f}"
+        assert row[4] == f"{result.interval[0]:+.2f} to {result.interval[1]:+.2f}"
+        assert row[5] == f"{result.detectable:.2f}"
+        p_values = (tests["better"].bootstrap_p, tests["better"].randomisation_p)
+        assert row[-2:] == ["<.001" if p < 0.001 else f"{p:.3f}"[1:] for p in p_values]
+        assert (len(row) == 11) == (metric in ("bleu", "chrf"))  # judges
+        assert row_of(table, "base")[1] == "3"
+        assert len(row_of(table, "base")) == 3
+    assert "The baseline is base." in notes
+    assert "One seed of single: training noise is not included" in " ".join(notes.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"), [([], {}), (["--tokenize", "intl", "--lowercase"], {"lowercase": True})]
+)
+def test_scores_are_those_of_sacrebleu(texts, capsysbinary, options, settings):
+    translations, references = texts
+    bleu = BLEU(tokenize="intl" if options else "13a", **settings)
+    own = [metric.corpus_score(translations["single"][0], [references]).score for metric in (bleu, CHRF(**settings))]
+    output = score(capsysbinary, "single/seed1.txt", *options)
+    assert [row_of(block, "single/seed1.txt")[2] for block in output.split("\n\n")[1:]] == [f"{s:.2f}" for s in own]
+    assert bleu.get_signature().format() in output
+    assert "baseline" not in output
+
+
+def test_tokens_are_named_in_signatures(texts, capsysbinary):
+    output = score(capsysbinary, "single/seed1.txt", "--tokens", "--tokenize", "none")
+    assert output.count("|text:tokens") == 2
+
+
+def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path, capsysbinary):
+    write_lines(tmp_path / "empty.txt", ["x"] * 19 + [""] * 21)
+    output = " ".join(score(capsysbinary, "single/seed1.txt", "empty.txt").split())
+    assert "empty.txt, file 1: 21 of 40 translations are empty." in output
+    assert "One seed: training noise is not included" in output
+    assert "too wide" not in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["base/seed1.txt", "base/seed1.txt"], "The system base/seed1.txt is given twice"),
+        (["none.txt"], "No file matches none.txt"),
+        (["short.txt"], "short.txt has 1 lines, but the references ref.txt have 40"),
+        (["empty.txt"], "empty.txt is empty"),
+        (["latin.txt"], "latin.txt, line 1: byte 1 is not UTF-8"),
+    ],
+)
+def test_mistakes_are_one_sentence(texts, tmp_path, capsys, arguments, sentence):
+    for name, text in {"short": b"a\n", "empty": b"", "latin": b"\xff\n"}.items():
+        (tmp_path / f"{name}.txt").write_bytes(text)
+    with pytest.raises(SystemExit) as exit:
+        main(["score", "ref.txt", *arguments])
+    output, errors = capsys.readouterr()
+    assert (exit.value.code, output) == (2, "")
+    assert errors.startswith(f"nmtcore score: {sentence}")
+    assert errors.count("\n") == 1
+
+
+def test_systems_are_not_compared_on_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("ref.txt", "a", "b"):
+        write_lines(tmp_path / name, ["a b"])
+    main(["score", "ref.txt", "a"])
+    assert capsys.readouterr().out.startswith("1 sentence\n")
+    with pytest.raises(SystemExit):
+        main(["score", "ref.txt", "a", "b"])
+    assert "cannot be compared on a single sentence" in capsys.readouterr().err
