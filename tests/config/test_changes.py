@@ -95,6 +95,26 @@ def test_training_depends_on_the_search_and_scoring_of_validation():
         assert changed(training_settings, with_perplexity, other) == []
 
 
+@pytest.mark.parametrize(
+    ("system", "tags"),
+    [
+        ("tag_attention", "ccg_tags"),
+        ("tag_attention_random", "random_tags"),
+        ("tag_attention_without_loss", None),
+        ("multitask", "ccg_tags"),
+        ("interleaved", "ccg_tags"),
+        ("source_dg_a", None),
+        ("tag_attention_source_dg_a", "ccg_tags"),
+    ],
+)
+def test_systems_that_predict_tags_are_translated_with_tags(system, tags):
+    """Translations that were made before tags could be predicted are made again."""
+    baseline, run = (PROJECT.run("demo_de2en", name, "smoke", 1) for name in ("transformer_base", system))
+    assert run.predicted_tags == tags
+    expected = [] if tags is None else [f'predicted_tags: nothing -> "{tags}"']
+    assert changed(inference_settings, baseline, run) == expected
+
+
 def test_only_systems_that_parse_depend_on_roots():
     plain = PROJECT.run("demo_en2de", "transformer_base", "demo", 1)
     assert changed(scoring_settings, plain, with_evaluation(plain, roots="many")) == []

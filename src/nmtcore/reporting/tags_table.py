@@ -18,9 +18,10 @@ SENTENCES = 10
 """The number of sentences per system, the first ones of the main test."""
 
 _NOTES = """
-Scale {scale}. The first {sentences} sentences of the main test, translated by the model of one seed. Tags of the
-reference: as annotated (`<unk>`: not in the training data; empty: none). Tags of the translation: the likeliest at each
-word's first subword, or the tag that the model generates before the word, with their probabilities.
+Scale {scale}. The first {sentences} sentences of the main test, translated by the model of one seed; the words of a row
+need not correspond. Tags of the reference: as annotated (`<unk>`: not in the training data; empty: none). Tags of the
+translation: the likeliest at each word's first subword, or the tag that the model generates before the word, with their
+probabilities (empty: an unknown one, or none).
 """
 
 

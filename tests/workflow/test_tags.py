@@ -1,0 +1,51 @@
+"""Predicted tags, from the demo corpus to the table."""
+
+import pytest
+
+from nmtcore.files import read_json, read_lines
+from nmtcore.parquet import read_rows
+
+pytestmark = pytest.mark.slow
+
+SYSTEMS = ["transformer_base", "tag_attention", "tag_attention_without_loss", "interleaved"]
+SETTINGS = ['datasets=["tagged"]', "scale=smoke", f"systems={SYSTEMS}".replace("'", '"')]
+
+
+def write_data_set(empty):
+    counts = {"train": 300, "dev": 10, "test": 12, "gold": 5}
+    corpora = {split: {"options": {"count": count}} for split, count in counts.items()}
+    evaluation = {"text": "tokens", "tokenize": "none"}
+    empty.write("datasets/tagged", {"extends": "demo_de2en", "corpora": corpora, "evaluation": evaluation})
+
+
+def test_the_table_has_ten_sentences_of_each_system_that_predicts_tags(empty):
+    write_data_set(empty)
+    table = "results/tables/tags.md"
+    finished = empty.run(table, settings=SETTINGS)
+    assert {"train_model", "translate_tests", "tag_table"} <= finished.rules
+    folder, data = empty.folder / "results/smoke/tagged", empty.folder / "results/tagged"
+    systems = ["tag_attention", "interleaved"]
+    assert {path.name for path in folder.iterdir()} == set(systems), "the others have no tags to show"
+    pairs = list(read_rows(data / "corpus/test.parquet"))
+    ccg = [row["ccg"] for row in read_rows(data / "annotation/existing/test.target.parquet")]
+    known = {"<unk>", *read_json(data / "annotation/existing/target.labels.json")["ccg"]}
+    entries = read_json(empty.folder / "results/tables/tags.json")
+    assert [entry["system"] for entry in entries] == systems
+    for entry in entries:
+        hypotheses = folder / entry["system"] / "seed1/hypotheses"
+        rows = list(read_rows(hypotheses / "test.tags.parquet"))
+        assert [" ".join(row["words"]) for row in rows] == read_lines(hypotheses / "test.txt")
+        assert len(rows) == 12
+        assert len(entry["sentences"]) == 10
+        for sentence, row, pair, tags in zip(entry["sentences"], rows, pairs, ccg, strict=False):
+            assert sentence["id"] == row["id"] == pair["id"]
+            assert sentence["source"] == pair["source_words"]
+            assert [word["word"] for word in sentence["reference"]] == pair["target_words"]
+            assert [word["tag"] for word in sentence["translation"]] == row["tags"]
+            shown = [word["tag"] for word in sentence["reference"]]
+            assert all(tag in (own, "<unk>") for tag, own in zip(shown, tags, strict=True))
+            assert {tag for tag in (*shown, *row["tags"]) if tag is not None} <= known
+    text = (empty.folder / table).read_text(encoding="utf-8")
+    assert all(f"\n## tagged, {entry['system']}, test: {entry['tags']}, seed 1\n" in text for entry in entries)
+    assert "Nothing to be done" in empty.run(table, settings=SETTINGS).output
+    assert empty.partial_files() == []
