@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmtcore.config.project import Project
-from nmtcore.config.yaml_files import read_yaml
+from nmtcore.config.published import read_paper
 
 COLUMNS = ["nc11_en2de", "nc11_de2en", "wmt18_en2tr", "wmt16_en2de", "wmt17_en2de", "wat_en2ja"]
 RELEASED = {
@@ -87,7 +87,10 @@ def test_transformer_base_pascal_rate_only_differs_from_the_baseline_in_training
         assert twin == replace(base, system=twin.system, training=pascal.training)
 
 
-def test_the_table_equals_the_published_one(shared: Path):
-    released = read_yaml(shared / "design" / "published.yaml")["bugliarello2020"]["released_training"]
-    assert released["columns"] == COLUMNS
-    assert {name: [tuple(cell) for cell in row] for name, row in released["rows"].items()} == RELEASED
+def test_the_table_equals_the_published_one(project: Project):
+    table = read_paper(project, "bugliarello2020").tables["released_training"]
+    assert list(dict.fromkeys(column.dataset for column in table.columns)) == COLUMNS
+    for system, row in RELEASED.items():
+        for dataset, values in zip(COLUMNS, row, strict=True):
+            assert values == tuple(table.value(system, f"{dataset}/{name}") for name in ("learning_rate", "beta2"))
+    assert {row.name for row in table.rows} == set(RELEASED)

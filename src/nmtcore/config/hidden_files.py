@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nmtcore.config.yaml_files import yaml_paths
 
-SUBFOLDERS = ("corpora", "datasets", "models", "recipes", "scales", "systems")
+SUBFOLDERS = ("corpora", "datasets", "models", "published", "recipes", "scales", "systems")
 """Subfolders of a configuration."""
 
 

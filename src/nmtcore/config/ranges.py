@@ -83,13 +83,13 @@ def check_ranges(value: Any, hint: Any, *, name: str) -> None:
         return
     if origin is Annotated:
         for range_ in hint.__metadata__:
-            if isinstance(range_, Range) and value not in range_:
+            if isinstance(range_, Range) and isinstance(value, int | float) and value not in range_:
                 raise ValueError(f"{name} must be {range_}, not {value}")
         check_ranges(value, arguments[0], name=name)
     elif origin in (Union, types.UnionType):
         for choice in arguments:
             check_ranges(value, choice, name=name)
-    elif origin is tuple:
+    elif origin is tuple and isinstance(value, list | tuple):
         every = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
         for i, (item, inner) in enumerate(zip(value, every, strict=True)):
             check_ranges(item, inner, name=f"{name}[{i}]")

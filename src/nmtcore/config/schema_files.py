@@ -12,6 +12,7 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project_settings import ProjectSettings
+from nmtcore.config.published import PaperSettings
 from nmtcore.config.ranges import hints_of
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.schema import Schema, Schemas, nullable
@@ -111,11 +112,17 @@ def systems_schema() -> Schema:
     }
 
 
+def published_schema() -> Schema:
+    """Return the schema of the numbers that a paper publishes."""
+    return whole_file(PaperSettings, Schemas())
+
+
 FILES = {
     "config": config_schema,
     "datasets": dataset_schema,
     "corpora": corpus_schema,
     "models": annotator_model_schema,
+    "published": published_schema,
     "recipes": recipe_schema,
     "scales": scale_schema,
     "systems": systems_schema,

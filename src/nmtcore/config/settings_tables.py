@@ -23,6 +23,7 @@ from nmtcore.config.descriptions import descriptions, summary
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, FormatOptions
 from nmtcore.config.project_settings import ProjectSettings
+from nmtcore.config.published import ClaimSettings, PaperSettings, PublishedTableSettings
 from nmtcore.config.ranges import Range, hints_of
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.recurrent import RecurrentSettings
@@ -39,13 +40,16 @@ CLASSES = {
     cls.__name__: cls
     for cls in (
         AnnotatorModelSettings,
+        ClaimSettings,
         CorpusSettings,
         DatasetSettings,
         DecodingSettings,
         FileSettings,
         MirrorSettings,
+        PaperSettings,
         PartSettings,
         ProjectSettings,
+        PublishedTableSettings,
         RecipeSettings,
         RecurrentSettings,
         ScaleSettings,

@@ -1,0 +1,395 @@
+"""The numbers that papers publish, from `config/published/PAPER.yaml`, as tables whose cells say what they measure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, get_args
+
+from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.named_files import named_files
+from nmtcore.config.ranges import Range, settings_class
+from nmtcore.config.typed import build, choose
+from nmtcore.config.yaml_files import read_yaml
+from nmtcore.errors import UserError
+
+Axis = Literal["system", "dataset", "split", "metric", "item"]
+"""What a row, a column or a whole table can name; an item is a tag, a production, a subset of a test..."""
+
+AXES: tuple[str, ...] = get_args(Axis)
+"""All axes."""
+
+MARKS = {"d": (0, 0.05), "D": (0, 0.01), "v": (1, 0.05), "V": (1, 0.01)}
+"""Marks of significance: the position of the baseline in `baselines`, and the level."""
+
+FILTERED = "@filtered"
+"""Ending of a row whose system was trained on the data set NAME_filtered."""
+
+Direction = Literal["gain", "loss", "no_gain"]
+"""What a paper claims about a system and a baseline."""
+
+Number = Annotated[float, Range(least=-1000, most=1e9)]
+"""A score, a difference, a count..."""
+
+Numbers = Number | tuple[Number, ...] | None
+"""A cell of a file: a number, one number per metric of its column, or nothing."""
+
+
+@settings_class
+class ClaimSettings:
+    """A sentence of a paper that compares systems: a claim per system (or item), baseline and column."""
+
+    says: str
+    """What the paper says, in our words."""
+    systems: tuple[str, ...] = ()
+    """Rows that are compared; none: the table's `system`."""
+    baselines: tuple[str, ...] = ()
+    """Rows that they are compared with; none: the table's first baseline."""
+    columns: tuple[str, ...] = ()
+    """Columns in which they are compared; none: all."""
+    items: tuple[str, ...] = ()
+    """Subsets of the test on which they are compared; none: the whole test."""
+    direction: Direction = "gain"
+    """gain: the system is better; loss: worse; no_gain: not better, or not by much."""
+    difference: Number | str | None = None
+    """The published difference, or the fact that is the difference; null: that of the table's cells."""
+
+
+@settings_class
+class PublishedTableSettings:
+    """A table or figure of a paper, as in its file."""
+
+    place: str = ""
+    """Where it is in the paper; by default its name (`table_6_1` is Table 6.1)."""
+    description: str = ""
+    """What it shows, and what differs from its caption."""
+    row: Axis = "system"
+    """What its rows name; an item is a tag, a production, a subset of a test..."""
+    column: str = "dataset/split/metric"
+    """What its columns name, with slashes. A column with two metrics, `uas+las`, has pairs of numbers."""
+    system: str | None = None
+    """The system of all cells."""
+    dataset: str | None = None
+    """The data set of all cells."""
+    split: str | None = None
+    """The split of all cells."""
+    metric: str | None = None
+    """The metric of all cells."""
+    systems: tuple[str, ...] = ()
+    """Systems that it shows without numbers."""
+    baselines: tuple[str, ...] = ()
+    """Rows that others are compared with: marks d and D refer to the first, v and V to the second."""
+    columns: tuple[str, ...] = ()
+    """The columns."""
+    rows: dict[str, tuple[Numbers, ...]] = field(default_factory=dict)
+    """The rows, one value per column; null: the paper has none."""
+    rows_from_elsewhere: dict[str, tuple[Numbers, ...]] = field(default_factory=dict)
+    """Rows of systems that the paper quotes from others."""
+    trained_on: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Rows whose system was trained on another data set than the column's: {row: {data set: other data set}}."""
+    marks: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Marks of significance: {column: {row: "DV"}}."""
+    facts: dict[str, Number] = field(default_factory=dict)
+    """Numbers that belong to no cell."""
+    claims: tuple[ClaimSettings, ...] = ()
+    """What the paper says about it."""
+
+
+@settings_class
+class PaperSettings:
+    """The tables and figures of a paper, as in its file."""
+
+    title: str
+    """Authors, year and title."""
+    others: dict[str, str] = field(default_factory=dict)
+    """Rows that are no systems of the project, and what they are."""
+    controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Systems that gain without what a system is claimed to gain by: {system: controls}."""
+    tables: dict[str, PublishedTableSettings]
+    """The tables and figures by name."""
+
+
+class PublishedColumn(NamedTuple):
+    """A column of a published table, for one metric; what it does not name is None."""
+
+    name: str
+    """For example `cs2en/test/bleu`."""
+    system: str | None = None
+    dataset: str | None = None
+    split: str | None = None
+    metric: str | None = None
+    item: str | None = None
+
+
+class PublishedRow(NamedTuple):
+    """A row of a published table; what it does not name is None."""
+
+    name: str
+    system: str | None = None
+    dataset: str | None = None
+    split: str | None = None
+    metric: str | None = None
+    item: str | None = None
+    filtered: bool = False
+    """Whether the system was trained on NAME_filtered."""
+    elsewhere: bool = False
+    """Whether the paper quotes it from others."""
+
+
+class PublishedCell(NamedTuple):
+    """A number, and what it measures; what does not apply is None."""
+
+    row: str
+    column: str
+    value: float
+    marks: str
+    """Keys of `MARKS`."""
+    system: str | None
+    dataset: str | None
+    """The data set that the system was trained on; its tests are those of the column's data set."""
+    split: str | None
+    metric: str | None
+    item: str | None
+
+
+class PublishedTable(NamedTuple):
+    """A published table or figure."""
+
+    paper: str
+    name: str
+    place: str
+    description: str
+    baselines: tuple[str, ...]
+    systems: tuple[str, ...]
+    """Systems that it shows without numbers."""
+    dataset: str | None
+    """The data set of the whole table."""
+    split: str | None
+    """The split of the whole table."""
+    rows: tuple[PublishedRow, ...]
+    columns: tuple[PublishedColumn, ...]
+    cells: Mapping[tuple[str, str], PublishedCell]
+    """The numbers by the names of row and column; a cell without a number is left out."""
+    facts: Mapping[str, float]
+    trained_on: Mapping[str, Mapping[str, str]]
+    """Rows whose system was trained on another data set than the column's."""
+
+    def value(self, row: str, column: str) -> float | None:
+        """Return the number of a cell; None if the paper has none."""
+        cell = self.cells.get((row, column))
+        return None if cell is None else cell.value
+
+    def digits(self, column: str) -> int:
+        """Return the number of decimals with which the paper prints a column."""
+        values = [cell.value for (_, name), cell in self.cells.items() if name == column]
+        return max((len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values), default=0)
+
+    def trained_dataset(self, row: PublishedRow, column: PublishedColumn) -> str | None:
+        """Return the data set that a row's system was trained on in a column."""
+        dataset = row.dataset or column.dataset or self.dataset
+        if dataset is None:
+            return None
+        return self.trained_on.get(row.name, {}).get(dataset, f"{dataset}_filtered" if row.filtered else dataset)
+
+
+class Paper(NamedTuple):
+    """A paper's published tables."""
+
+    name: str
+    path: Path
+    settings: PaperSettings
+    tables: Mapping[str, PublishedTable]
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of systems in rows, columns, figures and claims, each once, without those from elsewhere."""
+        names: dict[str, None] = {}
+        for name, table in self.tables.items():
+            settings = self.settings.tables[name]
+            named = [settings.system, *table.systems, *(column.system for column in table.columns)]
+            named += [row.system for row in table.rows if not row.elsewhere]
+            for claim in settings.claims:
+                elsewhere = settings.rows_from_elsewhere
+                named += [row_system(row) for row in (*claim.systems, *claim.baselines) if row not in elsewhere]
+            names |= dict.fromkeys(filter(None, named))
+        for system, controls in self.settings.controls.items():
+            names |= dict.fromkeys((system, *controls))
+        return [name for name in names if name not in self.settings.others]
+
+
+def paper_names(catalogue: Catalogue) -> list[str]:
+    """Return the names of the papers in a configuration, sorted."""
+    return sorted(named_files(catalogue.folders, "published", noun="paper"))
+
+
+def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") -> Paper:
+    """Read the published tables of a paper.
+
+    Raises:
+        UserError: if there is no such paper; if a row does not have one value per column, a pair has another length
+            than its column's metrics, or a mark, a baseline or a claim names no row, no column or no fact; or if a
+            system, a data set or a split does not exist in the configuration. The message names file, table and row.
+    """
+    files = named_files(catalogue.folders, "published", noun="paper")
+    files.check(name, where=where)
+    path = files[name]
+    settings = build(PaperSettings, read_yaml(path), where=str(path))
+    tables = {
+        table: _resolve(name, table, values, where=f"{path}: tables.{table}")
+        for table, values in settings.tables.items()
+    }
+    paper = Paper(name=name, path=path, settings=settings, tables=tables)
+    _check_names(paper, catalogue)
+    return paper
+
+
+def row_system(row: str) -> str:
+    """Return the system of a row."""
+    return row.removesuffix(FILTERED)
+
+
+def place_of(table: str) -> str:
+    """Return where a table or figure is, by its name: `table_b_1` is Table B.1."""
+    noun, _, number = table.partition("_")
+    number = ".".join(part.upper() if part.isalpha() else part for part in number.split("_"))
+    return f"{noun.capitalize()} {number}" if noun in ("table", "figure") else table.replace("_", " ")
+
+
+def _resolve(paper: str, name: str, settings: PublishedTableSettings, *, where: str) -> PublishedTable:
+    _check_axes(settings, where=where)
+    columns = [_columns(column, settings, where=where) for column in settings.columns]
+    quoted = settings.rows_from_elsewhere
+    table = PublishedTable(
+        paper=paper,
+        name=name,
+        place=settings.place or place_of(name),
+        description=settings.description,
+        baselines=settings.baselines,
+        systems=settings.systems,
+        dataset=settings.dataset,
+        split=settings.split,
+        rows=tuple([*(_row(row, settings) for row in settings.rows), *(_quoted_row(row) for row in quoted)]),
+        columns=tuple(column for group in columns for column in group),
+        cells={},
+        facts=settings.facts,
+        trained_on=settings.trained_on,
+    )
+    _check_rows(table, settings, where=where)
+    values = [*settings.rows.items(), *quoted.items()]
+    cells = [
+        _cell(table, row, column, value, settings)
+        for row, (_, numbers) in zip(table.rows, values, strict=True)
+        for group, number in zip(columns, _checked(row.name, numbers, columns, where=where), strict=True)
+        for column, value in zip(group, number, strict=True)
+        if value is not None
+    ]
+    return table._replace(cells={(cell.row, cell.column): cell for cell in cells})
+
+
+def _check_axes(settings: PublishedTableSettings, *, where: str) -> None:
+    """Check that rows, columns and the table name different things."""
+    named = [settings.row, *settings.column.split("/")]
+    for axis in named[1:]:
+        choose(axis, AXES, noun="axis", where=f"{where}: column")
+    fixed = [axis for axis in AXES[:-1] if getattr(settings, axis) is not None]
+    if settings.rows and len({*named, *fixed}) < len(named) + len(fixed):
+        raise UserError(f"{where}: {', '.join(named + fixed)}: rows, columns and table must name different things.")
+
+
+def _columns(name: str, settings: PublishedTableSettings, *, where: str) -> list[PublishedColumn]:
+    """Return the columns of a column's metrics."""
+    axes, parts = settings.column.split("/"), name.split("/")
+    if len(axes) != len(parts):
+        raise UserError(f"{where}: columns: '{name}' does not have the form {settings.column}.")
+    named = dict(zip(axes, parts, strict=True))
+    metrics = named.pop("metric", "").split("+")
+    prefix = "/".join(part for axis, part in zip(axes, parts, strict=True) if axis != "metric")
+    if "metric" not in axes:
+        return [PublishedColumn(name=name, **named)]
+    return [
+        PublishedColumn(name="/".join(filter(None, (prefix, metric))), metric=metric, **named) for metric in metrics
+    ]
+
+
+def _row(name: str, settings: PublishedTableSettings) -> PublishedRow:
+    filtered = settings.row == "system" and name.endswith(FILTERED)
+    return PublishedRow(name=name, filtered=filtered, **{settings.row: row_system(name) if filtered else name})
+
+
+def _quoted_row(name: str) -> PublishedRow:
+    return PublishedRow(name=name, elsewhere=True)
+
+
+def _checked(
+    row: str, numbers: Sequence[Numbers], columns: Sequence[Sequence[PublishedColumn]], *, where: str
+) -> Iterator[tuple[float | None, ...]]:
+    """Yield the numbers of each column of a row, one per metric."""
+    if len(numbers) != len(columns):
+        raise UserError(f"{where}: {row}: {len(numbers)} values for {len(columns)} columns.")
+    for number, group in zip(numbers, columns, strict=True):
+        parts = number if isinstance(number, tuple) else (number,) if number is not None else (None,) * len(group)
+        if len(parts) != len(group):
+            name = group[0].name
+            raise UserError(f"{where}: {row}: {len(parts)} numbers for the {len(group)} metrics of {name}.")
+        yield parts
+
+
+def _cell(
+    table: PublishedTable, row: PublishedRow, column: PublishedColumn, value: float, settings: PublishedTableSettings
+) -> PublishedCell:
+    def named(axis: str) -> str | None:
+        return getattr(row, axis) or getattr(column, axis) or getattr(settings, axis, None)
+
+    return PublishedCell(
+        row=row.name,
+        column=column.name,
+        value=value,
+        marks=settings.marks.get(column.name, {}).get(row.name, ""),
+        system=named("system"),
+        dataset=table.trained_dataset(row, column),
+        split=named("split"),
+        metric=named("metric"),
+        item=named("item"),
+    )
+
+
+def _check_rows(table: PublishedTable, settings: PublishedTableSettings, *, where: str) -> None:
+    """Check that baselines, marks, other data sets and claims name rows and columns."""
+    rows, columns = [row.name for row in table.rows], [column.name for column in table.columns]
+    if both := settings.rows.keys() & settings.rows_from_elsewhere.keys():
+        raise UserError(f"{where}: {', '.join(sorted(both))}: in rows and in rows_from_elsewhere.")
+    for column, by_row in settings.marks.items():
+        choose(column, columns, noun="column", where=f"{where}: marks")
+        for row, marks in by_row.items():
+            choose(row, rows, noun="row", where=f"{where}: marks: {column}")
+            for mark in marks:
+                choose(mark, MARKS, noun="mark", where=f"{where}: marks: {column}: {row}")
+                if MARKS[mark][0] >= len(settings.baselines):
+                    raise UserError(f"{where}: marks: {column}: {row}: there is no baseline for the mark {mark}.")
+    if settings.rows and settings.row == "system":
+        named = [*settings.baselines, *settings.trained_on]
+        named += [row for claim in settings.claims for row in (*claim.systems, *claim.baselines)]
+        for row in named:
+            choose(row, rows, noun="row", where=where)
+    for claim in settings.claims:
+        for column in claim.columns:
+            choose(column, columns, noun="column", where=f"{where}: claims")
+        if isinstance(claim.difference, str):
+            choose(claim.difference, settings.facts, noun="fact", where=f"{where}: claims")
+        if not (claim.systems or settings.system) or not (claim.baselines or settings.baselines):
+            raise UserError(f"{where}: claims: '{claim.says}' lacks a system or a baseline.")
+
+
+def _check_names(paper: Paper, catalogue: Catalogue) -> None:
+    """Check that the configuration has the systems, data sets and splits."""
+    for system in paper.systems:
+        catalogue.systems.check(system, where=str(paper.path))
+    for name, table in paper.tables.items():
+        where = f"{paper.path}: tables.{name}"
+        places = [(cell.dataset, cell.split) for cell in table.cells.values()]
+        places += [(column.dataset, column.split) for column in table.columns]
+        places += [(dataset, None) for by_dataset in table.trained_on.values() for dataset in by_dataset.values()]
+        for dataset, split in dict.fromkeys([*places, (table.dataset, table.split)]):
+            if dataset is not None:
+                splits = catalogue.dataset(dataset, where=where).splits
+                if split is not None:
+                    choose(split, splits, noun="split", where=f"{where}: {dataset}")

@@ -1,0 +1,191 @@
+"""The published numbers: each reaches one cell, fact or claim, and what they name exists."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmtcore.config.claims import TrainedSystem, paper_claims
+from nmtcore.config.project import Project
+from nmtcore.config.published import paper_names, read_paper
+from nmtcore.errors import UserError
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
+PROJECT = Project.load(CONFIG)
+PAPERS = {name: read_paper(PROJECT, name) for name in paper_names(PROJECT)}
+NUMBERS = {"aycock2021": 71, "bugliarello2020": 203, "pham2018": 110, "tran2018": 179}
+"""Numbers in cells and facts of each paper."""
+CLAIMS = {"aycock2021": 23, "bugliarello2020": 78, "pham2018": 40, "tran2018": 27}
+METRICS = {
+    *("bleu", "ribes", "uas", "diagonal_precision", "directed", "undirected", "bleu_gain", "relative_time"),
+    *("pairs", "source_tokens", "target_tokens", "copied_sentences", "english_subwords", "other_subwords"),
+    *("learning_rate", "beta1", "beta2", "heads", "parent_ignoring"),
+    *("share", "highest", "sentences", "types", "types_with_specials"),
+}
+
+
+def numbers_in(value):
+    """Yield all numbers below a value of a YAML file."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from numbers_in(inner)
+    elif isinstance(value, int | float):
+        yield float(value)
+
+
+def test_every_number_reaches_one_cell_or_fact():
+    assert set(PAPERS) == set(NUMBERS)
+    counts = {}
+    for name, paper in PAPERS.items():
+        raw = yaml.safe_load(paper.path.read_text(encoding="utf-8"))["tables"]
+        assert set(raw) == set(paper.tables)
+        for table_name, table in paper.tables.items():
+            values = [*(cell.value for cell in table.cells.values()), *table.facts.values()]
+            without_claims = {key: value for key, value in raw[table_name].items() if key != "claims"}
+            assert Counter(values) == Counter(numbers_in(without_claims)), (name, table_name)
+            counts[name] = counts.get(name, 0) + len(values)
+            stated = [float(claim.difference) for claim in paper.settings.tables[table_name].claims
+                      if isinstance(claim.difference, float)]  # fmt: skip
+            assert stated == list(numbers_in(raw[table_name].get("claims", [])))
+    print(f"{sum(counts.values())} published numbers: {counts}")
+    assert counts == NUMBERS
+
+
+def test_every_cell_is_at_its_place():
+    """An independent reading of the files, by position in the row."""
+    for paper in PAPERS.values():
+        raw = yaml.safe_load(paper.path.read_text(encoding="utf-8"))["tables"]
+        for name, table in paper.tables.items():
+            read = {}
+            for row, values in {**raw[name].get("rows", {}), **raw[name].get("rows_from_elsewhere", {})}.items():
+                for column, value in zip(raw[name]["columns"], values, strict=True):
+                    prefix, _, metrics = column.rpartition("/")
+                    pair = value if isinstance(value, list) else [value]
+                    for metric, number in zip(metrics.split("+"), pair, strict=False):
+                        if number is not None:
+                            read[row, f"{prefix}/{metric}".strip("/")] = number
+            assert {place: cell.value for place, cell in table.cells.items()} == read, (paper.name, name)
+
+
+def test_cells_say_what_they_measure():
+    paper = PAPERS["bugliarello2020"]
+    cell = paper.tables["table_3"].cells["pascal", "nc11_en2de/test/bleu"]
+    assert (cell.system, cell.dataset, cell.split, cell.metric) == ("pascal", "nc11_en2de_filtered", "test", "bleu")
+    assert (cell.value, cell.marks) == (25.9, "D")
+    filtered = paper.tables["table_5"].cells["transformer_base@filtered", "wmt16_en2de/dev/bleu"]
+    assert (filtered.system, filtered.dataset) == ("transformer_base", "wmt16_en2de_filtered")
+    quoted = paper.tables["table_3"].cells["Bastings et al. (2017)", "nc11_en2de/test/bleu"]
+    assert (quoted.system, quoted.value) == (None, 16.1)
+    trees = PAPERS["tran2018"].tables["table_3"]
+    assert trees.value("left", "wmt17dev15_en2de/gold_ud_english/undirected") == 40.5
+    assert trees.value("left", "wmt17_en2ru/gold_ud_english/undirected") is None
+    share = PAPERS["tran2018"].tables["table_4"].cells["VERB_NOUN", "wmt17_en2ru/gold_ud_english/sa_nmt_shared"]
+    assert (share.item, share.system, share.metric, share.value) == ("VERB_NOUN", "sa_nmt_shared", "share", 7.5)
+    assert PAPERS["pham2018"].tables["table_6_1"].digits("cs2en/test/bleu") == 2
+    assert paper.tables["table_3"].digits("nc11_en2de/test/bleu") == 1
+    assert PAPERS["aycock2021"].tables["table_b_1"].place == "Table B.1"
+
+
+def test_all_metrics_are_known():
+    used = {
+        cell.metric for paper in PAPERS.values() for table in paper.tables.values() for cell in table.cells.values()
+    }
+    assert used == METRICS
+
+
+def test_what_is_no_system_of_the_project_has_a_reason():
+    for paper in PAPERS.values():
+        assert set(paper.systems) <= set(PROJECT.system_entries)
+        assert not set(paper.settings.others) & set(PROJECT.system_entries)
+        assert all(paper.settings.others.values())
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_claims_agree_with_the_numbers(name):
+    claims = paper_claims(PAPERS[name])
+    assert len(claims) == CLAIMS[name]
+    marks = sum(len(cell.marks) for table in PAPERS[name].tables.values() for cell in table.cells.values())
+    assert sum(claim.level is not None for claim in claims) == marks
+    for claim in claims:
+        assert (claim.level is None) == bool(claim.says)
+        assert claim.metric
+        assert claim.dataset in PROJECT.dataset_files
+        assert claim.system != claim.baseline
+        assert claim.baseline not in claim.controls
+        if claim.difference is not None and claim.direction != "no_gain":
+            assert (claim.difference > 0) == (claim.direction == "gain"), claim
+
+
+def test_claims_have_baselines_differences_and_controls():
+    table = [claim for claim in paper_claims(PAPERS["tran2018"]) if claim.place == "Table 2" and claim.level]
+    first, second = table[:2]
+    assert (first.system, first.baseline) == (
+        TrainedSystem("sa_nmt_shared", "wmt17dev15_de2en"), TrainedSystem("nmt", "wmt17dev15_de2en")
+    )  # fmt: skip
+    assert (first.difference, first.level, first.split) == (0.57, 0.01, "test_wmt16")
+    assert (second.baseline.system, second.difference, second.level) == ("fa_nmt_separate", 0.49, 0.05)
+    assert [control.system for control in first.controls] == ["fa_nmt_shared"]
+    pascal = next(claim for claim in paper_claims(PAPERS["bugliarello2020"]) if claim.level)
+    assert pascal.baseline == TrainedSystem("transformer_base", "nc11_en2de")
+    assert pascal.controls[0] == TrainedSystem("transformer_base", "nc11_en2de_filtered")
+    long = [claim for claim in paper_claims(PAPERS["bugliarello2020"]) if claim.item]
+    assert [claim.difference for claim in long] == [2, 2, 2, 3.5]
+    questions = [claim for claim in paper_claims(PAPERS["aycock2021"]) if claim.item == "question"]
+    assert [(claim.system.system, claim.difference) for claim in questions] == [("tag_attention", 1.44)]
+    (parser,) = [claim for claim in paper_claims(PAPERS["pham2018"]) if claim.baseline_from_elsewhere]
+    assert (parser.baseline.system, parser.difference) == ("UDPipe 1.2", 6.96)
+
+
+TABLE = """
+title: Mine
+tables:
+  table_1:
+    baselines: [transformer_base]
+    columns: [demo_en2de/test/bleu]
+    rows: {transformer_base: [1.0], depparse_l1: [2]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[1.0]", "[1.0, 2.0]", "mine.yaml: tables.table_1: transformer_base: 2 values for 1 columns"),
+        ("[1.0]", "[[1.0, 2.0]]", "transformer_base: 2 numbers for the 1 metrics of demo_en2de/test/bleu"),
+        ("[1.0]", "[many]", "many"),
+        ("depparse_l1", "deparse_l1", "unknown system 'deparse_l1'. Did you mean depparse_l1"),
+        ("demo_en2de", "demo_en2d", "unknown data set 'demo_en2d'. Did you mean demo_en2de"),
+        ("/test/", "/tests/", "unknown split 'tests'. Did you mean test"),
+        ("demo_en2de/test/bleu", "demo_en2de/bleu", "does not have the form dataset/split/metric"),
+        ("baselines: [transformer_base]", "baselines: [nmt]", "unknown row 'nmt'"),
+        ("columns:", "marks: {demo_en2de/test/bleu: {depparse_l1: x}}\n    columns:", "unknown mark 'x'"),
+        ("columns:", "marks: {demo_en2de/test/bleu: {depparse_l1: v}}\n    columns:", "no baseline for the mark v"),
+        ("columns:", "marks: {demo_en2de/test/chrf: {depparse_l1: d}}\n    columns:", "unknown column"),
+        ("columns:", "column: dataset/splt/metric\n    columns:", "unknown axis 'splt'. Did you mean split"),
+        ("columns:", "split: test\n    columns:", "must name different things"),
+        ("columns:", "claims: [{says: So, systems: [nmt]}]\n    columns:", "unknown row 'nmt'"),
+        ("columns:", "claims: [{says: So, systems: [depparse_l1], difference: big}]\n    columns:", "unknown fact"),
+        ("columns:", "claims: [{says: So}]\n    columns:", "lacks a system"),
+        ("title: Mine", "titel: Mine", "unknown key 'titel'"),
+    ],
+)
+def test_mistakes_are_sentences(tmp_path, old, new, message):
+    assert TABLE.count(old)
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(TABLE.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        read_paper(Project([tmp_path, CONFIG], {}), "mine")
+    assert message in str(error.value)
+
+
+def test_papers_can_be_added(tmp_path):
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published" / "mine.yaml").write_text(TABLE, encoding="utf-8")
+    own = Project([tmp_path, CONFIG], {})
+    assert paper_names(own) == sorted([*PAPERS, "mine"])
+    assert read_paper(own, "mine").tables["table_1"].value("depparse_l1", "demo_en2de/test/bleu") == 2
+    with pytest.raises(UserError, match=r"unknown paper 'pham2019'\. Did you mean pham2018"):
+        read_paper(own, "pham2019")
