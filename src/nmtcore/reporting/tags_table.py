@@ -21,7 +21,7 @@ _NOTES = """
 Scale {scale}. The first {sentences} sentences of the main test, translated by the model of one seed; the words of a row
 need not correspond. Tags of the reference: as annotated (`<unk>`: not in the training data; empty: none). Tags of the
 translation: the likeliest at each word's first subword, or the tag that the model generates before the word, with their
-probabilities (empty: an unknown one, or none).
+probabilities (empty: an unknown one, or none). A model whose tag loss has ended may use its tags for something else.
 """
 
 
