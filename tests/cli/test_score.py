@@ -95,6 +95,20 @@ def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path, capsysbi
     assert "too wide" not in output
 
 
+def test_a_copy_of_the_baseline_is_noted(texts, tmp_path, capsysbinary):
+    write_lines(tmp_path / "copy.txt", texts[0]["single"][0])
+    output = score(capsysbinary, "single/seed1.txt", "copy.txt")
+    assert row_of(output.split("\n\n")[1], "copy.txt")[3:] == [
+        "+0.00",
+        "+0.00 to +0.00",
+        "0.00",
+        "1.000",
+        "1.000",
+        "44 %",
+    ]
+    assert "copy.txt has the same translations as the baseline." in output
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

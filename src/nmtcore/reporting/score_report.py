@@ -42,7 +42,9 @@ def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metri
             for name, seeds in outputs.translations.items()
         }
         compared = compare_systems(statistics, baseline=names[0])
-        tests = run_paired_tests(statistics, baseline=names[0]) if len(names) > 1 else {}
+        same = _same_as_baseline(outputs)
+        tested = {name: seeds for name, seeds in statistics.items() if name not in same}
+        tests = run_paired_tests(tested, baseline=names[0]) if len(tested) > 1 else {}
         blocks.append(f"{statistics[names[0]][0].signature}\n{_metric_table(metric, compared, tests)}")
     notes = list(_notes(outputs, compared))
     return "\n".join(blocks) + ("\n" + "".join(f"{textwrap.fill(note, 120)}\n" for note in notes) if notes else "")
@@ -69,11 +71,18 @@ def _metric_table(metric: str, compared: Mapping[str, SystemScores], tests: Mapp
                 _p_text(result.p),
                 _p_text(corrected[name]),
                 None if agreement is None else f"{agreement:.0f} %",
-                _p_text(tests[name].bootstrap_p),
-                _p_text(tests[name].randomisation_p),
             ]
+            if name in tests:
+                row += [_p_text(tests[name].bootstrap_p), _p_text(tests[name].randomisation_p)]
         rows.append(row + [None] * (len(header) - len(row)))
     return terminal_table(header, rows)
+
+
+def _same_as_baseline(outputs: SplitOutputs) -> list[str]:
+    """Name the systems with the baseline's translations, for which sacreBLEU's tests have no sensible result."""
+    baseline, *others = outputs.translations
+    expected = list(outputs.translations[baseline].values())
+    return [name for name in others if list(outputs.translations[name].values()) == expected]
 
 
 def _p_text(p: float | None) -> str:
@@ -90,6 +99,8 @@ def _notes(outputs: SplitOutputs, compared: Mapping[str, SystemScores]) -> Itera
     differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
     if not differences:
         return
+    for name in _same_as_baseline(outputs):
+        yield f"{name} has the same translations as the baseline."
     yield " ".join(_NOTES.format(baseline=next(iter(compared))).split())
     if any(result.with_training_noise for result in differences.values()):
         yield _TOO_WIDE
