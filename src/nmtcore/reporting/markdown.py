@@ -1,11 +1,52 @@
-"""Formatting of Markdown tables and their cells."""
+"""Tables as Markdown, and the formatting of their cells."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nmtcore.reporting.table import Block, Column, Heading, Items, Page, Paragraph, Table, TableCell
+
 _SIGNS = re.compile(r"[\\`*_\[\]<>&~$]")
 """Characters with a meaning within a line of Markdown; the bar of tables is escaped in their cells."""
+
+
+def page_markdown(page: Page) -> str:
+    """Format a page, whose title is left out."""
+    return "\n".join(map(_block, page.blocks))
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"## {block.text}\n"
+        case Paragraph():
+            return f"{block.text}{escape_markdown(block.corpus)}\n"
+        case Items():
+            return "".join(f"- {text}\n" for text in block.texts)
+        case Table():
+            return _table(block)
+
+
+def _table(table: Table) -> str:
+    reasons = table.reasons
+    marks = ["---" if column.alignment == "left" else "---:" for column in table.columns]
+    lines = [[_bar(column.name) for column in table.columns], marks]
+    for row in table.rows:
+        cells = zip(table.columns, row, strict=True)
+        lines.append([_bar(_shown(column, cell, reasons.get(cell.reason, ""))) for column, cell in cells])
+    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return text + "".join(f"\n[{letter}] {reason}\n" for reason, letter in reasons.items())
+
+
+def _shown(column: Column, cell: TableCell, letter: str) -> str:
+    if letter:
+        return f"[{letter}]"
+    text = column.shown(cell)
+    if column.content == "corpus":
+        text = escape_markdown(text)
+    elif column.content == "code" and text:
+        text = f"`{text}`"
+    return text + cell.mark
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, text: int = 1) -> str:
@@ -37,5 +78,9 @@ def escape_markdown(text: str) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return _bar(f"{value:,}" if isinstance(value, int) else str(value))
+
+
+def _bar(text: str) -> str:
+    """Escape bars, and turn line breaks into spaces."""
     return text.replace("|", "\\|").replace("\n", " ")

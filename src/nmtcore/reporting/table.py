@@ -1,0 +1,238 @@
+"""Tables of results and the pages that they are on; the writers of all formats take these objects.
+
+Text of our own may have `code` in backticks. Text of the corpus is shown as it is, whatever it contains.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count, product
+from string import ascii_lowercase
+from typing import Any, Literal, NamedTuple
+
+from nmtcore.training.progress import duration
+
+Content = Literal["text", "corpus", "code", "number", "mean", "interval", "duration"]
+"""What the cells of a column hold: our own text, text of a corpus, text as code (tags); numbers with digits, means over
+seeds, intervals; or seconds, shown as a duration."""
+
+TEXTS = ("text", "corpus", "code")
+"""The contents that are text."""
+
+
+class SeedMean(NamedTuple):
+    """A mean over seeds, and the standard deviation if there are several."""
+
+    mean: float
+    stdev: float | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any] | None) -> "SeedMean | None":
+        """Take the mean and the standard deviation of a summary over seeds; None of None."""
+        return None if values is None else cls(values["mean"], values["stdev"])
+
+
+class Interval(NamedTuple):
+    """The bounds of an interval."""
+
+    low: float
+    high: float
+
+
+Value = str | int | float | SeedMean | Interval | None
+"""The value of a cell; None: it is empty."""
+
+
+class TableCell(NamedTuple):
+    """A value with what is shown in addition to it."""
+
+    value: Value
+    mark: str = ""
+    """What follows the value, for example a mark of significance."""
+    reason: str = ""
+    """Why the cell is empty; listed below the table."""
+    digits: int | None = None
+    """Decimals, if they differ from the column's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    content: Content = "text"
+    digits: int = 0
+    """Decimals of numbers, means and intervals."""
+    signed: bool = False
+    """Whether positive numbers have a sign."""
+    align: Literal["left", "right"] | None = None
+    """None: text left, all others right."""
+
+    @property
+    def alignment(self) -> Literal["left", "right"]:
+        """The alignment of the cells."""
+        return self.align or ("left" if self.content in TEXTS else "right")
+
+    @property
+    def raw_names(self) -> tuple[str, ...]:
+        """The names of the columns of raw values."""
+        match self.content:
+            case "mean":
+                return self.name, f"{self.name}, standard deviation"
+            case "interval":
+                return f"{self.name}, low", f"{self.name}, high"
+            case "duration":
+                return (f"{self.name}, seconds",)
+            case _:
+                return (self.name,)
+
+    def raw(self, cell: TableCell) -> tuple[str | int | float | None, ...]:
+        """Return the raw values of a cell, one per raw name; an empty cell has None."""
+        value = cell.value
+        if self.content == "mean" and isinstance(value, int | float):
+            return value, None
+        if isinstance(value, tuple):
+            return tuple(value)
+        return (value,) * len(self.raw_names)
+
+    def shown(self, cell: TableCell) -> str:
+        """Return a cell as text, before it is escaped: numbers with commas and digits; empty if there is no value."""
+        value = cell.value
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return value
+        if self.content == "duration" and not isinstance(value, tuple):
+            return duration(value)
+        digits = self.digits if cell.digits is None else cell.digits
+        form = f"{'+' if self.signed else ''},.{digits}f"
+        if isinstance(value, Interval):
+            return f"{value.low:{form}} to {value.high:{form}}"
+        if isinstance(value, SeedMean):
+            stdev = "" if value.stdev is None else f" ± {value.stdev:,.{digits}f}"
+            return f"{value.mean:{form}}{stdev}"
+        return f"{value:{form}}"
+
+
+Row = tuple[TableCell, ...]
+"""The cells of a row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table: columns, and rows in groups, between which some formats draw a line."""
+
+    columns: tuple[Column, ...]
+    groups: tuple[tuple[Row, ...], ...]
+    keys: Mapping[str, str | int] = field(default_factory=dict)
+    """What all rows have in common but only the heading says; columns of the raw values, by name."""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row has {len(row)} cells, the table has {len(self.columns)} columns")
+            for column, cell in zip(self.columns, row, strict=True):
+                _check(column, cell)
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """The rows of all groups."""
+        return (row for group in self.groups for row in group)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """The letter of each reason for an empty cell, in the order of the cells."""
+        reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason)
+        return dict(zip(reasons, _letters(), strict=False))
+
+
+def make_table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Any]], *, keys: Mapping[str, str | int] | None = None
+) -> Table:
+    """Make a table with one group of rows, whose cells are `TableCell`s or plain values."""
+    return grouped_table(columns, [rows] if rows else [], keys=keys)
+
+
+def grouped_table(
+    columns: Sequence[Column],
+    groups: Sequence[Sequence[Sequence[Any]]],
+    *,
+    keys: Mapping[str, str | int] | None = None,
+) -> Table:
+    """Make a table with several groups of rows, whose cells are `TableCell`s or plain values."""
+    cells = tuple(tuple(tuple(map(_as_cell, row)) for row in rows) for rows in groups)
+    return Table(columns=tuple(columns), groups=cells, keys=dict(keys or {}))
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading between the tables of a page."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph; its line breaks are kept where the format has lines."""
+
+    text: str
+    corpus: str = ""
+    """Text of a corpus that follows."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of short texts."""
+
+    texts: tuple[str, ...]
+
+
+Block = Heading | Paragraph | Items | Table
+"""A part of a page."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What one file of results shows: tables, with headings and notes."""
+
+    title: str
+    """The title of the HTML."""
+    blocks: tuple[Block, ...]
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of the page."""
+        return [block for block in self.blocks if isinstance(block, Table)]
+
+
+def note(text: str) -> Paragraph:
+    """Make a paragraph of a text of several lines."""
+    return Paragraph(text.strip("\n"))
+
+
+def percentage(part: float | None, whole: float | None) -> float | None:
+    """Return `part / whole` in percent; None if it is undefined."""
+    return None if part is None or not whole else 100 * part / whole
+
+
+def _as_cell(value: Any) -> TableCell:
+    return value if isinstance(value, TableCell) else TableCell(value)
+
+
+def _check(column: Column, cell: TableCell) -> None:
+    """Raise `ValueError` unless the value of a cell fits the column."""
+    value = cell.value
+    if cell.reason and value is not None:
+        raise ValueError(f"{column.name}: a cell with a value has a reason to be empty: {cell.reason}")
+    types: dict[str, tuple[type, ...]] = {"mean": (SeedMean, int, float), "interval": (Interval,)}
+    allowed = types.get(column.content, (str,) if column.content in TEXTS else (int, float))
+    if value is not None and (not isinstance(value, allowed) or isinstance(value, bool)):
+        raise ValueError(f"{column.name}: {value!r} is no {column.content}")
+    if column.content == "duration" and isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{column.name}: {value!r} is no duration")
+
+
+def _letters() -> Iterator[str]:
+    """Yield a, b, ... z, aa, ab..."""
+    for length in count(1):
+        yield from map("".join, product(ascii_lowercase, repeat=length))
