@@ -6,29 +6,31 @@ import random
 
 import pytest
 
-from nmtcore.evaluation.ribes import aligned_positions, sentence_ribes
+from nmtcore.evaluation.ribes import ARTICLE, PROGRAM, aligned_positions, sentence_ribes
 
 
 def occurrences(ngram, words):
     return [i for i in range(len(words)) if words[i : i + len(ngram)] == ngram]
 
 
-def plain_alignment(translation, reference, longest):
+def plain_alignment(translation, reference, definition):
     positions = []
+    longest = definition.longest or len(translation)
     for i, word in enumerate(translation):
         contexts = [(i, 1)] if word in reference else []
         for size in range(2, longest + 1) if contexts else ():
-            contexts += [(i, size)] * (i + size <= len(translation)) + [(i - size + 1, size)] * (i - size + 1 >= 0)
+            before, after = (i - size + 1, size), (i, size)
+            contexts += [after, before] if definition.begins_first else [before, after]
         for first, size in contexts:
-            ngram = translation[first : first + size]
-            if len(occurrences(ngram, reference)) == len(occurrences(ngram, translation)) == 1:
+            ngram = translation[first : first + size] if first >= 0 else []
+            if len(ngram) == size and len(occurrences(ngram, reference)) == len(occurrences(ngram, translation)) == 1:
                 positions.append(occurrences(ngram, reference)[0] + i - first)
                 break
     return positions
 
 
-def plain_ribes(translation, reference, alpha=0.25, beta=0.1):
-    positions = plain_alignment(translation, reference, longest=len(translation))
+def plain_ribes(translation, reference, definition):
+    positions = plain_alignment(translation, reference, definition)
     if len(positions) == 1 and len(reference) == 1:
         order = 1.0
     elif len(positions) < 2:
@@ -38,65 +40,63 @@ def plain_ribes(translation, reference, alpha=0.25, beta=0.1):
         tau = sum((a < b) - (a >= b) for a, b in pairs) / len(pairs)
         order = (tau + 1) / 2
     penalty = math.exp(min(0.0, 1 - len(reference) / len(translation)))
-    return order * (len(positions) / len(translation)) ** alpha * penalty**beta
+    return order * (len(positions) / len(translation)) ** 0.25 * penalty**definition.beta
 
 
-def test_it_is_that_of_a_plain_loop():
+@pytest.mark.parametrize("definition", [ARTICLE, PROGRAM], ids=lambda definition: definition.name)
+def test_it_is_that_of_a_plain_loop(definition):
     rng = random.Random(1)
     scores = []
     for _ in range(400):
         words = "abcdef"[: rng.randint(1, 6)]
         translation, reference = (rng.choices(words, k=rng.randint(0, 9)) for _ in range(2))
-        assert aligned_positions(translation, reference) == plain_alignment(translation, reference, len(translation))
-        scores.append(sentence_ribes(translation, reference))
-        assert scores[-1] == pytest.approx(plain_ribes(translation, reference), abs=1e-12)
-    assert len(set(scores)) > 50
+        positions = aligned_positions(translation, reference, definition)
+        assert positions == plain_alignment(translation, reference, definition)
+        scores.append(sentence_ribes(translation, reference, definition))
+        assert scores[-1] == pytest.approx(plain_ribes(translation, reference, definition), abs=1e-12)
+    assert len(set(scores)) > 30
+
+
+def test_the_example_of_the_article():
+    """All words are aligned, and Kendall's tau is -.236, normalised .382."""
+    first, second = "he read the book", "he was interested in world history"
+    translation, reference = (f"{a} because {b}".split() for a, b in ((first, second), (second, first)))
+    assert aligned_positions(translation, reference, ARTICLE) == [7, 8, 9, 10, 6, 0, 1, 2, 3, 4, 5]
+    assert sentence_ribes(translation, reference, ARTICLE) == pytest.approx(0.382, abs=5e-4)
+    assert 2 * sentence_ribes(translation, reference, ARTICLE) - 1 == pytest.approx(-0.236, abs=5e-4)
 
 
 @pytest.mark.parametrize(
-    ("translation", "reference", "positions"),
+    ("reference", "positions"),
     [
-        (
-            "he read the book because he was interested in world history",
-            "he was interested in world history because he read the book",
-            [7, 8, 9, 10, 6, 0, 1, 2, 3, 4, 5],
-        ),
-        (
-            "This is a nice sentence which I quite like",
-            "Okay well that's nice and all but the reference is different",
-            [9, 3],
-        ),
-        (
-            "This is a nice sentence which I quite like",
-            "Okay well that's nice and all but the reference's different",
-            [3],
-        ),
-        (
-            "This is a nice sentence which I quite like",
-            "Okay well that's neat and all but the reference's different",
-            [],
-        ),
+        ("Okay well that's nice and all but the reference is different", [9, 3]),
+        ("Okay well that's nice and all but the reference's different", [3]),
+        ("Okay well that's neat and all but the reference's different", []),
     ],
 )
-def test_published_alignments(translation, reference, positions):
-    """The first is the article's example, the others are NLTK's."""
-    assert aligned_positions(translation.split(), reference.split()) == positions
+def test_examples_of_nltk(reference, positions):
+    translation = ["This", "is", "a", "nice", "sentence", "which", "I", "quite", "like"]
+    assert aligned_positions(translation, reference.split()) == positions
+    assert sentence_ribes(translation, reference.split()) == 0
 
 
-def test_a_published_score():
-    """The article's example again: all words are aligned, and Kendall's tau is -.236, normalised .382."""
+def test_examples_of_mteval():
+    """The documented scores of an independent implementation of the program's definition."""
+    scores = [sentence_ribes(text.split(), list("abcde")) for text in ("a b c d e f", "a b c d e", "a c d e")]
+    assert scores == pytest.approx([0.955443, 1, 0.975310], abs=5e-7)
+    assert sum(scores) / 3 == pytest.approx(0.976918, abs=5e-7)
+
+
+def test_the_definitions_differ():
+    """In the n-gram that aligns a word, in the longest n-gram, and in the brevity penalty."""
     first, second = "he read the book", "he was interested in world history"
-    history, reference = (f"{a} because {b}".split() for a, b in ((first, second), (second, first)))
-    assert sentence_ribes(history, reference) == pytest.approx(0.382, abs=5e-4)
-    assert 2 * sentence_ribes(history, reference) - 1 == pytest.approx(-0.236, abs=5e-4)
-
-
-def test_exponents():
-    translation, reference = list("abcx"), list("abcde")
-    assert sentence_ribes(translation, reference, beta=0) == pytest.approx(0.75**0.25)
-    assert sentence_ribes(translation, reference, alpha=0) == pytest.approx(math.exp(1 - 5 / 4) ** 0.1)
-    assert sentence_ribes(reference, reference) == 1
-    assert sentence_ribes(["a", "b"], ["b", "a"]) == 0
+    translation, reference = (f"{a} because {b}".split() for a, b in ((first, second), (second, first)))
+    assert aligned_positions(translation, reference, PROGRAM)[5] == 7  # by "because he", not by "he was"
+    repeated = list("abcxabd"), list("abdyabc")
+    assert len(aligned_positions(*repeated, ARTICLE)) < len(aligned_positions(*repeated, PROGRAM))
+    assert sentence_ribes(list("abc"), list("abcd"), ARTICLE) == 1
+    assert sentence_ribes(list("abc"), list("abcd"), PROGRAM) == pytest.approx(math.exp(1 - 4 / 3) ** 0.1)
+    assert sentence_ribes(list("ab"), list("ba")) == 0
 
 
 def test_short_texts():

@@ -126,7 +126,7 @@ def test_ribes_of_a_test_is_the_mean_over_sentences():
     scores = [sentence_ribes(words(t).split(), words(r).split()) for t, r in zip(translations, references, strict=True)]
     assert statistics.corpus_score() == pytest.approx(100 * sum(scores) / 30)
     assert statistics.rows(np.array([2, 2, 5])).corpus_score() == pytest.approx(100 * (2 * scores[2] + scores[5]) / 3)
-    assert statistics.signature == "RIBES|nrefs:1|case:mixed|tok:13a|alpha:0.25|beta:0.1"
+    assert statistics.signature == "RIBES|nrefs:1|case:mixed|tok:13a|alpha:0.25|beta:0.1|definition:program"
 
 
 def test_statistics_are_added_and_subtracted():

@@ -3,65 +3,74 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 
-PRECISION_EXPONENT = 0.25
-"""Exponent of the precision, alpha."""
-BREVITY_EXPONENT = 0.1
-"""Exponent of the brevity penalty, beta; the article has no such penalty (0), the authors' program since has."""
+
+@dataclass(frozen=True, kw_only=True)
+class RibesDefinition:
+    """What differs between definitions of RIBES."""
+
+    name: str
+    longest: int | None
+    """Words of the longest n-gram that aligns a word; None: those of the sentence."""
+    begins_first: bool
+    """Which of two n-grams of a length aligns a word: the one that begins with it, or the one that ends with it."""
+    alpha: float = 0.25
+    """Exponent of the precision."""
+    beta: float
+    """Exponent of the brevity penalty; 0: no penalty."""
+
+
+ARTICLE = RibesDefinition(name="article", longest=2, begins_first=True, beta=0.0)
+"""The definition of the article."""
+PROGRAM = RibesDefinition(name="program", longest=None, begins_first=False, beta=0.1)
+"""The definition of the authors' program 1.02.4 and later, by which the shared tasks on Asian translation score."""
 
 
 def sentence_ribes(
-    translation: Sequence[str],
-    reference: Sequence[str],
-    *,
-    alpha: float = PRECISION_EXPONENT,
-    beta: float = BREVITY_EXPONENT,
+    translation: Sequence[str], reference: Sequence[str], definition: RibesDefinition = PROGRAM
 ) -> float:
-    """Compute RIBES (0 to 1) of the words of a sentence, as the authors' program 1.03 defines it.
+    """Compute RIBES (0 to 1) of the words of a sentence.
 
     It is the product of Kendall's tau of the aligned positions, normalised to 0 to 1; the share of the translation's
-    words that are aligned, to the power of `alpha`; and BLEU's brevity penalty, to the power of `beta`. With fewer than
-    two aligned words it is 0, unless the reference has a single word.
+    words that are aligned, to the power of alpha; and BLEU's brevity penalty, to the power of beta. With fewer than two
+    aligned words it is 0, unless the reference has a single word.
     """
-    positions = aligned_positions(translation, reference)
+    positions = aligned_positions(translation, reference, definition)
     if len(positions) < 2 and not len(positions) == len(reference) == 1:
         return 0.0
     order = _ascending_share(positions) if len(positions) > 1 else 1.0
     brevity = min(1.0, math.exp(1 - len(reference) / len(translation)))
-    return order * (len(positions) / len(translation)) ** alpha * brevity**beta
+    return order * (len(positions) / len(translation)) ** definition.alpha * brevity**definition.beta
 
 
-def aligned_positions(translation: Sequence[str], reference: Sequence[str]) -> list[int]:
+def aligned_positions(
+    translation: Sequence[str], reference: Sequence[str], definition: RibesDefinition = PROGRAM
+) -> list[int]:
     """Align the words of a translation, and return the reference's position of each aligned word, in their order.
 
     A word is aligned by the shortest n-gram that begins or ends with it and occurs once in both texts: the word itself,
-    then two words and so on; of two equally long n-grams, by the one that begins with it. (The article goes up to two
-    words, and the authors' program up to the whole sentence.) A word without such an n-gram is not aligned.
+    then two words and so on. A word without such an n-gram is not aligned.
     """
-    positions = []
-    known, own = _places(reference, 1), _places(translation, 1)
-    longer: dict[int, tuple[dict, dict]] = {}
-    for place, word in enumerate(translation):
-        if (word,) not in known:
-            continue
-        if len(known[(word,)]) == len(own[(word,)]) == 1:
-            positions.append(known[(word,)][0])
-            continue
-        for size in range(2, min(len(translation), len(reference)) + 1):
-            if size not in longer:
-                longer[size] = _places(reference, size), _places(translation, size)
-            reference_places, translation_places = longer[size]
-            if not reference_places.keys() & translation_places.keys():
-                break  # no longer n-gram is common
-            for first, offset in ((place, 0), (place - size + 1, size - 1)):
-                ngram = tuple(translation[first : first + size]) if first >= 0 else ()
-                if len(reference_places.get(ngram, ())) == len(translation_places.get(ngram, ())) == 1:
-                    positions.append(reference_places[ngram][0] + offset)
-                    break
-            else:
-                continue
-            break
-    return positions
+    longest = min(len(translation), len(reference), definition.longest or len(reference))
+    places = cache(lambda size: (_places(translation, size), _places(reference, size)))
+
+    def position_of(place: int) -> int | None:
+        for size in range(1, longest + 1):
+            own, known = places(size)
+            common = False
+            for offset in (0, size - 1) if definition.begins_first else (size - 1, 0):
+                ngram = tuple(translation[place - offset : place - offset + size]) if place >= offset else ()
+                common = common or ngram in known
+                if len(own.get(ngram, ())) == len(known.get(ngram, ())) == 1:
+                    return known[ngram][0] + offset
+            if not common:  # nor is a longer one
+                return None
+        return None
+
+    positions = map(position_of, range(len(translation)))
+    return [position for position in positions if position is not None]
 
 
 def _places(words: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:

@@ -10,7 +10,7 @@ import numpy as np
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.bleu import BleuText, bleu_text, chrf_metric
 from nmtcore.evaluation.ngrams import count_character_ngrams, count_word_ngrams
-from nmtcore.evaluation.ribes import BREVITY_EXPONENT, PRECISION_EXPONENT, sentence_ribes
+from nmtcore.evaluation.ribes import PROGRAM, sentence_ribes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +209,7 @@ def chrf_statistics(
 def ribes_statistics(
     translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
 ) -> RibesStatistics:
-    """Compute RIBES of each sentence from BLEU's tokens under a data set's settings.
+    """Compute RIBES of each sentence, by its authors' program, from BLEU's tokens under a data set's settings.
 
     Raises `ValueError` if the numbers of translations and references differ.
     """
@@ -217,9 +217,9 @@ def ribes_statistics(
     pairs = zip(text.words(text.hypotheses), text.words(text.references), strict=True)
     scores_B = np.array([sentence_ribes(*pair) for pair in pairs], dtype=np.float64)
     tokens = text.signature.partition("|tok:")[2].partition("|")[0]
+    exponents = f"alpha:{PROGRAM.alpha}|beta:{PROGRAM.beta}"
     return RibesStatistics(
-        signature=f"RIBES|nrefs:1|{_case(evaluation)}|tok:{tokens}|alpha:{PRECISION_EXPONENT}|beta:{BREVITY_EXPONENT}"
-        + text.note,
+        signature=f"RIBES|nrefs:1|{_case(evaluation)}|tok:{tokens}|{exponents}|definition:{PROGRAM.name}{text.note}",
         scores_B=scores_B,
         sentences_B=np.ones(len(scores_B)),
     )
