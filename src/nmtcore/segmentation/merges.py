@@ -71,6 +71,11 @@ class _Symbols:
         """Return a word of symbols with these spellings."""
         return "".join(map(self.symbol, spellings))
 
+    def words(self, words: Iterable[str]) -> list[str]:
+        """Return words as one symbol per character; the last carries the mark of a word's end."""
+        table = {ord(character): self.symbol(character) for character in {*"".join(words)}}
+        return [word[:-1].translate(table) + self.symbol(word[-1] + WORD_END) for word in words]
+
     def spell(self, word: str) -> list[str]:
         """Return the spellings of the symbols of a word or pair."""
         return [self._spellings[ord(symbol)] for symbol in word]
@@ -91,7 +96,7 @@ class _PairIndex:
 
     def __init__(self, words: Mapping[str, int], symbols: _Symbols) -> None:
         self._symbols = symbols
-        self._words = [symbols.word([*word[:-1], word[-1] + WORD_END]) for word in words]
+        self._words = symbols.words(words)
         self._counts = list(words.values())
         self._with_space = {number for number, word in enumerate(words) if any(map(str.isspace, word))}
         self._surplus: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
@@ -116,31 +121,36 @@ class _PairIndex:
         all_need_care = first == second or spelling in self._symbols
         merged = self._symbols.symbol(spelling)
         surplus = self._surplus.pop(pair, {})
-        need_care = self._with_space.union(surplus)
         words = self._words
         changes: dict[str, int] = defaultdict(int)
         before: dict[str, list[int]] = defaultdict(list)
         after: dict[str, list[int]] = defaultdict(list)
-        for number in set(self._words_of_pair.pop(pair, ())):
+        numbers = self._words_of_pair.pop(pair, [])
+        with_care = set(numbers) if all_need_care else (self._with_space | surplus.keys()).intersection(numbers)
+        if with_care:
+            numbers = [number for number in numbers if number not in with_care]
+        for number in numbers:
             start, occurrence, end = words[number].partition(pair)
-            if number in need_care or pair in end or (all_need_care and occurrence):
-                self._merge_with_care(number, pair, merged, surplus.get(number, 0), changes)
-            elif occurrence:
+            if not occurrence:
+                continue
+            if pair in end:
+                with_care.add(number)
+            else:
                 words[number] = start + merged + end
                 if start:
                     before[start[-1]].append(number)
                 if end:
                     after[end[0]].append(number)
-        for symbol, numbers in before.items():
-            count = self._sum_counts(numbers)
+        for symbol, places in before.items():
+            new, count = symbol + merged, self._sum_counts(places)
             changes[symbol + first] -= count
-            changes[symbol + merged] += count
-            self._words_of_pair[symbol + merged] += numbers
-        for symbol, numbers in after.items():
-            count = self._sum_counts(numbers)
+            changes[new], self._words_of_pair[new] = count, places
+        for symbol, places in after.items():
+            new, count = merged + symbol, self._sum_counts(places)
             changes[second + symbol] -= count
-            changes[merged + symbol] += count
-            self._words_of_pair[merged + symbol] += numbers
+            changes[new], self._words_of_pair[new] = count, places
+        for number in with_care:
+            self._merge_with_care(number, pair, merged, surplus.get(number, 0), changes)
         changes.pop(pair, None)
         return changes
 
