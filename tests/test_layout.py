@@ -15,6 +15,7 @@ from nmtcore.layout import (
     RESERVED,
     SCORES,
     STAGES,
+    TABLE_FORMATS,
     TEMPLATES,
     Layout,
     ParsedPath,
@@ -215,3 +216,16 @@ def test_existing_files_of_one_type(tmp_path):
 
 def test_every_file_type_has_its_own_path():
     assert len(set(TEMPLATES.values())) == len(TEMPLATES) == len(FILES) + 2 * len(JOBS)
+
+
+def test_tables_have_a_path_in_each_format():
+    layout = Layout()
+    tables = [file_type.removesuffix("_table") for file_type in FILES if file_type.endswith("_table")]
+    assert len(tables) == 11
+    for table in tables:
+        names = {} if table == "demo" else {"table": "mine/"}
+        markdown = layout.path(f"{table}_table", **names)
+        for ending in TABLE_FORMATS:
+            path = layout.path(f"{table}_{ending}", **names)
+            assert path == f"{markdown.removesuffix('.md')}.{ending}"
+            assert layout.parse(path).file_type == f"{table}_{ending}"

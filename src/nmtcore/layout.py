@@ -102,6 +102,16 @@ FILES = {
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
 
+TABLE_FORMATS = ("csv", "tex", "html")
+"""Formats of each table in addition to Markdown; `data_table` is also `data_csv`..."""
+
+FILES |= {
+    f"{file_type.removesuffix('_table')}_{ending}": f"{template.removesuffix('.md')}.{ending}"
+    for file_type, template in FILES.items()
+    if file_type.endswith("_table")
+    for ending in TABLE_FORMATS
+}
+
 INSIDE = {
     # In a segmentation or a model
     "codes": "{side}.codes",

@@ -10,7 +10,8 @@ from reporting.runs import Results
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.reporting.examples_table import SHOWN, write_example_table
-from nmtcore.reporting.markdown import escape_markdown, markdown_table
+from nmtcore.reporting.markdown import escape_markdown, page_markdown
+from nmtcore.reporting.table import Column, Page, make_table
 
 SOURCES = ["der Hund bellt", "die Katze <script>", "ein | Strich", "gleich"]
 REFERENCES = ["the dog barks", "the *cat* `sleeps`", "a | bar", "same"]
@@ -101,8 +102,8 @@ def test_an_annotation_of_another_length_is_refused(tmp_path):
     ],
 )
 def test_any_text_is_shown_as_it_is(text):
-    page = markdown_table(["text"], [[escape_markdown(text)]])
-    assert shown_cells(page) == [text]
+    page = Page(title="", blocks=(make_table([Column(name="text", content="corpus")], [[text]]),))
+    assert shown_cells(page_markdown(page)) == [text]
 
 
 def test_line_breaks_become_spaces():

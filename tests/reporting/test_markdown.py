@@ -1,22 +1,37 @@
-"""Markdown tables and their cells."""
+"""Tables as Markdown, and what their cells may contain."""
 
 import pytest
 
-from nmtcore.reporting.markdown import counts, markdown_table, percent
+from nmtcore.reporting.markdown import counts, escape_markdown, page_markdown
+from nmtcore.reporting.table import Column, Page, TableCell, make_table
+
+
+def markdown(columns, rows):
+    return page_markdown(Page(title="", blocks=(make_table(columns, rows),)))
 
 
 def test_numbers_have_commas_and_text_is_escaped():
-    assert markdown_table(["a|b", "n", "m"], [["x\ny", 1234567, None], ["z", 0.5, "+"]]) == (
-        "| a\\|b | n | m |\n| --- | ---: | ---: |\n| x y | 1,234,567 |  |\n| z | 0.5 | + |\n"
+    columns = [Column(name="a|b"), Column(name="n", content="number"), Column(name="m", content="number", digits=1)]
+    assert markdown(columns, [["x\ny", 1234567, None], ["z", 0, 0.5]]) == (
+        "| a\\|b | n | m |\n| --- | ---: | ---: |\n| x y | 1,234,567 |  |\n| z | 0 | 0.5 |\n"
     )
-    assert markdown_table(["a", "b"], [], text=2) == "| a | b |\n| --- | --- |\n"
+    assert markdown([Column(name="a"), Column(name="b")], []) == "| a | b |\n| --- | --- |\n"
 
 
-def test_a_row_of_another_length_is_an_error():
-    with pytest.raises(ValueError, match="2 cells"):
-        markdown_table(["a", "b"], [["x"]])
+@pytest.mark.parametrize(
+    ("column", "value", "cell"),
+    [
+        (Column(name="x", align="right"), "a_b", "a_b"),
+        (Column(name="x", content="corpus"), "a_b `c`\u2028d", "a\\_b \\`c\\` d"),
+        (Column(name="x", content="code"), "S\\NP", "`S\\NP`"),
+        (Column(name="x", content="number", digits=2, signed=True), 1, "+1.00"),
+        (Column(name="x", content="number"), TableCell(1234.56, digits=1, mark=" (few)"), "1,234.6 (few)"),
+    ],
+)
+def test_cells_by_what_they_contain(column, value, cell):
+    assert markdown([column], [[value]]).splitlines()[2] == f"| {cell} |"
 
 
-def test_percentages_and_counts_are_formatted():
-    assert (percent(1, 3), percent(0, 4), percent(1, 0), percent(None, 3)) == ("33.33", "0.00", None, None)
+def test_counts_are_formatted():
     assert counts({"long": 1200, "empty": 0, "odd": 1}) == "long (1,200), odd (1)"
+    assert escape_markdown("*a*\nb") == "\\*a\\* b"

@@ -24,6 +24,7 @@ from nmtcore.config.typed import choose
 from nmtcore.config.versions import VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
+from nmtcore.layout import TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.runs import feature_files
 
@@ -79,6 +80,12 @@ GPUS = (
 
 wildcard_constraints:
     **LAYOUT.constraints,
+
+
+def table_files(prefix):
+    """Name the files of a table in all formats."""
+    formats = {ending: LAYOUT.pattern(f"{prefix}_{ending}") for ending in TABLE_FORMATS}
+    return {"table": LAYOUT.pattern(f"{prefix}_table"), **formats}
 
 
 def planned(function, **fixed):

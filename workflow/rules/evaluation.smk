@@ -76,7 +76,7 @@ rule demo:
         bleu=expand(DEMO, system=DEMO_SYSTEMS, score="bleu"),
         uas=expand(DEMO, system=DEMO_SYSTEMS[1:], score="uas"),
     output:
-        LAYOUT.pattern("demo_table"),
+        **table_files("demo"),
     log:
         LAYOUT.log("demo"),
     benchmark:

@@ -1,6 +1,7 @@
 # Tables and figures of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and
 # systems, gates by tag, attention heads as parsers, productions; differences from a baseline by construction, examples,
 # validation curves, predicted tags.
+# Each table is written as Markdown, CSV, LaTeX and HTML.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.analysis import (
     analysed_tests,
@@ -51,7 +52,7 @@ rule data_table:
         reports=planned(configured_reports),
         features=planned(configured_tokens),
     output:
-        table=LAYOUT.pattern("data_table"),
+        **table_files("data"),
         json=LAYOUT.pattern("data_json"),
     log:
         LAYOUT.log("data_table"),
@@ -71,7 +72,7 @@ rule annotation_table:
         reports=planned(configured_annotation_reports),
         labels=planned(configured_labels),
     output:
-        table=LAYOUT.pattern("annotation_table"),
+        **table_files("annotation"),
         json=LAYOUT.pattern("annotation_json"),
     log:
         LAYOUT.log("annotation_table"),
@@ -90,7 +91,7 @@ rule parser_table:
     input:
         planned(configured_comparisons),
     output:
-        table=LAYOUT.pattern("parser_table"),
+        **table_files("parser"),
         json=LAYOUT.pattern("parser_json"),
     log:
         LAYOUT.log("parser_table"),
@@ -112,7 +113,7 @@ rule system_table:
         induced=planned(configured_scores, score="gold.uas", trees="induced"),
         histories=planned(configured_histories),
     output:
-        table=LAYOUT.pattern("system_table"),
+        **table_files("system"),
         json=LAYOUT.pattern("system_json"),
     log:
         LAYOUT.log("system_table"),
@@ -131,7 +132,7 @@ rule gate_table:
     input:
         planned(configured_gates),
     output:
-        table=LAYOUT.pattern("gate_table"),
+        **table_files("gate"),
         json=LAYOUT.pattern("gate_json"),
     log:
         LAYOUT.log("gate_table"),
@@ -150,7 +151,7 @@ rule head_table:
     input:
         planned(configured_heads),
     output:
-        table=LAYOUT.pattern("head_table"),
+        **table_files("head"),
         json=LAYOUT.pattern("head_json"),
     log:
         LAYOUT.log("head_table"),
@@ -170,7 +171,7 @@ rule production_table:
         parses=planned(configured_gold_parses),
         trees=planned(configured_treebanks),
     output:
-        table=LAYOUT.pattern("production_table"),
+        **table_files("production"),
         json=LAYOUT.pattern("production_json"),
     log:
         LAYOUT.log("production_table"),
@@ -190,7 +191,7 @@ rule construction_table:
         hypotheses=planned(construction_inputs, file_type="hypotheses"),
         annotations=planned(construction_inputs, file_type="annotation"),
     output:
-        table=LAYOUT.pattern("construction_table"),
+        **table_files("construction"),
         json=LAYOUT.pattern("construction_json"),
     log:
         LAYOUT.log("construction_table"),
@@ -231,7 +232,7 @@ rule example_table:
         pairs=planned(example_inputs, file_type="pairs"),
         supertags=planned(example_inputs, file_type="annotation"),
     output:
-        table=LAYOUT.pattern("example_table"),
+        **table_files("example"),
         json=LAYOUT.pattern("example_json"),
     log:
         LAYOUT.log("example_table"),
@@ -275,7 +276,7 @@ rule tag_table:
         features=planned(configured_tag_files, file_type="syntax"),
         labels=planned(configured_tag_files, file_type="labels"),
     output:
-        table=LAYOUT.pattern("tag_table"),
+        **table_files("tag"),
         json=LAYOUT.pattern("tag_json"),
     log:
         LAYOUT.log("tag_table"),

@@ -9,6 +9,6 @@ with job(snakemake) as terminal:
     table = write_demo_table(
         bleu=[Path(path) for path in snakemake.input.bleu],
         uas=[Path(path) for path in snakemake.input.uas],
-        output=Path(snakemake.output[0]),
+        output=Path(snakemake.output.table),
     )
     print(table, file=terminal, flush=True)

@@ -1,1 +1,1 @@
-"""Result tables, in Markdown and JSON."""
+"""Result tables in Markdown, CSV, LaTeX, HTML and JSON, and figures."""

@@ -4,9 +4,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import read_json, write_json, write_text
+from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.markdown import counts, markdown_table, percent
+from nmtcore.reporting.markdown import counts
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import (
+    Column,
+    Heading,
+    Page,
+    TableCell,
+    make_table,
+    note,
+    number_columns,
+    percentage,
+    text_columns,
+)
 
 _SPECIALS = 2
 """Special entries of a label vocabulary."""
@@ -37,31 +49,39 @@ def write_annotation_table(
     annotations = [{**layout.names(path, "annotation_report"), **read_json(path)} for path in reports]
     vocabularies = [row for path in labels for row in _vocabulary_sizes(path, layout.names(path, "labels"), published)]
     write_json(json, {"annotations": annotations, "vocabularies": vocabularies})
-    text = _annotation_markdown(annotations, vocabularies)
-    write_text(table, text)
-    return text
+    return write_page(_page(annotations, vocabularies), table)
 
 
-def _annotation_markdown(annotations: Sequence[Mapping[str, Any]], vocabularies: Sequence[Mapping[str, Any]]) -> str:
-    header = ["data set", "side", "annotator", "labels", "ours", "paper"]
+def _page(annotations: Sequence[Mapping[str, Any]], vocabularies: Sequence[Mapping[str, Any]]) -> Page:
     keys = ("dataset", "side", "annotator", "kind", "size", "published")
-    parts = [
-        "## Annotations\n",
-        markdown_table(_HEADER, [_annotation_row(entry) for entry in annotations], text=4),
-        "Depth: edges from the artificial root to the deepest word of a sentence, as mean and maximum over the trees.",
-        "Deprel, UPOS, XPOS, CCG: number of different labels or tags in the split.\n",
-        "## Sizes of vocabularies\n",
-        markdown_table(header, [[row[key] for key in keys] for row in vocabularies], text=4),
-        "Our sizes are counted over the selected training pairs, without the two special entries.",
-        "",
-    ]
-    return "\n".join(parts)
+    blocks = (
+        Heading("Annotations"),
+        make_table(_COLUMNS, [_annotation_row(entry) for entry in annotations]),
+        note(_NOTES),
+        Heading("Sizes of vocabularies"),
+        make_table(_VOCABULARY_COLUMNS, [[row[key] for key in keys] for row in vocabularies]),
+        note("Our sizes are counted over the selected training pairs, without the two special entries."),
+    )
+    return Page(title="Annotations", blocks=blocks)
 
 
-_HEADER = [
-    "data set", "split", "side", "annotator", "sentences", "no analysis %", "reasons", "trees", "several roots %",
-    "non-projective %", "depth mean", "depth max", "deprel", "UPOS", "XPOS", "CCG",
-]  # fmt: skip
+_NOTES = """
+Depth: edges from the artificial root to the deepest word of a sentence, as mean and maximum over the trees.
+Deprel, UPOS, XPOS, CCG: number of different labels or tags in the split.
+"""
+_COLUMNS = (
+    *text_columns("data set", "split", "side", "annotator"),
+    *number_columns("sentences"),
+    *number_columns("no analysis %", digits=2),
+    Column(name="reasons", align="right"),
+    *number_columns("trees"),
+    *number_columns("several roots %", "non-projective %", digits=2),
+    *number_columns("depth mean", "depth max", "deprel", "UPOS", "XPOS", "CCG"),
+)
+_VOCABULARY_COLUMNS = (
+    *text_columns("data set", "side", "annotator", "labels"),
+    *number_columns("ours", "paper"),
+)
 
 
 def _annotation_row(entry: Mapping[str, Any]) -> list[Any]:
@@ -69,15 +89,20 @@ def _annotation_row(entry: Mapping[str, Any]) -> list[Any]:
     return [
         *(entry[key] for key in ("dataset", "split", "side", "annotator")),
         sentences,
-        percent(sum(entry["nulls"].values()), sentences),
+        percentage(sum(entry["nulls"].values()), sentences),
         counts(entry["nulls"]),
         trees or None,
-        percent(entry["several_roots"], trees),
-        percent(entry["nonprojective"], trees),
-        entry["depth"]["mean"],
+        percentage(entry["several_roots"], trees),
+        percentage(entry["nonprojective"], trees),
+        _mean_depth(entry["depth"]["mean"]),
         entry["depth"]["max"] or None,
         *(labels[column] or None for column in ("deprel", "upos", "xpos", "ccg")),
     ]
+
+
+def _mean_depth(mean: float | None) -> TableCell:
+    """Show as many decimals as the report has."""
+    return TableCell(mean, digits=None if mean is None else len(str(mean).partition(".")[2]))
 
 
 def _vocabulary_sizes(

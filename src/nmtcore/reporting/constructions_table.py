@@ -11,14 +11,26 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import SystemScores, compare_systems
-from nmtcore.evaluation.lines import spread
 from nmtcore.evaluation.outputs import read_outputs
 from nmtcore.evaluation.seeds import summarise_seeds
 from nmtcore.evaluation.sentence_statistics import bleu_statistics
 from nmtcore.evaluation.subsets import FEW, read_subsets
-from nmtcore.files import write_json, write_text
+from nmtcore.files import write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.markdown import markdown_table, percent
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import (
+    Column,
+    Interval,
+    Items,
+    Page,
+    SeedMean,
+    TableCell,
+    make_table,
+    note,
+    number_columns,
+    percentage,
+    text_columns,
+)
 
 ALL = "all sentences"
 """The name of the subset that is the whole test."""
@@ -73,9 +85,7 @@ def write_construction_table(
     ]
     write_json(json, entries)
     without = [dataset for dataset, test in tests.items() if not test["annotations"]]
-    text = _markdown(entries, baseline=baseline, scale=scale, without=without)
-    write_text(table, text)
-    return text
+    return write_page(_page(entries, baseline=baseline, scale=scale, without=without), table)
 
 
 def runs_by_dataset(hypotheses: Sequence[Path], layout: Layout) -> dict[str, dict[str, dict[int, Path]]]:
@@ -139,22 +149,26 @@ def _missing_entry(test: Mapping[str, Any], system: str, baseline: str, reason: 
     return {**names, "subset": ALL, "seeds": [], "unanalysed": 0, **empty, "reason": f"the data set names {reason}"}
 
 
-def _markdown(entries: Sequence[Mapping[str, Any]], *, baseline: str, scale: str, without: Sequence[str]) -> str:
-    header = [
-        "data set", "test", "subsets by", "subset", "system", "sentences", "share, %", "BLEU", "difference",
-        "95 % interval",
-    ]  # fmt: skip
+_COLUMNS = (
+    *text_columns("data set", "test", "subsets by", "subset", "system"),
+    *number_columns("sentences"),
+    *number_columns("share, %", digits=2),
+    Column(name="BLEU", content="mean", digits=1),
+    Column(name="difference", content="number", digits=2, signed=True),
+    Column(name="95 % interval", content="interval", digits=2, signed=True),
+)
+
+
+def _page(entries: Sequence[Mapping[str, Any]], *, baseline: str, scale: str, without: Sequence[str]) -> Page:
     several = any(len(entry["seeds"]) > 1 for entry in entries)
     notes = _NOTES.format(scale=scale, baseline=baseline, samples=SAMPLES, few=FEW)
     items = list(dict.fromkeys(_items(entries, several=several)))
     items += [
         f"{dataset}: neither supertags of the target side nor constituents to make subsets" for dataset in without
     ]
-    return (
-        markdown_table(header, [_row(entry) for entry in entries], text=5)
-        + notes
-        + ("\n" + "".join(f"- {item}.\n" for item in items) if items else "")
-    )
+    listed = [Items(tuple(f"{item}." for item in items))] if items else []
+    blocks = (make_table(_COLUMNS, [_row(entry) for entry in entries]), note(notes), *listed)
+    return Page(title="BLEU by construction", blocks=blocks)
 
 
 def _items(entries: Sequence[Mapping[str, Any]], *, several: bool) -> Iterator[str]:
@@ -182,9 +196,9 @@ def _row(entry: Mapping[str, Any]) -> list[Any]:
     mark = " (few)" if sentences and sentences < FEW else " (none)" if sentences == 0 else ""
     return [
         *(entry["dataset"], entry["split"], _subsets_by(entry), entry["subset"], entry["system"]),
-        None if sentences is None else f"{sentences:,}{mark}",
-        None if sentences is None else percent(sentences, entry["test_sentences"]),
-        None if entry["bleu"] is None else spread(entry["bleu"]),
-        None if compared is None else f"{compared['delta']:+.2f}",
-        None if compared is None else f"{compared['interval'][0]:+.2f} to {compared['interval'][1]:+.2f}",
+        TableCell(sentences, mark),
+        percentage(sentences, entry["test_sentences"]),
+        SeedMean.of(entry["bleu"]),
+        None if compared is None else compared["delta"],
+        None if compared is None else Interval(*compared["interval"]),
     ]

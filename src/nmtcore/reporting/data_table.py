@@ -4,12 +4,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import read_json, write_json, write_text
+from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout, ParsedPath
 from nmtcore.parquet import row_count
 from nmtcore.reporting.benchmarks import benchmark_seconds
-from nmtcore.reporting.markdown import counts, markdown_table
-from nmtcore.training.progress import duration
+from nmtcore.reporting.markdown import counts
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import (
+    Block,
+    Heading,
+    Items,
+    Page,
+    Table,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+)
 
 STAGES = {
     "read": ("read_split",),
@@ -56,10 +67,17 @@ def write_data_table(
         for name in dict.fromkeys(parsed["dataset"] for parsed, _ in stage_reports)
     }
     write_json(json, datasets)
-    parts = [_pairs_table(datasets), _filters_table(datasets), _warnings_list(datasets), _times_table(datasets)]
-    text = "\n".join(filter(None, parts))
-    write_text(table, text)
-    return text
+    blocks = (
+        Heading("Pairs after each stage"),
+        _pairs_table(datasets),
+        Heading("Filters by corpus"),
+        _filters_table(datasets),
+        *_warnings_list(datasets),
+        Heading("Time"),
+        _times_table(datasets),
+        note("The sum over all jobs of a stage."),
+    )
+    return write_page(Page(title="Sizes of the data sets", blocks=blocks), table)
 
 
 _REPORTS = {"raw_report": "raw", "pairs_report": "filtered", "selection_report": "selected"}
@@ -99,7 +117,7 @@ def _stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:
     return {stage: benchmark_seconds(path for rule in rules for path in files(rule)) for stage, rules in STAGES.items()}
 
 
-def _pairs_table(datasets: Mapping[str, Any]) -> str:
+def _pairs_table(datasets: Mapping[str, Any]) -> Table:
     rows = []
     for name, dataset in datasets.items():
         for split, facts in dataset["splits"].items():
@@ -109,12 +127,12 @@ def _pairs_table(datasets: Mapping[str, Any]) -> str:
             rows.append(
                 [name, split, "; ".join(filter(None, dropped)), facts.get("raw", {}).get("pairs"), *kept, *sizes]
             )
-    header = ["data set", "split", "dropped", "lines", "read", "filtered", "selected", "in features", "paper"]
-    return "## Pairs after each stage\n\n" + markdown_table(header, rows, text=3)
+    numbers = number_columns("lines", "read", "filtered", "selected", "in features", "paper")
+    return make_table([*text_columns("data set", "split", "dropped"), *numbers], rows)
 
 
-def _filters_table(datasets: Mapping[str, Any]) -> str:
-    """Format one row per filtered split and corpus, with the pairs that each filter dropped."""
+def _filters_table(datasets: Mapping[str, Any]) -> Table:
+    """Make one row per filtered split and corpus, with the pairs that each filter dropped."""
     rows = []
     for name, dataset in datasets.items():
         for split, facts in dataset["splits"].items():
@@ -125,24 +143,21 @@ def _filters_table(datasets: Mapping[str, Any]) -> str:
                     [name, split, corpus, counts(report["dropped"]), report["pairs"], report["kept"]]
                     for corpus, report in corpora.items()
                 ]
-    header = ["data set", "split", "corpus", "dropped by", "before", "after"]
-    return "## Filters by corpus\n\n" + markdown_table(header, rows, text=4)
+    columns = [*text_columns("data set", "split", "corpus", "dropped by"), *number_columns("before", "after")]
+    return make_table(columns, rows)
 
 
-def _warnings_list(datasets: Mapping[str, Any]) -> str:
-    """Format the warnings from reading the splits; an empty string if there are none."""
+def _warnings_list(datasets: Mapping[str, Any]) -> list[Block]:
+    """List the warnings from reading the splits; nothing if there are none."""
     items = [
-        f"- {name}, {split}: {warning}"
+        f"{name}, {split}: {warning}"
         for name, dataset in datasets.items()
         for split, facts in dataset["splits"].items()
         for warning in facts.get("raw", {}).get("warnings", [])
     ]
-    return "\n".join(["## Warnings", "", *items, ""]) if items else ""
+    return [Heading("Warnings"), Items(tuple(items))] if items else []
 
 
-def _times_table(datasets: Mapping[str, Any]) -> str:
-    rows = [
-        [name, *(None if took is None else duration(took) for took in dataset["seconds"].values())]
-        for name, dataset in datasets.items()
-    ]
-    return "## Time\n\n" + markdown_table(["data set", *STAGES], rows) + "\nThe sum over all jobs of a stage.\n"
+def _times_table(datasets: Mapping[str, Any]) -> Table:
+    rows = [[name, *dataset["seconds"].values()] for name, dataset in datasets.items()]
+    return make_table([*text_columns("data set"), *number_columns(*STAGES, content="duration")], rows)

@@ -1,6 +1,6 @@
 """Sentences that a baseline and another system translate differently, as Markdown and one JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,22 @@ from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differing import DifferingSentence, differing_sentences
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
-from nmtcore.files import write_json, write_text
+from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.constructions_table import runs_by_dataset
-from nmtcore.reporting.markdown import escape_markdown, markdown_table
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import (
+    Block,
+    Column,
+    Heading,
+    Page,
+    Paragraph,
+    Table,
+    make_table,
+    note,
+    number_columns,
+)
 
 SHOWN = 10
 """Examples per pair of systems."""
@@ -64,9 +75,8 @@ def write_example_table(
     write_json(json, entries)
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
     notes = _NOTES.format(scale=scale, seed=", ".join(map(str, seeds)), shown=SHOWN)
-    text = "\n".join([*map(_section, entries), notes.lstrip()])
-    write_text(table, text)
-    return text
+    blocks = [block for entry in entries for block in _section(entry)]
+    return write_page(Page(title="Examples", blocks=(*blocks, note(notes))), table)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,21 +138,27 @@ def _example(
     }
 
 
-def _section(entry: Mapping[str, Any]) -> str:
-    """Format a section: one small table per example."""
-    heading = f"## {entry['dataset']}, {entry['split']}: {entry['baseline']} and {entry['system']}\n"
-    reason = [f"No example: {entry['reason']}.\n"] if entry["reason"] else []
-    tables = [_example_table(example, entry["baseline"], entry["system"]) for example in entry["examples"]]
-    return "\n".join([heading, *reason, *tables])
+def _section(entry: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the parts of a section: one small table per example."""
+    yield Heading(f"{entry['dataset']}, {entry['split']}: {entry['baseline']} and {entry['system']}")
+    if entry["reason"]:
+        yield Paragraph(f"No example: {entry['reason']}.")
+    for example in entry["examples"]:
+        yield _example_table(example, entry)
 
 
-def _example_table(example: Mapping[str, Any], baseline: str, system: str) -> str:
+def _example_table(example: Mapping[str, Any], entry: Mapping[str, Any]) -> Table:
     words, supertags = example["reference_words"], example["supertags"]
     reference = example["reference"]
     if supertags is not None:
         reference = " ".join(f"{word}|{tag}" for word, tag in zip(words, supertags, strict=True))
-    rows = [["source", escape_markdown(example["source"]), None], ["reference", escape_markdown(reference), None]]
-    for name, key in ((baseline, "baseline"), (system, "system")):
-        translation = example[key]
-        rows.append([name, escape_markdown(translation["translation"]), f"{translation['chrf']:.1f}"])
-    return markdown_table([f"sentence {example['sentence']}", "text", "chrF"], rows, text=2)
+    rows: list[list[Any]] = [["source", example["source"], None], ["reference", reference, None]]
+    for key in ("baseline", "system"):
+        rows.append([entry[key], example[key]["translation"], example[key]["chrf"]])
+    columns = [
+        Column(name=f"sentence {example['sentence']}", raw_name="text of"),
+        Column(name="text", content="corpus"),
+        *number_columns("chrF", digits=1),
+    ]
+    keys = {"data set": entry["dataset"], "test": entry["split"], "compared": entry["system"]}
+    return make_table(columns, rows, keys={**keys, "sentence": example["sentence"]})

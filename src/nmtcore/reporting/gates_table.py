@@ -6,9 +6,10 @@ from statistics import fmean
 from typing import Any
 
 from nmtcore.evaluation.gates import count_gates
-from nmtcore.files import write_json, write_text
+from nmtcore.files import write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.markdown import markdown_table, percent
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import Page, TableCell, make_table, note, number_columns, percentage, text_columns
 
 _NOTES = """
 Scale {scale}, seeds {seeds}, mean over seeds. Gate norm: L2 norm of the gate with which a subword of the reference is
@@ -35,16 +36,17 @@ def write_gate_table(gates: Sequence[Path], *, layout: Layout, json: Path, table
         runs.setdefault(key, []).append({"seed": int(names["seed"]), **count_gates(path)})
     entries = [_entry(*names, counts_by_seed) for names, counts_by_seed in runs.items()]
     write_json(json, entries)
-    header = [
-        "data set", "system", "test", "tag", "highest", "highest, %", "words, %", "subwords, %", "mean norm",
-        "lowest, %",
-    ]  # fmt: skip
+    columns = [
+        *text_columns("data set", "system", "test", "tag"),
+        *number_columns("highest"),
+        *number_columns("highest, %", "words, %", "subwords, %", digits=2),
+        *number_columns("mean norm", digits=3),
+        *number_columns("lowest, %", digits=2),
+    ]
     seeds = ", ".join(map(str, entries[0]["seeds"]))
-    text = markdown_table(header, [row for entry in entries for row in _rows(entry)], text=4) + _NOTES.format(
-        scale=entries[0]["scale"], seeds=seeds
-    )
-    write_text(table, text)
-    return text
+    rows = [row for entry in entries for row in _rows(entry)]
+    notes = _NOTES.format(scale=entries[0]["scale"], seeds=seeds)
+    return write_page(Page(title="Gates by tag", blocks=(make_table(columns, rows), note(notes))), table)
 
 
 def _entry(dataset: str, system: str, scale: str, split: str, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -75,18 +77,14 @@ def _rows(entry: Mapping[str, Any]) -> Iterator[list[Any]]:
         yield [
             *names,
             name,
-            f"{tag['highest']:,.1f}".removesuffix(".0"),
-            percent(tag["highest"], entry["tagged"]),
-            percent(tag["words"], words),
-            percent(tag["pieces"], pieces),
-            f"{tag['norm']:.3f}",
+            TableCell(tag["highest"], digits=0 if f"{tag['highest']:.1f}".endswith(".0") else 1),
+            percentage(tag["highest"], entry["tagged"]),
+            percentage(tag["words"], words),
+            percentage(tag["pieces"], pieces),
+            tag["norm"],
             None,
         ]
     if not entry["tags"]:
-        yield [*names, "no tags", None, None, None, None, _norm(entry["norm"]), None]
-    lowest = percent(entry["end_lowest"], entry["sentences"])
-    yield [*names, "`</s>`", None, None, None, None, _norm(entry["end_norm"]), lowest]
-
-
-def _norm(value: float | None) -> str | None:
-    return None if value is None else f"{value:.3f}"
+        yield [*names, "no tags", None, None, None, None, entry["norm"], None]
+    lowest = percentage(entry["end_lowest"], entry["sentences"])
+    yield [*names, "`</s>`", None, None, None, None, entry["end_norm"], lowest]

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.induction import MEASURES
-from nmtcore.files import read_json, write_json, write_text
-from nmtcore.reporting.markdown import markdown_table
+from nmtcore.files import read_json, write_json
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import Page, grouped_table, note, number_columns, text_columns
 
 BEST = 3
 """Heads per run and treebank in the table; the JSON has all."""
@@ -34,12 +35,15 @@ def write_head_table(scores: Sequence[Path], *, json: Path, table: Path) -> str:
     """
     entries = sorted(map(_entry, map(read_json, scores)), key=_treebank)  # stable: runs stay in order
     write_json(json, entries)
-    header = ["data set", "treebank", "trees", "component", "seed", "layer", "head", *MEASURES.values(), "words"]
-    groups = groupby(entries, key=_treebank)
-    rows = [row for treebank, group in groups for row in _treebank_rows(treebank, list(group))]
-    text = markdown_table(header, rows, text=4) + _NOTES.format(scale=entries[0]["scale"], best=BEST)
-    write_text(table, text)
-    return text
+    columns = [
+        *text_columns("data set", "treebank", "trees", "component"),
+        *number_columns("seed", "layer", "head"),
+        *number_columns(*MEASURES.values(), digits=2),
+        *number_columns("words"),
+    ]
+    groups = [list(_treebank_rows(treebank, list(group))) for treebank, group in groupby(entries, key=_treebank)]
+    notes = note(_NOTES.format(scale=entries[0]["scale"], best=BEST))
+    return write_page(Page(title="Attention heads as parsers", blocks=(grouped_table(columns, groups), notes)), table)
 
 
 def _entry(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,5 +72,4 @@ def _treebank_rows(treebank: tuple[str, str], entries: Sequence[Mapping[str, Any
 
 
 def _cells(scores: Mapping[str, Any]) -> list[Any]:
-    percentages = [None if scores[measure] is None else f"{scores[measure]:.2f}" for measure in MEASURES]
-    return [*percentages, scores["scored_words"]]
+    return [*(scores[measure] for measure in MEASURES), scores["scored_words"]]

@@ -5,8 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from nmtcore.evaluation.induction import BASELINES, MEASURES
-from nmtcore.evaluation.lines import spread
-from nmtcore.reporting.markdown import markdown_table
+from nmtcore.reporting.table import Block, SeedMean, grouped_table, note, number_columns, text_columns
 
 _NOTES = """
 Induced trees: percentages of the words other than punctuation whose gold head is not the root. Directed: the head is
@@ -25,15 +24,18 @@ def induction_entries(summaries: Iterable[Mapping[str, Any]]) -> list[dict[str, 
     ]
 
 
-def induction_table(entries: Sequence[Mapping[str, Any]]) -> str:
+def induction_table(entries: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Tabulate `induction_entries`: for every treebank first the baselines, then all systems. Empty without entries."""
     if not entries:
-        return ""
+        return []
     by_treebank = sorted(entries, key=_treebank)  # stable: systems stay in order
-    groups = groupby(by_treebank, key=_treebank)
-    rows = [row for treebank, group in groups for row in _treebank_rows(treebank, list(group))]
-    header = ["data set", "treebank", "trees", *MEASURES.values(), "words"]
-    return "\n" + markdown_table(header, rows, text=3) + _NOTES
+    groups = [list(_treebank_rows(treebank, list(group))) for treebank, group in groupby(by_treebank, key=_treebank)]
+    columns = [
+        *text_columns("data set", "treebank", "trees"),
+        *number_columns(*MEASURES.values(), content="mean", digits=1),
+        *number_columns("words"),
+    ]
+    return [grouped_table(columns, groups), note(_NOTES)]
 
 
 def _treebank(entry: Mapping[str, Any]) -> tuple[str, str]:
@@ -49,5 +51,4 @@ def _treebank_rows(treebank: tuple[str, str], entries: Sequence[Mapping[str, Any
 
 
 def _cells(scores: Mapping[str, Any]) -> list[Any]:
-    percentages = [None if scores[measure] is None else spread(scores[measure]) for measure in MEASURES]
-    return [*percentages, round(scores["scored_words"]["mean"])]
+    return [*(SeedMean.of(scores[measure]) for measure in MEASURES), scores["scored_words"]["mean"]]

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import read_json, write_json, write_text
+from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.benchmarks import benchmark_seconds
-from nmtcore.reporting.markdown import counts, markdown_table
+from nmtcore.reporting.markdown import counts
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import Column, Page, TableCell, make_table, note, number_columns, text_columns
 
 _SCORES = ("uas", "uas_without_punctuation", "las", "las_subtypes", "upos", "ccg")
 
@@ -24,16 +26,19 @@ def write_parser_table(comparisons: Sequence[Path], *, layout: Layout, json: Pat
     """
     entries = [_comparison(path, layout) for path in comparisons]
     write_json(json, entries)
-    header = [
-        "data set", "split", "side", "annotator", "compared with", "sentences", "both parsed", "UAS", "UAS (no punct.)",
-        "LAS", "LAS (subtypes)", "UPOS", "CCG", "sentences/s", "no analysis",
-    ]  # fmt: skip
-    text = markdown_table(header, [_comparison_row(entry) for entry in entries], text=5) + (
-        "\nPercentages of the words that both annotators analysed. Sentences/s: speed of the annotator's jobs, "
-        "including the time to load its models.\n"
+    columns = [
+        *text_columns("data set", "split", "side", "annotator", "compared with"),
+        *number_columns("sentences", "both parsed"),
+        *number_columns("UAS", "UAS (no punct.)", "LAS", "LAS (subtypes)", "UPOS", "CCG", digits=1),
+        *number_columns("sentences/s"),
+        Column(name="no analysis", align="right"),
+    ]
+    notes = note(
+        "Percentages of the words that both annotators analysed. Sentences/s: speed of the annotator's jobs, "
+        "including the time to load its models."
     )
-    write_text(table, text)
-    return text
+    rows = [_comparison_row(entry) for entry in entries]
+    return write_page(Page(title="Parsers", blocks=(make_table(columns, rows), notes)), table)
 
 
 def _comparison(path: Path, layout: Layout) -> dict[str, Any]:
@@ -48,8 +53,8 @@ def _comparison_row(entry: dict[str, Any]) -> list[Any]:
     speed = entry["sentences_per_second"]
     return [
         *(entry[key] for key in ("dataset", "split", "side", "annotator", "other", "sentences", "compared")),
-        *(None if entry[score] is None else f"{entry[score]:.1f}" for score in _SCORES),
-        None if speed is None else f"{speed:,.0f}" if speed >= 10 else f"{speed:.1f}",
+        *(entry[score] for score in _SCORES),
+        TableCell(speed, digits=0 if speed is None or speed >= 10 else 1),
         "; ".join(
             f"{entry[key]}: {counts(entry['nulls'][nulls])}"
             for key, nulls in (("annotator", "first"), ("other", "second"))

@@ -8,10 +8,11 @@ from typing import Any
 
 from nmtcore.evaluation.productions import Productions, parse_productions, production_shares, treebank_productions
 from nmtcore.evaluation.scores import output_files
-from nmtcore.files import write_json, write_text
+from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
-from nmtcore.reporting.markdown import markdown_table
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import Page, make_table, note, number_columns, text_columns
 
 SHOWN = (
     *(("VERB", tag) for tag in ("NOUN", "PRON", "ADV", "VERB")),
@@ -50,12 +51,14 @@ def write_production_table(
         treebank = {"dataset": names["dataset"], "treebank": names["split"], "scale": scale}
         entries += [treebank | entry for entry in _treebank_entries(path, names["split"], runs)]
     write_json(json, entries)
-    header = ["data set", "treebank", "trees", *(f"{head} → {tag}" for head, tag in SHOWN)]
+    shares = number_columns(*(f"{head} → {tag}" for head, tag in SHOWN), digits=1)
+    productions = make_table(
+        [*text_columns("data set", "treebank", "trees"), *shares], [_row(entry) for entry in entries]
+    )
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
     over = f", seeds {', '.join(map(str, seeds))}, mean over seeds" if seeds else ""
-    text = markdown_table(header, [_row(entry) for entry in entries], text=3) + _NOTES.format(scale=scale, seeds=over)
-    write_text(table, text)
-    return text
+    notes = note(_NOTES.format(scale=scale, seeds=over))
+    return write_page(Page(title="Productions", blocks=(productions, notes)), table)
 
 
 def _treebank_entries(trees: Path, split: str, runs: Mapping[tuple[str, str], Path]) -> Iterator[dict[str, Any]]:
@@ -92,5 +95,5 @@ def _mean(shares: Sequence[Mapping[str, Mapping[str, float]]], head: str) -> dic
 
 def _row(entry: Mapping[str, Any]) -> list[Any]:
     """Make a row; the cells of a head tag without dependents are empty."""
-    cells = [f"{entry['shares'][head].get(tag, 0.0):.1f}" if head in entry["shares"] else None for head, tag in SHOWN]
+    cells = [entry["shares"][head].get(tag, 0.0) if head in entry["shares"] else None for head, tag in SHOWN]
     return [entry["dataset"], entry["treebank"], entry["trees"], *cells]

@@ -6,13 +6,13 @@ from statistics import mean, median
 from typing import Any
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.lines import DEV, GREEDY_DEV, spread, tests_of
-from nmtcore.files import read_json, write_json, write_text
+from nmtcore.evaluation.lines import DEV, GREEDY_DEV, tests_of
+from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.induction_table import induction_entries, induction_table
-from nmtcore.reporting.markdown import markdown_table
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import Page, SeedMean, make_table, note, number_columns, text_columns
 from nmtcore.training.history import TRANSLATION_LOSS, read_history
-from nmtcore.training.progress import duration
 
 _NOTES = """
 Scale {scale}, seeds {seeds}; mean over seeds, and standard deviation if there are several. UAS: heads by the argmax of
@@ -60,14 +60,17 @@ def write_system_table(
     ]
     trees = induction_entries(map(read_json, induced))
     write_json(json, [*entries, *trees])
-    header = [
-        "data set", "system", "test", "BLEU", "chrF", "UAS", "UAS (tree)", "dev BLEU (beam)", "dev BLEU (greedy)",
-        "loss, first", "loss, last", "updates", "tokens/s", "time",
-    ]  # fmt: skip
-    notes = _NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, results[0]["seeds"])))
-    text = markdown_table(header, [_system_row(entry) for entry in entries], text=3) + notes + induction_table(trees)
-    write_text(table, text)
-    return text
+    scores = ("BLEU", "chrF", "UAS", "UAS (tree)", "dev BLEU (beam)", "dev BLEU (greedy)")
+    columns = [
+        *text_columns("data set", "system", "test"),
+        *number_columns(*scores, content="mean", digits=1),
+        *number_columns("loss, first", "loss, last", digits=2),
+        *number_columns("updates", "tokens/s"),
+        *number_columns("time", content="duration"),
+    ]
+    notes = note(_NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, results[0]["seeds"]))))
+    systems = make_table(columns, [_system_row(entry) for entry in entries])
+    return write_page(Page(title="Systems", blocks=(systems, notes, *induction_table(trees))), table)
 
 
 def training_facts(history: Path) -> dict[str, Any]:
@@ -124,11 +127,8 @@ def _system_row(entry: Mapping[str, Any]) -> list[Any]:
     scores = [entry["bleu"], entry["chrf"], uas.get("argmax"), uas.get("spanning_tree")]
     return [
         *(entry[key] for key in ("dataset", "system", "split")),
-        *(None if value is None else spread(value) for value in (*scores, entry["dev_bleu"], entry["greedy_dev_bleu"])),
-        *(None if entry[key] is None else f"{entry[key]:.2f}" for key in ("first_loss", "last_loss")),
-        round(entry["updates"]),
-        round(entry["tokens_per_second"]),
-        duration(entry["seconds"]),
+        *map(SeedMean.of, (*scores, entry["dev_bleu"], entry["greedy_dev_bleu"])),
+        *(entry[key] for key in ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")),
     ]
 
 

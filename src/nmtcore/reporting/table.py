@@ -60,6 +60,8 @@ class Column:
     """A column of a table."""
 
     name: str
+    raw_name: str = ""
+    """Its name among raw values, if it is another."""
     content: Content = "text"
     digits: int = 0
     """Decimals of numbers, means and intervals."""
@@ -76,15 +78,16 @@ class Column:
     @property
     def raw_names(self) -> tuple[str, ...]:
         """The names of the columns of raw values."""
+        name = self.raw_name or self.name
         match self.content:
             case "mean":
-                return self.name, f"{self.name}, standard deviation"
+                return name, f"{name}, standard deviation"
             case "interval":
-                return f"{self.name}, low", f"{self.name}, high"
+                return f"{name}, low", f"{name}, high"
             case "duration":
-                return (f"{self.name}, seconds",)
+                return (f"{name}, seconds",)
             case _:
-                return (self.name,)
+                return (name,)
 
     def raw(self, cell: TableCell) -> tuple[str | int | float | None, ...]:
         """Return the raw values of a cell, one per raw name; an empty cell has None."""
@@ -203,6 +206,16 @@ class Page:
     def tables(self) -> list[Table]:
         """The tables of the page."""
         return [block for block in self.blocks if isinstance(block, Table)]
+
+
+def text_columns(*names: str) -> list[Column]:
+    """Make columns of our own text."""
+    return [Column(name=name) for name in names]
+
+
+def number_columns(*names: str, content: Content = "number", digits: int = 0) -> list[Column]:
+    """Make columns of numbers."""
+    return [Column(name=name, content=content, digits=digits) for name in names]
 
 
 def note(text: str) -> Paragraph:

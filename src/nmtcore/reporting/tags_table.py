@@ -1,6 +1,5 @@
 """Examples of predicted tags: test sentences with the tags of the reference and those predicted of the translation."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -9,10 +8,11 @@ from typing import Any, NamedTuple
 from nmtcore.annotation.labels import NO_LABEL, read_labels
 from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import output_files
-from nmtcore.files import write_json, write_text
+from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.markdown import markdown_table
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import Block, Column, Heading, Page, Paragraph, make_table, note, number_columns
 
 SENTENCES = 10
 """The number of sentences per system, the first ones of the main test."""
@@ -48,10 +48,9 @@ def write_tag_table(tests: Iterable[TaggedTest], *, layout: Layout, json: Path, 
     """
     entries = [_entry(test, layout) for test in tests]
     write_json(json, entries)
-    notes = _NOTES.format(scale=entries[0]["scale"], sentences=SENTENCES).strip("\n")
-    text = "\n".join([notes, *(line for entry in entries for line in _section(entry))]) + "\n"
-    write_text(table, text)
-    return text
+    notes = note(_NOTES.format(scale=entries[0]["scale"], sentences=SENTENCES))
+    blocks = [block for entry in entries for block in _section(entry)]
+    return write_page(Page(title="Predicted tags", blocks=(notes, *blocks)), table)
 
 
 def _entry(test: TaggedTest, layout: Layout) -> dict[str, Any]:
@@ -92,27 +91,25 @@ def _sentences(test: TaggedTest, predicted: Path) -> Iterator[dict[str, Any]]:
         }
 
 
-def _section(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a system: per sentence the source, and a table whose rows are words."""
-    names = ", ".join(entry[key] for key in ("dataset", "system", "split"))
-    yield f"\n## {names}: {entry['tags']}, seed {entry['seeds'][0]}"
-    header = ["reference", "tag", "translation", "predicted tag", "probability"]
+_COLUMNS = (
+    Column(name="reference", content="corpus"),
+    Column(name="tag", content="code"),
+    Column(name="translation", content="corpus"),
+    Column(name="predicted tag", content="code"),
+    *number_columns("probability", digits=2),
+)
+
+
+def _section(entry: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the parts of a system's section: per sentence the source, and a table whose rows are words."""
+    names = {"data set": entry["dataset"], "system": entry["system"], "test": entry["split"]}
+    yield Heading(f"{', '.join(names.values())}: {entry['tags']}, seed {entry['seeds'][0]}")
     for sentence in entry["sentences"]:
-        yield f"\n{sentence['id']}: {_escaped(' '.join(sentence['source']))}\n"
+        yield Paragraph(f"{sentence['id']}: ", corpus=" ".join(sentence["source"]))
         pairs = zip_longest(sentence["reference"], sentence["translation"], fillvalue={})
-        rows = [[*_cells(reference), *_cells(word), _probability(word)] for reference, word in pairs]
-        yield markdown_table(header, rows, text=4).rstrip("\n")
+        rows = [[*_cells(reference), *_cells(word), word.get("probability")] for reference, word in pairs]
+        yield make_table(_COLUMNS, rows, keys={**names, "sentence": sentence["id"]})
 
 
 def _cells(word: Mapping[str, Any]) -> list[str | None]:
-    tag = word.get("tag")
-    return [_escaped(word["word"]) if word else None, None if tag is None else f"`{tag}`"]
-
-
-def _probability(word: Mapping[str, Any]) -> str | None:
-    return None if word.get("probability") is None else f"{word['probability']:.2f}"
-
-
-def _escaped(text: str) -> str:
-    """Escape what Markdown would take for markup; bars are left to `markdown_table`."""
-    return re.sub(r"([\\`*_{}\[\]<>#~])", r"\\\1", text)
+    return [word.get("word"), word.get("tag")]
