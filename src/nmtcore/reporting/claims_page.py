@@ -1,0 +1,84 @@
+"""The ledger of claims: what papers claim, the published differences, ours, and the verdicts."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from nmtcore.config.claims import Claim, TrainedSystem
+from nmtcore.evaluation.verdicts import Verdict
+from nmtcore.reporting.table import (
+    Column,
+    Interval,
+    Page,
+    TableCell,
+    grouped_table,
+    note,
+    number_columns,
+    text_columns,
+)
+
+_DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
+
+_NOTES = """
+Scale {scale}. Published and ours: the system's score minus the baseline's. Upheld: our 95 % interval is on the claimed
+side of 0; contradicted: on the other side; not decided: around 0, or the scale is too small. That a system is not
+better is upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a
+probability of 80 %. Also by: controls that gain over the same baseline, so that the gain may have another cause. A
+mark of significance in the paper is a claim with its level p.
+"""
+
+
+class JudgedClaim(NamedTuple):
+    """A claim with our verdict, and the numbers of seeds behind it."""
+
+    claim: Claim
+    verdict: Verdict
+    seeds: int | None = None
+    """Seeds of the system; None if it was not run."""
+    baseline_seeds: int | None = None
+
+
+def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
+    """Make the ledger: a row per claim, a group per paper."""
+    columns = [
+        *text_columns("paper", "place", "claim", "system", "baseline", "data set", "test", "subset", "metric"),
+        *text_columns("claimed"),
+        *_signed("published"),
+        *_signed("ours"),
+        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *number_columns("detectable", digits=2),
+        *number_columns("seeds", "seeds of the baseline"),
+        *text_columns("verdict", "also by"),
+    ]
+    groups = [list(map(_row, group)) for _, group in groupby(judged, key=lambda entry: entry.claim.paper)]
+    return Page(title="Claims", blocks=(grouped_table(columns, groups), note(_NOTES.format(scale=scale))))
+
+
+def _signed(name: str) -> list[Column]:
+    return [Column(name=name, content="number", digits=2, signed=True)]
+
+
+def _row(entry: JudgedClaim) -> list[Any]:
+    claim, verdict = entry.claim, entry.verdict
+    ours = verdict.difference
+    return [
+        claim.paper,
+        claim.place,
+        claim.says or f"p < {claim.level}",
+        *(_trained(trained, claim) for trained in (claim.system, claim.baseline)),
+        *(claim.dataset, claim.split, claim.item, claim.metric),
+        _DIRECTIONS[claim.direction],
+        claim.difference,
+        TableCell(None, reason=verdict.reason) if ours is None else ours.delta,
+        None if ours is None else Interval(*ours.interval),
+        None if ours is None else ours.detectable,
+        entry.seeds,
+        entry.baseline_seeds,
+        f"{verdict.answer}: {verdict.reason}" if ours is not None and verdict.reason else verdict.answer,
+        ", ".join(_trained(control, claim) for control in verdict.also_by),
+    ]
+
+
+def _trained(trained: TrainedSystem, claim: Claim) -> str:
+    """Name a system, with the data set that it was trained on if that is not the table's."""
+    return trained.system if trained.dataset == claim.dataset else f"{trained.system} on {trained.dataset}"

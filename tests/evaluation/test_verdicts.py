@@ -1,0 +1,76 @@
+"""Verdicts on claims, by the place of our interval."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmtcore.config.claims import paper_claims
+from nmtcore.config.project import Project
+from nmtcore.config.published import read_paper
+from nmtcore.evaluation.differences import difference
+from nmtcore.evaluation.verdicts import NO_VERDICTS, judge_claim
+
+PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
+CLAIMS = {
+    direction: next(
+        claim
+        for claim in paper_claims(read_paper(PROJECT, "pham2018"))
+        if claim.direction == direction and claim.metric == "bleu" and (claim.controls or direction == "no_gain")
+    )
+    for direction in ("gain", "no_gain")
+}
+CLAIMS["loss"] = CLAIMS["gain"]._replace(direction="loss")
+
+
+def our_difference(delta):
+    """A difference with three seeds and an interval of about -+.9 around it."""
+    noise_A = np.random.default_rng(1).normal(0, 0.3, 1000)
+    return difference([20 + delta, 20.3 + delta, 19.7 + delta], [20, 20.3, 19.7],
+                      sampled_A=20 + delta + noise_A, baseline_sampled_A=np.full(1000, 20.0))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("direction", "delta", "answer"),
+    [
+        ("gain", 3.0, "upheld"),
+        ("gain", -3.0, "contradicted"),
+        ("gain", 0.1, "not decided"),
+        ("loss", 3.0, "contradicted"),
+        ("loss", -3.0, "upheld"),
+        ("loss", 0.1, "not decided"),
+        ("no_gain", 3.0, "contradicted"),
+        ("no_gain", -3.0, "upheld"),
+        ("no_gain", 0.1, "not decided"),
+    ],
+)
+def test_the_interval_decides(direction, delta, answer):
+    ours = our_difference(delta)
+    assert (ours.interval[0] > 0, ours.interval[1] < 0) == (delta > 1, delta < -1)
+    verdict = judge_claim(CLAIMS[direction], ours, scale="quick")
+    assert (verdict.answer, verdict.reason, verdict.difference) == (answer, "", ours)
+
+
+def test_a_gain_of_the_control_is_marked():
+    claim = CLAIMS["gain"]
+    (control,) = claim.controls
+    other = claim.baseline._replace(system="nmt")
+    for delta, also in ((2.0, (control,)), (0.1, ()), (-2.0, ())):
+        controls = {control: our_difference(delta), other: our_difference(2.0)}
+        assert judge_claim(claim, our_difference(3.0), scale="paper", controls=controls).also_by == also
+        assert judge_claim(claim, our_difference(0.1), scale="paper", controls=controls).also_by == ()
+
+
+@pytest.mark.parametrize("scale", NO_VERDICTS)
+def test_small_scales_decide_nothing(scale):
+    verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), scale=scale)
+    assert (verdict.answer, verdict.also_by) == ("not decided", ())
+    assert scale in verdict.reason
+    assert scale in PROJECT.scale_names
+
+
+def test_what_was_not_run_has_a_reason():
+    verdict = judge_claim(CLAIMS["gain"], None, scale="quick", reason="no corpus")
+    assert (verdict.answer, verdict.reason, verdict.difference) == ("not run", "no corpus", None)
+    with pytest.raises(ValueError, match=r"no reason why .* was not compared"):
+        judge_claim(CLAIMS["gain"], None, scale="quick")

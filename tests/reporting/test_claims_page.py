@@ -1,0 +1,43 @@
+"""The ledger of claims: a row for each, with our result or the reason why there is none."""
+
+from pathlib import Path
+
+from nmtcore.config.claims import paper_claims
+from nmtcore.config.project import Project
+from nmtcore.config.published import paper_names, read_paper
+from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.verdicts import judge_claim
+from nmtcore.reporting.claims_page import JudgedClaim, claims_page
+from nmtcore.reporting.markdown import page_markdown
+
+PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
+CLAIMS = [claim for name in paper_names(PROJECT) for claim in paper_claims(read_paper(PROJECT, name))]
+OURS = Difference(
+    delta=1.25, stdev=0.3, baseline_stdev=0.2, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
+    interval=(0.42, 2.08), bootstrap_interval=(0.5, 2.0), detectable=1.16, p=0.008,
+)  # fmt: skip
+
+
+def test_every_claim_has_a_row_and_nothing_was_run():
+    judged = [JudgedClaim(claim, judge_claim(claim, None, scale="quick", reason="no runs")) for claim in CLAIMS]
+    page = claims_page(judged, scale="quick")
+    (table,) = page.tables
+    assert len(list(table.rows)) == len(CLAIMS) == 168
+    assert len(table.groups) == 4
+    text = page_markdown(page)
+    assert text.count("| not run |") == len(CLAIMS)
+    assert "[a] no runs" in text
+
+
+def test_rows_have_the_published_difference_ours_and_the_verdict():
+    claim = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
+    verdict = judge_claim(claim, OURS, scale="paper", controls={claim.controls[0]: OURS})
+    page = claims_page([JudgedClaim(claim, verdict, seeds=5, baseline_seeds=3)], scale="paper")
+    assert page_markdown(page).splitlines()[2] == (
+        "| pham2018 | Table 6.3 | p < 0.01 | depparse_l1 | transformer_base | cs2en | test |  | bleu | better | +1.35 "
+        "| +1.25 | +0.42 to +2.08 | 1.16 | 5 | 3 | upheld | diagonalparse_l1 |"
+    )
+    pascal = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
+    row = page_markdown(claims_page([JudgedClaim(pascal, judge_claim(pascal, OURS, scale="demo"))], scale="demo"))
+    assert "| pascal on nc11_en2de_filtered | transformer_base | nc11_en2de | test |" in row
+    assert "| not decided: the scale demo is too small for a verdict |" in row
