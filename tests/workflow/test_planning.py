@@ -104,10 +104,13 @@ def test_tables_and_figures_of_differences_are_planned(empty):
         "results/figures/constructions.svg",
         "results/figures/mine/curves.svg",
         "results/tables/mine/examples.md",
+        "results/tables/systems.csv",
+        "results/tables/mine/data.html",
     ]
     settings = ["scale=smoke", 'datasets=["demo_en2de"]']
     planned = empty.plan(*targets, settings=[*settings, 'systems=["transformer_base", "pascal"]'])
     assert {"construction_table", "construction_figure", "curve_figure", "example_table"} <= planned.rules
+    assert {"system_table", "data_table"} <= planned.rules, "CSV and HTML are targets as well"
     refused = empty.call("-n", targets[0], settings=[*settings, 'systems=["pascal"]'])
     assert refused.code == 1
     (line,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
