@@ -115,10 +115,10 @@ class TranslationModel(nn.Module, ABC):
         for component in self._components_with_loss:
             if not batch.includes(component.name):
                 continue
-            weight, count = component.loss_weight, batch.counts[component.name]
+            weight = component.loss_weight
             with torch.set_grad_enabled(torch.is_grad_enabled() and weight != 0):
                 total = component.loss(encoded.context)
-            parts.append(Part(name=component.name, sum=total, count=count, weight=weight))
+            parts.append(Part(name=component.name, sum=total, count=batch.counts[component.name], weight=weight))
             if not self.training and component.measures:
                 sums = component.measure(encoded.context)
                 measures |= dict(zip(measure_names([component]), sums, strict=True))
