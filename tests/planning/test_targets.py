@@ -42,6 +42,7 @@ from nmtcore.planning.targets import check_target
         ("results/demo_en2de/sa_nmt_1set/seed1/gates/test.parquet", "sa_nmt_1set has no gate in the decoder"),
         ("results/demo_en2de/sa_nmt_shared/seed1/gates/tset.parquet", "unknown test split 'tset'. Did you mean test?"),
         ("results/demo_en2de/sa_nmt_shared/seed1/gates/train.parquet", "unknown test split 'train'"),
+        ("results/demo_en2de/nmt/seed1/attention/tset.parquet", "unknown test split 'tset'. Did you mean test?"),
         ("results/demo_en2de/nmt/seed1/heads/gold_a.json", "nmt is recurrent: its encoder has no attention heads"),
         ("results/czeng_sample_cs2en/transformer_base/seed1/heads/gold_a.json", "has no gold treebank"),
         (
@@ -77,6 +78,7 @@ def test_impossible_targets_are_refused(make_project, target, words):
         "results/demo_en2de/corpus/train.parquet",
         "results/demo_en2de/features/bpe_joint_2000/dev.source.existing.parquet",
         "results/smoke/demo_en2de/fa_nmt_separate/seed1/gates/dev.parquet",
+        "results/smoke/demo_en2de/nmt/seed1/attention/test.parquet",
         "results/smoke/multi30k_cs2en/transformer_base/seed1/heads/gold_pud_czech.json",
         "results/tables/gates.md",
         "results/tables/heads.md",

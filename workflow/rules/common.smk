@@ -8,6 +8,7 @@ from snakemake.logging import logger
 
 from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
+    attention_settings,
     gate_settings,
     gold_scoring_settings,
     gold_settings,

@@ -1,5 +1,5 @@
-# Translations and parses of a run, in one process, parses by its attention heads, and gate norms; evaluation.smk
-# scores the first two.
+# Translations and parses of a run, in one process, parses by its attention heads, gate norms, and attention weights;
+# evaluation.smk scores the first two.
 from nmtcore.planning.runs import (
     feature_files,
     pair_files,
@@ -107,3 +107,29 @@ rule measure_gates:
         run=run_param(gate_settings),
     script:
         "../scripts/measure_gates.py"
+
+
+rule measure_attention:
+    input:
+        model=LAYOUT.pattern("model"),
+        features=planned(split_features),
+    output:
+        LAYOUT.pattern("attention"),
+    log:
+        LAYOUT.log("measure_attention"),
+    benchmark:
+        LAYOUT.benchmark("measure_attention")
+    conda:
+        "../../envs/core.yaml"
+    threads: SETTINGS.threads
+    resources:
+        mem_mb=8000,
+        runtime=120,
+        gpu=min(GPUS, 1),
+    params:
+        version=VERSIONS["inference"],
+        run=run_param(attention_settings),
+        # As many as in Figures 6.1 and 6.2 of pham2018
+        sentences=100,
+    script:
+        "../scripts/measure_attention.py"

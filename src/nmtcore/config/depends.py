@@ -88,6 +88,12 @@ def gate_settings(run: RunSettings) -> dict[str, Any]:
     return {"sentences": {"dev": run.sentences.dev, "test": run.sentences.test}}
 
 
+def attention_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that measuring attention depends on."""
+    settings = inference_settings(run)
+    return {name: settings[name] for name in ("decoding", "sentences")}
+
+
 def gold_scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that scoring parses of treebanks depends on; induced trees have one root in any case."""
     if induced := _induced(run):

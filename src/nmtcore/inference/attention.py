@@ -1,4 +1,4 @@
-"""Attention weights of a model that reads and translates raw text, written as Parquet for analysis."""
+"""Attention weights of a model that reads and translates, written as Parquet for analysis."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -57,6 +58,9 @@ MAX_SENTENCES, MAX_CELLS = 64, 2**18
 BATCHES_IN_MEMORY = 4
 """Batches whose maps are in memory at the same time."""
 
+DECIMALS = 4
+"""Decimals of the weights of examples, so that files are small: a weight has one of 10,001 values."""
+
 
 def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     """Load a model that records its attention weights; see `load_bundle`."""
@@ -93,11 +97,31 @@ def write_attention(
             first += len(texts)
 
 
-def _chunk_rows(bundle: Bundle, examples: Examples, *, cross: bool) -> Iterator[pa.RecordBatch]:
+def write_attention_of_examples(path: Path, bundle: Bundle, examples: Examples, decoding: DecodingSettings) -> None:
+    """Write the attention weights of all heads on examples as `ATTENTION_SCHEMA`, rounded to `DECIMALS`.
+
+    Each example is translated once with `decoding`, for the attention of the decoder to the source. `bundle` comes from
+    `load_observed_bundle`.
+    """
+    with row_writer(path, ATTENTION_SCHEMA) as writer:
+        for rows in _chunk_rows(bundle, examples, cross=True, decoding=decoding, decimals=DECIMALS):
+            writer.write_batch(rows)
+
+
+def _chunk_rows(
+    bundle: Bundle,
+    examples: Examples,
+    *,
+    cross: bool,
+    decoding: DecodingSettings | None = None,
+    decimals: int | None = None,
+) -> Iterator[pa.RecordBatch]:
     part_numbers = _part_numbers(examples.id)
+    search = bundle.search_settings(decoding)
 
     def batch_rows(rows: np.ndarray) -> pa.RecordBatch:
-        return _batch_rows(bundle, examples.take(rows), part_numbers[rows], cross=cross)
+        chosen = examples.take(rows)
+        return _batch_rows(bundle, chosen, part_numbers[rows], search=search if cross else None, decimals=decimals)
 
     for batches in grouped(bounded_batches(examples.source.ids.lengths), BATCHES_IN_MEMORY):
         yield from map_batches(bundle.model, batches, batch_rows, advice=USE_CPU)
@@ -172,11 +196,20 @@ def observe_batch(bundle: Bundle, examples: Examples) -> ObservedBatch:
     )
 
 
-def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *, cross: bool) -> pa.RecordBatch:
-    """Run the model over one batch and lay out the attention weights as rows."""
+def _batch_rows(
+    bundle: Bundle,
+    examples: Examples,
+    part_numbers: np.ndarray,
+    *,
+    search: DecodingSettings | None,
+    decimals: int | None,
+) -> pa.RecordBatch:
+    """Run the model over one batch and lay out the attention weights as rows; with `search`, translate it as well."""
     observed = observe_batch(bundle, examples)
     batch = observed.batch
-    translations = _best_translations(bundle, examples, observed.encoded) if cross else [[]] * len(examples)
+    translations = [[]] * len(examples)
+    if search is not None:
+        translations = _best_translations(bundle, examples, observed.encoded, search)
     words = observed.words_BS.tolist()
     maps = {layer: weights_BHQK.float().cpu().numpy() for layer, weights_BHQK in observed.maps.items()}
     own_weights = {name: weights_BSS.float().cpu().numpy() for name, weights_BSS in observed.source_weights.items()}
@@ -197,15 +230,19 @@ def _batch_rows(bundle: Bundle, examples: Examples, part_numbers: np.ndarray, *,
             tokens = queries["cross"]
             common = {**sentence, "attention": name, "layer": 0, "head": 0, "queries": tokens}
             rows.append({**common, "weights": weights_BTS[b, : len(tokens), : len(keys)]})
+    if decimals is not None:
+        rows = [{**row, "weights": np.round(row["weights"], decimals)} for row in rows]
     return _record_batch(rows)
 
 
-def _best_translations(bundle: Bundle, examples: Examples, encoded: Encoded) -> list[list[int]]:
+def _best_translations(
+    bundle: Bundle, examples: Examples, encoded: Encoded, settings: DecodingSettings
+) -> list[list[int]]:
     """Search for the best translations and force-decode them, so that their attention is recorded.
 
     Returns the tokens of each, `</s>` included.
     """
-    settings, model, device = bundle.search_settings(), bundle.model, device_of(bundle.model)
+    model, device = bundle.model, device_of(bundle.model)
     limits_B = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()), device=device)
     n_best_lists = beam_search(model, encoded, settings, limits_B=limits_B, n_best=1)
     translations = [list(hypotheses[0].tokens) for hypotheses in n_best_lists]

@@ -97,7 +97,7 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
     """Check the system of a run's file.
 
     For parses of treebanks the system must parse and a treebank must exist, for scores of heads the system must have
-    heads, for gates gates.
+    heads, for gates gates. Every system has attention.
     """
     project.systems.check(system, where=target)
     path = project.layout.parse(target)
@@ -119,6 +119,9 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
         run = project.run(dataset, system, scale, int(path["seed"]))
         if not run.has_gates:
             raise UserError(f"{target}: {system} has no gate in the decoder; ask for the gates of sa_nmt_shared.")
+        choose(path["split"], run.tests, noun="test split", where=target)
+    if path and path.file_type == "attention":
+        run = project.run(dataset, system, scale, int(path["seed"]))
         choose(path["split"], run.tests, noun="test split", where=target)
 
 

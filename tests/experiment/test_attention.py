@@ -1,0 +1,78 @@
+"""The attention of a run on the first sentences of a split."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from factories import run_settings
+from inference.tiny import PIECES, write_bundle
+
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.experiment.attention import measure_attention
+from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.inference.attention import ATTENTION_SCHEMA, load_observed_bundle, write_attention
+from nmtcore.parquet import open_file, read_rows, write_rows
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], ["cat", "."]]
+RUNS = {
+    "transformer": run_settings(),
+    "recurrent": run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(width=16)),
+}
+
+
+@pytest.fixture
+def features(tmp_path: Path) -> Path:
+    """Write the features of the sentences; their ids have gaps, as after a filter."""
+    vocabulary = Vocabulary.of(PIECES)
+    rows = [
+        {"id": 3 * i, "ids": vocabulary.ids(words), "word_of_subword": list(range(len(words)))}
+        for i, words in enumerate(SENTENCES)
+    ]
+    write_rows(tmp_path / "features/test.source.parquet", TOKENS_SCHEMA, rows)
+    return tmp_path / "features"
+
+
+def measured(run, folder, features, sentences):
+    output = folder / f"attention/{sentences}.parquet"
+    arguments = {"split": "test", "sentences": sentences, "output": output, "device": "cpu", "threads": 1}
+    measure_attention(run, model=folder / "model", features=features, **arguments)
+    with open_file(output) as file:
+        assert file.schema_arrow.equals(ATTENTION_SCHEMA)
+    return list(read_rows(output))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_it_is_the_attention_to_the_text_rounded(tmp_path, features, name):
+    run = RUNS[name]
+    model = write_bundle(tmp_path / "model", run)
+    rows = measured(run, tmp_path, features, 3)
+    assert sorted({row["id"] for row in rows}) == [0, 3, 6]
+    names = {row["attention"] for row in rows}
+    assert names == ({"encoder", "cross"} if name == "transformer" else {"cross", "head_selection"})
+    lines = [" ".join(words) for words in SENTENCES[:3]]
+    write_attention(tmp_path / "exact.parquet", load_observed_bundle(model), lines, cross=True)
+    exact = list(read_rows(tmp_path / "exact.parquet"))
+    assert len(rows) == len(exact)
+    for row, other in zip(rows, exact, strict=True):
+        weights, exact_weights = (np.array(one.pop("weights")) for one in (row, other))
+        assert row == {**other, "id": 3 * other["id"]}
+        np.testing.assert_allclose(weights, exact_weights, atol=6e-5)
+        assert np.array_equal(weights.astype(np.float32), np.round(weights, 4).astype(np.float32))
+
+
+def test_translations_follow_the_settings_of_the_run(tmp_path, features):
+    run = RUNS["transformer"]
+    write_bundle(tmp_path / "model", run)
+    short = replace(run, decoding=replace(run.decoding, max_length_ratio=0.01, max_length_extra=1))
+    rows = measured(short, tmp_path, features, 4)
+    assert max(len(row["queries"]) for row in rows if row["attention"] == "cross") == 2
+
+
+def test_the_limit_of_the_scale_holds(tmp_path, features):
+    run = RUNS["transformer"]
+    write_bundle(tmp_path / "model", run)
+    limited = replace(run, sentences=replace(run.sentences, test=2))
+    assert {row["id"] for row in measured(limited, tmp_path, features, 100)} == {0, 3}
