@@ -34,7 +34,7 @@ CURRENT = "."
 RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
 """Folders next to those of the data sets and scales, in the results or in their logs."""
 
-SCORES = ("bleu", "uas", "gold.uas")
+SCORES = ("bleu", "ribes", "multi_bleu", "uas", "gold.uas")
 """Extensions of a system's summaries, `{dataset}/{system}.EXTENSION`."""
 
 FILES = {

@@ -30,10 +30,14 @@ def test_all_scores_are_listed(tmp_path, capsysbinary):
     write_scores(results, "paper", "parser", 1, bleu=bleu(25.0, 26.0), uas=heads)
     gold = {"gold_d": {"argmax": {"uas": 70.0}}}
     write_scores(results, "paper", "parser", 1, file_type="gold_scores", **{"gold.uas": gold})
+    metrics = {"ribes": {"test": {"ribes": 60.0}}, "multi_bleu": {"test": {"multi_bleu": 24.0}}}
+    write_scores(results, "paper", "other", 1, bleu=bleu(25.0, 26.0), **metrics)
     induced = {"gold_d": {"left": {"directed": 1.0}, "spanning_tree": {"directed": 33.3}}}
     write_scores(results, "smoke", "induced", 1, file_type="gold_scores", **{"gold.uas": induced})
     assert listed(capsysbinary, results) == [
-        ["scale", "data", "set", "system", "split", "seeds", "BLEU", "chrF", "UAS", "directed"],
+        ["scale", "data", "set", "system", "split", "seeds", "BLEU", "chrF", "RIBES", "multi-bleu", "UAS", "directed"],
+        ["paper", "d", "other", "test", "1", "25.0", "45.0", "60.0", "24.0"],
+        ["paper", "d", "other", "dev", "1", "26.0", "46.0"],
         ["paper", "d", "parser", "test", "1", "25.0", "45.0", "80.0"],
         ["paper", "d", "parser", "dev", "1", "26.0", "46.0"],
         ["paper", "d", "parser", "gold_d", "1", "70.0"],

@@ -61,6 +61,7 @@ def changed(settings, before, after):
         (with_evaluation(RUN, text="tokens"), True, True, True),
         (with_evaluation(RUN, roots="many"), False, False, True),
         (with_evaluation(RUN, greedy_dev=True), False, True, True),
+        (with_evaluation(RUN, metrics=("ribes",)), False, False, True),
         (replace(RUN, tests=("test", "dev", "other")), False, True, True),
         (replace(RUN, gold=("gold_x",), gold_annotator="existing"), False, False, False),
         (replace(RUN, trees=None, trees_by="existing"), False, False, False),

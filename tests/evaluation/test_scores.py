@@ -17,8 +17,10 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.scores import output_files, score_gold, score_parses, score_tests
-from nmtcore.files import read_json, write_json, write_lines
+from nmtcore.evaluation.summary import write_summary
+from nmtcore.files import read_json, read_lines, write_json, write_lines
 from nmtcore.inference.parse_files import Parse, write_parses
 from nmtcore.parquet import write_rows
 
@@ -135,6 +137,38 @@ def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     assert parsed["bleu"] == plain_scores["bleu"]
     assert parsed["uas"]["test"]["argmax"]["uas"] == 100
     assert "UAS 100.0" in lines[0]
+
+
+def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
+    evaluation = EvaluationSettings(text="tokens", tokenize="none", greedy_dev=True, metrics=("ribes", "multi_bleu"))
+    run = run_settings(tests=("test", "dev"), evaluation=evaluation)
+    paths = write_hypotheses(tmp_path, run)
+    write_lines(tmp_path / "hypotheses/dev.greedy.txt", ["The dog sees a small cat.", "A"])
+    lines = score_tests(ScoringSettings.of_tests(run), **paths)
+    scores = read_json(tmp_path / "scores.json")
+    names = {"test": "test", "dev": "dev", "dev.greedy": "dev.greedy"}
+    for metric in evaluation.metrics:
+        assert list(scores[metric]) == list(scores["bleu"]) == list(names)
+        for split, name in names.items():
+            translations = read_lines(tmp_path / f"hypotheses/{name}.txt")
+            references = read_lines(tmp_path / f"hypotheses/{split.removesuffix('.greedy')}.references.txt")
+            expected = METRICS[metric].statistics(translations, references, evaluation)
+            assert scores[metric][split] == {
+                metric: expected.corpus_score(), f"{metric}_signature": expected.signature, "sentences": 2,
+            }  # fmt: skip
+    assert scores["ribes"]["dev"]["ribes"] > scores["ribes"]["dev.greedy"]["ribes"] > 0
+    assert "definition:program" in scores["ribes"]["test"]["ribes_signature"]
+    assert "tok:none" in scores["multi_bleu"]["test"]["multi_bleu_signature"]
+    shown = f"RIBES {scores['ribes']['test']['ribes']:.1f}, multi-bleu {scores['multi_bleu']['test']['multi_bleu']:.1f}"
+    assert shown in lines[0]
+    write_summary([paths["scores"]], seeds=[1], score="ribes", output=tmp_path / "s.ribes")
+    summary = read_json(tmp_path / "s.ribes")["splits"]["dev"]
+    assert summary["ribes"] == {
+        "mean": scores["ribes"]["dev"]["ribes"],
+        "stdev": None,
+        "values": [summary["ribes"]["mean"]],
+    }
+    assert summary["ribes_signature"] == scores["ribes"]["dev"]["ribes_signature"]
 
 
 def test_a_missing_file_is_named(tmp_path: Path):

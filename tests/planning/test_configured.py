@@ -50,6 +50,33 @@ def test_result_files_of_runs(make_project):
     assert configured_histories(project, runs=runs) == [f"{path}/training.jsonl" for path in seeds]
 
 
+def test_the_metrics_of_a_data_set_are_scores_of_its_systems(make_project):
+    japanese = little(evaluation={"tokenize": "ja", "metrics": ["ribes", "multi_bleu"]})
+    project = make_project({"systems": ["transformer_base"]}, japanese=japanese, plain=little())
+    runs, _ = configured_runs(project)
+    names = (
+        "japanese/transformer_base.bleu",
+        "japanese/transformer_base.ribes",
+        "japanese/transformer_base.multi_bleu",
+    )
+    assert configured_scores(project, runs=runs) == [
+        f"results/smoke/{name}" for name in (*names, "plain/transformer_base.bleu")
+    ]
+    broken = make_project(twice=little(evaluation={"metrics": ["ribes", "ribes"]}))
+    with pytest.raises(UserError, match=r"metrics names a score twice \(ribes, ribes\)"):
+        broken.run("twice", "transformer_base", "smoke", 1)
+
+
+def test_the_papers_metrics_are_those_of_their_data_sets(make_project):
+    project = make_project()
+    metrics = {name: project.dataset(name).evaluation.metrics for name in project.dataset_files}
+    tokens = ("wmt17dev15_en2de", "wmt17dev15_de2en", "wmt17_en2ru", "wmt17_ru2en")
+    tokens = (*tokens, "wmt17_tr2en", "wmt17_tr2en_30k", "wmt17_tr2en_mono")
+    expected = {"wat_en2ja": ("ribes",), **dict.fromkeys(tokens, ("multi_bleu",))}
+    expected |= {f"rehearsal_{name}": values for name, values in expected.items()}
+    assert {name: own for name, own in metrics.items() if own} == expected
+
+
 def test_a_table_of_systems_needs_runs(make_project):
     with pytest.raises(UserError, match="A table of systems needs `datasets` and `systems`"):
         configured_histories(make_project(), runs=[])

@@ -12,6 +12,9 @@ from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 
+MetricName = Literal["ribes", "multi_bleu"]
+"""A score that a data set can ask for, beside BLEU and chrF."""
+
 
 @settings_class
 class EvaluationSettings:
@@ -27,6 +30,13 @@ class EvaluationSettings:
     """Roots of a source tree: one (UD) or any number (CzEng, PDT)."""
     greedy_dev: bool = False
     """Whether dev is also translated by greedy search, as validation does it, and scored as `dev.greedy`."""
+    metrics: tuple[MetricName, ...] = ()
+    """Scores beside BLEU and chrF. ribes: on BLEU's tokens, for Japanese; multi_bleu: BLEU of the words that spaces
+    separate, as Moses's multi-bleu.perl computes it."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.metrics)) != len(self.metrics):
+            raise ValueError(f"metrics names a score twice ({', '.join(self.metrics)})")
 
 
 @settings_class

@@ -18,8 +18,8 @@ from nmtcore.config.typed import plain
 _NOT_IN_TRAINING = ("scale", "annotators", "decoding", "evaluation", "tests", "trees", "trees_by", "gold")
 """The scale's name, the parsers of raw text (trees of the corpus are input files), and all that follows training."""
 
-_NOT_IN_VALIDATION = ("roots", "greedy_dev")
-"""The settings of evaluation that only concern the tests' trees, or the translations after training."""
+_NOT_IN_VALIDATION = ("roots", "greedy_dev", "metrics")
+"""The settings of evaluation that only concern the tests' trees, or what is translated or scored after training."""
 
 
 def training_settings(run: RunSettings) -> SettingsRecord:

@@ -210,8 +210,12 @@ class RunSettings:
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The scores of the system: bleu; uas if parses of tests are scored; gold.uas with gold treebanks for it."""
-        return ("bleu", *(["uas"] if self.parsed_tests else []), *(["gold.uas"] if self.gold else []))
+        """The scores of the system that need no model of a metric.
+
+        These are bleu and the data set's `metrics`; uas if parses of tests are scored; gold.uas with gold treebanks.
+        """
+        trees = (*(["uas"] if self.parsed_tests else []), *(["gold.uas"] if self.gold else []))
+        return ("bleu", *self.evaluation.metrics, *trees)
 
     @property
     def parses_to_trees(self) -> bool:

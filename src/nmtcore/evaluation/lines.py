@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
+from nmtcore.evaluation.metrics import METRICS
+from nmtcore.layout import SCORES
 
 DEV = "dev"
 """The name of dev in scores, translated with the beam of the tests."""
@@ -18,7 +20,7 @@ def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
     For example `results/smoke/demo_en2de/depparse_l1/seed1 test: BLEU 12.3, chrF 40.1, UAS 86.5 (500 sentences)`. UAS
     is that of the argmax. Induced trees have one line per split and method, baselines included.
     """
-    groups = [scores[key] for key in ("bleu", "uas", "gold.uas") if key in scores]
+    groups = [scores[key] for key in SCORES if key in scores]
     lines = []
     for split in tests_of(groups[0]):
         for name, first in _shown_on_a_line(groups[0][split]).items():
@@ -74,10 +76,9 @@ def _shown_on_a_line(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def _format_metrics(scores: Mapping[str, Any], format_value: Callable[[Any], str]) -> list[str]:
     """Format the metrics of a split; attachment scores are None if no words were compared."""
-    if "bleu" in scores:
-        values = {"BLEU": scores["bleu"], "chrF": scores["chrf"]}
-    elif "argmax" in scores:
+    if "argmax" in scores:
         values = {"UAS": scores["argmax"]["uas"]}
     else:
-        values = {name: scores[measure] for measure, name in MEASURES.items()}
+        names = {**{metric: METRICS[metric].label for metric in METRICS}, **MEASURES}
+        values = {name: scores[measure] for measure, name in names.items() if measure in scores}
     return [f"{name} {'n/a' if value is None else format_value(value)}" for name, value in values.items()]

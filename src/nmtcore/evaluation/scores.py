@@ -10,6 +10,8 @@ from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.evaluation.induction import GoldTree, gold_tree, score_induction
 from nmtcore.evaluation.lines import DEV, GREEDY_DEV, run_lines
+from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.sentence_statistics import SentenceStatistics
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.parse_files import TREE_METHODS
 from nmtcore.layout import file_name
@@ -55,19 +57,23 @@ def score_tests(
 ) -> list[str]:
     """Score the translations of every test split, and the parses of `settings.parsed`; return the scores as lines.
 
-    Writes bleu, and uas if parses are scored, by split to `scores` (JSON). The bleu of dev's greedy translations, if
-    there are any, is that of `GREEDY_DEV`. `corpora` and `trees` (empty for a chain) are the files, by split, with
-    which parses are compared.
+    Writes bleu, the data set's `metrics`, and uas if parses are scored, by split to `scores` (JSON). Those of dev's
+    greedy translations, if there are any, have the name `GREEDY_DEV`. `corpora` and `trees` (empty for a chain) are the
+    files, by split, with which parses are compared.
     """
     files = {split: output_files(hypotheses, split) for split in settings.splits}
     compared = {split: (own.translations, own.references) for split, own in files.items()}
     if settings.evaluation.greedy_dev and DEV in files:
         compared[GREEDY_DEV] = files[DEV].greedy_translations, files[DEV].references
+    texts = {name: [read_lines(path) for path in paths] for name, paths in compared.items()}
     values: dict[str, Any] = {
-        "bleu": {
-            name: score_translations(*map(read_lines, paths), settings.evaluation) for name, paths in compared.items()
-        }
+        "bleu": {name: score_translations(*lines, settings.evaluation) for name, lines in texts.items()}
     }
+    for metric in settings.evaluation.metrics:
+        values[metric] = {
+            name: corpus_scores(metric, METRICS[metric].statistics(*lines, settings.evaluation))
+            for name, lines in texts.items()
+        }
     if settings.parsed:
         roots = settings.evaluation.roots
         values["uas"] = {
@@ -75,6 +81,15 @@ def score_tests(
             for split in settings.parsed
         }
     return _write_scores(settings, values, scores)
+
+
+def corpus_scores(metric: str, statistics: SentenceStatistics) -> dict[str, Any]:
+    """Return a metric's score of all sentences, its signature and the number of sentences."""
+    return {
+        metric: statistics.corpus_score(),
+        f"{metric}_signature": statistics.signature,
+        "sentences": len(statistics),
+    }
 
 
 def score_gold(

@@ -10,7 +10,7 @@ from nmtcore.files import read_json, write_json
 
 
 def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, output: Path) -> list[str]:
-    """Summarise one `score` ("bleu", "uas") of the `scores.json` of each seed's run, and write it to `output`.
+    """Summarise one of the `SCORES` ("bleu", "uas") of the `scores.json` of each seed's run, and write it to `output`.
 
     The file names the data set, system, scale and seeds; `splits` has the mean, standard deviation and values of each
     split's metrics, the main test split first. Returns the means as lines, one per test split.

@@ -1,7 +1,9 @@
 """Check the targets of a command line before Snakemake looks for rules, so that a typing error gets a clear message."""
 
 from dataclasses import dataclass
+from typing import get_args
 
+from nmtcore.config.datasets import MetricName
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -131,12 +133,20 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     if not dot:
         return
     project.systems.check(system, where=target)
+    if score == "chrf":
+        raise UserError(f"{target}: chrF is in the same file as BLEU: ask for {system}.bleu.")
     choose(score, SCORES, noun="score", where=target)
     run = project.run(dataset, system, scale, project.settings.seeds[0])
-    if score != "bleu" and not run.parses:
+    if score in run.scores:
+        return
+    if score in get_args(MetricName):
+        raise UserError(
+            f"{target}: {dataset} is not scored by {score}: ask for {system}.bleu, or add {score} to the `metrics` of "
+            f"the data set's `evaluation`."
+        )
+    if not run.parses:
         raise UserError(f"{target}: {system} predicts no trees, so it has no attachment score; ask for its .bleu.")
-    if score not in run.scores:
-        raise UserError(f"{target}: {_missing_trees(run, score)} Ask for {_alternatives(run)}.")
+    raise UserError(f"{target}: {_missing_trees(run, score)} Ask for {_alternatives(run)}.")
 
 
 def _missing_trees(run: RunSettings, score: str) -> str:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import spread
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_json
 from nmtcore.layout import file_name
 from nmtcore.reporting.terminal_table import terminal_table
 
-_SCORES = ("BLEU", "chrF", "UAS", "directed")
+_SCORES = (*(metric.label for metric in METRICS.values()), "UAS", "directed")
 _NOTES = """
 Mean over seeds, ± standard deviation if there are several. UAS: of the most probable heads, against the parser's trees
 or, on a split gold_..., a treebank's. directed: accuracy of induced trees against a treebank's.
@@ -65,9 +66,8 @@ def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
     """Yield the split, name and value of each score; none for parses without words."""
-    for split, metrics in scores.get("bleu", {}).items():
-        yield split, "BLEU", metrics["bleu"]
-        yield split, "chrF", metrics["chrf"]
+    for split, metrics in ((split, own) for key in METRICS for split, own in scores.get(key, {}).items()):
+        yield from ((split, METRICS[name].label, metrics[name]) for name in METRICS if name in metrics)
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
         if "argmax" not in methods:
             name, value = "directed", methods["spanning_tree"]["directed"]
