@@ -1,0 +1,112 @@
+"""Sharpness of attention, against plain loops over the weights."""
+
+import math
+
+import numpy as np
+import pytest
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation import sharpness
+from nmtcore.evaluation.sharpness import count_sharpness
+from nmtcore.inference.attention import ATTENTION_SCHEMA
+from nmtcore.parquet import write_rows
+
+
+def map_row(id, layer, head, weights, attention="encoder"):
+    tokens = [f"t{i}" for i in range(len(weights[0]))]
+    names = {"id": id, "part": 0, "attention": attention, "layer": layer, "head": head}
+    queries = tokens[: len(weights)]
+    return {**names, "queries": queries, "keys": tokens, "key_words": list(range(len(tokens))), "weights": weights}
+
+
+def write_maps(path, rows):
+    write_rows(path, ATTENTION_SCHEMA, rows)
+    return path
+
+
+def random_maps(seed, layers=2, heads=3, sentences=4):
+    """Draw attention maps whose weights are rounded, with exact tenths among them."""
+    random = np.random.default_rng(seed)
+    lengths = [int(n) for n in random.integers(1, 9, sentences)]
+    rows = []
+    for id, length in enumerate(lengths):
+        for layer in range(layers):
+            for head in range(heads):
+                weights = random.dirichlet(np.full(length, 0.4), length)
+                rows.append(map_row(id, layer, head, np.round(weights, 1 + head * 2).tolist()))
+        rows.append(map_row(id, None, None, [[0.5] * length] * length, attention="head_selection"))
+        rows.append(map_row(id, 0, 0, [[0.95] * length], attention="cross"))
+    # A row of zeros, which rounding to one decimal can give, has no entropy.
+    return [row for row in rows if all(sum(weights) > 0 for weights in row["weights"])]
+
+
+def expected(rows):
+    counts, maxima, entropies = [0] * 10, [], []
+    for row in rows:
+        for weights in row["weights"]:
+            for weight in weights:
+                # Weights are rounded to at most five decimals, so that this is exact.
+                counts[min(9, round(weight * 100_000) // 10_000)] += 1
+            maxima.append(max(weights))
+            shares = [weight / sum(weights) for weight in weights if weight > 0]
+            entropies.append(-sum(share * math.log2(share) for share in shares))
+    means = {"mean_maximum": sum(maxima) / len(maxima), "mean_entropy": sum(entropies) / len(entropies)}
+    return counts, len(maxima), means
+
+
+def check(summary, rows):
+    counts, queries, means = expected(rows)
+    assert (summary["counts"], summary["queries"]) == (counts, queries)
+    assert {name: summary[name] for name in means} == pytest.approx(means, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_counts_are_those_of_a_plain_loop(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(sharpness, "ROWS_IN_MEMORY", size)
+    rows = random_maps(1)
+    result = count_sharpness([write_maps(tmp_path / "test.parquet", rows)])
+    own = [row for row in rows if row["attention"] == "encoder"]
+    assert result["sentences"] == len({row["id"] for row in own}) == 4
+    assert result["edges"] == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1])
+    assert list(result["layers"]) == ["0", "1"]
+    assert list(result["heads"]) == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
+    for layer, summary in result["layers"].items():
+        check(summary, [row for row in own if row["layer"] == int(layer)])
+    for name, summary in result["heads"].items():
+        check(summary, [row for row in own if f"{row['layer']}.{row['head']}" == name])
+
+
+def test_a_weight_on_an_edge_is_in_the_bin_above_it(tmp_path):
+    edges = [k / 10 for k in range(11)]
+    path = write_maps(tmp_path / "test.parquet", [map_row(0, 0, 0, [edges])])
+    assert count_sharpness([path])["layers"]["0"]["counts"] == [1] * 9 + [2]
+
+
+def test_extremes(tmp_path):
+    hard = np.eye(8).tolist()
+    uniform = np.full((8, 8), 1 / 8).tolist()
+    path = write_maps(tmp_path / "test.parquet", [map_row(0, 0, 0, hard), map_row(0, 1, 0, uniform)])
+    layers = count_sharpness([path])["layers"]
+    assert (layers["0"]["mean_maximum"], layers["0"]["mean_entropy"]) == (1, 0)
+    assert (layers["1"]["mean_maximum"], layers["1"]["mean_entropy"]) == (1 / 8, 3)
+
+
+def test_seeds_are_counted_together(tmp_path):
+    files = [write_maps(tmp_path / f"{seed}.parquet", random_maps(1)) for seed in (1, 2)]
+    one, both = count_sharpness(files[:1]), count_sharpness(files)
+    assert both["sentences"] == one["sentences"]
+    for name, summary in one["heads"].items():
+        assert both["heads"][name]["counts"] == [2 * count for count in summary["counts"]]
+        assert both["heads"][name]["mean_entropy"] == pytest.approx(summary["mean_entropy"])
+
+
+def test_bad_files_are_refused(tmp_path):
+    first = write_maps(tmp_path / "1.parquet", random_maps(1))
+    other = write_maps(tmp_path / "2.parquet", random_maps(2, layers=1))
+    with pytest.raises(UserError, match="have other sentences or heads: delete the older one"):
+        count_sharpness([first, other])
+    cross = write_maps(tmp_path / "3.parquet", [map_row(0, 0, 0, [[1.0]], attention="cross")])
+    with pytest.raises(UserError, match=r"3\.parquet has no attention of encoder heads"):
+        count_sharpness([cross])
+    with pytest.raises(UserError, match="missing"):
+        count_sharpness([tmp_path / "missing.parquet"])
