@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_batches
@@ -16,7 +18,7 @@ from nmtcore.parquet import read_batches
 BINS = 10
 """Number of bins of equal width between 0 and 1. A weight on an edge is in the bin above it, 1 in the last bin."""
 
-ROWS_IN_MEMORY = 64
+ROWS_IN_MEMORY = 256
 """Attention maps that are read at a time."""
 
 
@@ -29,18 +31,8 @@ class _Counts:
     maxima: float = 0.0
     entropies: float = 0.0
 
-    def add_map(self, weights_QK: np.ndarray) -> None:
-        """Count the weights of a sentence; each row is divided by its sum for the entropy, since it may be rounded."""
-        edges = np.arange(BINS + 1, dtype=np.float32) / np.float32(BINS)
-        self.bins += np.histogram(np.minimum(weights_QK, 1), edges)[0]
-        self.queries += len(weights_QK)
-        self.maxima += float(weights_QK.max(axis=1).sum(dtype=np.float64))
-        shares_QK = weights_QK.astype(np.float64) / weights_QK.sum(axis=1, keepdims=True, dtype=np.float64)
-        logarithms_QK = np.log2(shares_QK, where=shares_QK > 0, out=np.zeros_like(shares_QK))
-        self.entropies -= float((shares_QK * logarithms_QK).sum())
-
     def add(self, other: "_Counts") -> None:
-        """Add the counts of another head."""
+        """Add the counts of other weights."""
         self.bins = self.bins + other.bins
         self.queries += other.queries
         self.maxima += other.maxima
@@ -69,10 +61,12 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
     first: tuple[set[int], set[tuple[int, int]]] | None = None
     for path in attention:
         ids, names = set(), set()
-        for id_, layer, head, weights_QK in _encoder_maps(path):
-            heads.setdefault((layer, head), _Counts()).add_map(weights_QK)
-            ids.add(id_)
-            names.add((layer, head))
+        for batch in _encoder_batches(path):
+            ids.update(batch.column("id").to_pylist())
+            pairs = zip(batch.column("layer").to_pylist(), batch.column("head").to_pylist(), strict=True)
+            for name, counts in zip(pairs, _counts_of_maps(batch.column("weights")), strict=True):
+                heads.setdefault(name, _Counts()).add(counts)
+                names.add(name)
         if not names:
             raise UserError(f"{path} has no attention of encoder heads: leave this system out; only transformers do.")
         first = first or (ids, names)
@@ -94,12 +88,32 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def _encoder_maps(path: Path) -> Iterator[tuple[int, int, int, np.ndarray]]:
-    """Yield the id, layer, head and weights (Q, K) of the maps of encoder heads, one at a time."""
+def _encoder_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield the maps of encoder heads."""
     columns = ["id", "attention", "layer", "head", "weights"]
     for batch in read_batches(path, columns=columns, size=ROWS_IN_MEMORY):
-        names = [batch.column(name).to_pylist() for name in columns[:-1]]
-        for id_, attention, layer, head, weights in zip(*names, batch.column("weights"), strict=True):
-            if attention == "encoder":
-                rows = weights.values
-                yield id_, layer, head, rows.flatten().to_numpy().reshape(len(rows), -1)
+        own = batch.filter(pc.equal(batch.column("attention"), "encoder"))
+        if own.num_rows:
+            yield own
+
+
+def _counts_of_maps(weights: pa.ListArray) -> Iterator[_Counts]:
+    """Count the weights of each of some maps, which are lists of rows of weights.
+
+    For the entropy each row is divided by its sum, which differs a little from 1 if the weights are rounded.
+    """
+    rows = weights.flatten()
+    queries, keys = (pc.list_value_length(lists).to_numpy() for lists in (weights, rows))
+    values = rows.flatten().to_numpy()
+    row_starts, map_starts = np.cumsum(keys) - keys, np.cumsum(queries) - queries
+    edges = np.arange(1, BINS, dtype=np.float32) / np.float32(BINS)
+    map_of_value = np.repeat(np.repeat(np.arange(len(weights)), queries), keys)
+    cells = map_of_value * BINS + np.searchsorted(edges, values, side="right")
+    bins = np.bincount(cells, minlength=len(weights) * BINS).reshape(-1, BINS)
+    maxima = np.add.reduceat(np.maximum.reduceat(values, row_starts).astype(np.float64), map_starts)
+    exact = values.astype(np.float64)
+    logarithms = np.log2(exact, where=exact > 0, out=np.zeros_like(exact))
+    sums, products = (np.add.reduceat(numbers, row_starts) for numbers in (exact, exact * logarithms))
+    entropies = np.add.reduceat(np.log2(sums) - products / sums, map_starts)
+    for values_of_map in zip(bins, queries.tolist(), maxima.tolist(), entropies.tolist(), strict=True):
+        yield _Counts(*values_of_map)
