@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from nmtcore.inference.gates import GatedSentence
+from nmtcore.inference.gate_files import GatedSentence
 from nmtcore.inference.render_gates import TERMINAL_COLOURS, html_page, plain_line, shades, terminal_line
 
 SENTENCE = GatedSentence("A <b> & c", ["x@@", '<script>"', "&", "é"], np.array([2.0, 3.0, 2.5, 2.25]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,14 @@ GATES_SCHEMA = pa.schema(
 `</s>` and interleaved tags), `upos` the tag of that word (null without a word; null for the sentence if it has no
 tags), and `norms` the L2 norm of the gate with which the piece is predicted.
 """
+
+
+class GatedSentence(NamedTuple):
+    """A sentence pair with the gate norm of every subword of the target, without `</s>`; empty if a side is empty."""
+
+    source: str
+    pieces: list[str]
+    norms: np.ndarray
 
 
 def write_gates(

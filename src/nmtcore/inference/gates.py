@@ -13,6 +13,7 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
+from nmtcore.inference.gate_files import GatedSentence
 from nmtcore.inference.raw import MAX_SUBWORDS, TextReader, clean_lines, grouped
 from nmtcore.inference.sentence_batches import USE_CPU, batches_by_length, device_of, map_batches
 from nmtcore.model.batch import make_batch
@@ -46,14 +47,6 @@ def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:
         for row, norms_T in zip(rows.tolist(), norms_BT, strict=True):
             norms[row] = norms_T[: examples.target.ids.lengths[row] + 1]
     return norms
-
-
-class GatedSentence(NamedTuple):
-    """A sentence pair with the gate norm of every subword of the target, without `</s>`; empty if a side is empty."""
-
-    source: str
-    pieces: list[str]
-    norms: np.ndarray
 
 
 class TextFile(NamedTuple):

@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from nmtcore.inference.gates import GatedSentence
+from nmtcore.inference.gate_files import GatedSentence
 
 TERMINAL_COLOURS = (231, 189, 147, 105, 63, 61, 19, 17)
 """Backgrounds from white to dark blue, among the 256 colours of terminals."""
