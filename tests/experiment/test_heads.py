@@ -7,10 +7,11 @@ from factories import run_settings
 from inference.tiny import PIECES, write_bundle
 from pair_files import write_corpus
 
+from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.evaluation.induction import gold_tree, score_induction
-from nmtcore.experiment.heads import claimed_heads, score_heads
+from nmtcore.experiment.heads import score_heads
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import read_json

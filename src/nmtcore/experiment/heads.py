@@ -4,6 +4,7 @@ from pathlib import Path
 
 import torch
 
+from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.runs import RunSettings
 from nmtcore.evaluation.induction import BASELINES, score_induction
 from nmtcore.evaluation.scores import read_gold_trees
@@ -51,13 +52,3 @@ def score_heads(
             "components": claimed_heads(run),
         },
     )
-
-
-def claimed_heads(run: RunSettings) -> dict[str, str]:
-    """Name the component behind each encoder head that a component claims, by "LAYER.HEAD"."""
-    return {
-        claim.removeprefix("encoder.").replace(".head.", "."): name
-        for name, settings in run.components.items()
-        for claim in settings.claims(run.model)
-        if claim.startswith("encoder.") and ".head." in claim
-    }
