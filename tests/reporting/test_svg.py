@@ -1,0 +1,54 @@
+"""Hand-written SVG: matrices against a plain drawing of their cells, and texts that need escaping."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from nmtcore.reporting.svg import SHADES, grey, shade_of, svg_document, svg_matrix, svg_text, text_width
+
+
+def painted(matrix_svg, rows, columns):
+    """The colour of every cell, from the paths of a matrix."""
+    cells = [["#ffffff"] * columns for _ in range(rows)]
+    for colour, path in re.findall(r'<path fill="(#\w+)" d="([^"]*)"/>', matrix_svg):
+        rectangles = re.findall(r"M(\d+) (\d+)h(\d+)v1h-(\d+)z", path)
+        assert "".join("M{} {}h{}v1h-{}z".format(*rectangle) for rectangle in rectangles) == path
+        for x, y, width, back in rectangles:
+            assert width == back
+            for column in range(int(x), int(x) + int(width)):
+                assert cells[int(y)][column] == "#ffffff"
+                cells[int(y)][column] = colour
+    return cells
+
+
+@pytest.mark.parametrize("concentration", [0.1, 5])
+def test_each_cell_has_the_shade_of_its_weight(concentration):
+    weights = np.random.default_rng(1).dirichlet(np.full(9, concentration), 6).tolist()
+    drawn = svg_matrix(weights, 3, 4.5, cell=2)
+    assert 'transform="translate(3 4.5) scale(2)"' in drawn
+    expected = [[grey(shade_of(weight)) for weight in row] for row in weights]
+    assert painted(drawn, 6, 9) == expected
+
+
+def test_shades_go_from_white_to_black():
+    shades = [shade_of(weight) for weight in np.linspace(0, 1, 200)]
+    assert shades == sorted(shades)
+    assert set(shades) == set(range(SHADES))
+    assert (grey(0), grey(SHADES - 1)) == ("#ffffff", "#000000")
+    assert (shade_of(1.2), shade_of(-0.1)) == (SHADES - 1, 0)
+
+
+@pytest.mark.parametrize("text", ["<script>", 'a "b" & c', "a\x00b", "日本語", "'"])
+def test_texts_are_escaped(text):
+    drawing = svg_document(10, 20.5, [svg_text(1, 2, text)], title=text.replace("\x00", ""))
+    root = ElementTree.fromstring(drawing)
+    assert root.get("height") == "20.5"
+    (own,) = root.iter("{http://www.w3.org/2000/svg}text")
+    assert own.text == text.replace("\x00", "\ufffd")
+
+
+def test_wide_characters_are_wider():
+    assert text_width("日本", 10) > text_width("ab", 10) > text_width("il", 10) > 0
+    assert text_width("ab", 20) == 2 * text_width("ab", 10)
