@@ -66,9 +66,9 @@ def read_lines(path: str | Path) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as indented JSON, completely or not at all."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
+    """Write `value` as JSON, completely or not at all; with `indent` None on one line, for long lists of numbers."""
+    write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
 
 
 def read_json(path: str | Path) -> Any:

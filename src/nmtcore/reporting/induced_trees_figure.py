@@ -1,0 +1,78 @@
+"""Gold and induced trees of one sentence of a treebank, as one figure and one JSON (tran2018, Figure 5)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.scores import output_files
+from nmtcore.files import write_json, write_text
+from nmtcore.layout import Layout
+from nmtcore.parquet import read_rows
+from nmtcore.reporting.attention_maps_reader import run_names
+from nmtcore.reporting.sentences import choose_sentence
+from nmtcore.reporting.tree_drawing import DrawnTree, trees_svg
+
+
+def write_induced_trees_figure(
+    parses: Sequence[Path], *, split: str, pairs: Path, trees: Path, layout: Layout, json: Path, figure: Path
+) -> None:
+    """Draw the gold tree of a sentence (`choose_sentence`), and the trees of runs that parse below it.
+
+    As in the paper, punctuation and roots are left out.
+
+    Args:
+        parses: `{dataset}/{system}/seed{seed}/gold` of every run, of one data set and scale.
+        split: the treebank, a split gold_NAME.
+        pairs: the sentences of the treebank.
+        trees: the gold trees of its source side.
+        layout: names the data set, system and seed of each path.
+        json: output, the result of `induced_trees_entry`.
+        figure: output as SVG.
+
+    Raises:
+        UserError: if there is no such sentence, or if a run lacks its parse.
+    """
+    entry = induced_trees_entry(parses, split=split, pairs=pairs, trees=trees, layout=layout)
+    write_json(json, entry)
+    write_text(figure, induced_trees_svg(entry))
+
+
+def induced_trees_entry(
+    parses: Sequence[Path], *, split: str, pairs: Path, trees: Path, layout: Layout
+) -> dict[str, Any]:
+    """Read what the figure shows: `split`, `sentence` with its gold tree, `punctuation` (a mark per word) and `runs`.
+
+    Each run has its names and `heads` (1-based, 0 = root): the tree with one root, or for systems without a root the
+    likeliest head of each word.
+    """
+    sentence = choose_sentence(pairs, trees)
+    runs = []
+    for folder in parses:
+        path = output_files(folder, split).parses
+        rows = read_rows(path, columns=["id", "argmax", "one_root"])
+        row = next((row for row in rows if row["id"] == sentence.id), None)
+        if row is None:
+            raise UserError(
+                f"{path} has no sentence with id {sentence.id}: delete {folder} and run the workflow again."
+            )
+        heads = row["argmax"] if row["one_root"] is None else row["one_root"]
+        if len(heads) != len(sentence.words):
+            raise UserError(
+                f"{path}: the sentence with id {sentence.id} has {len(heads)} heads for {len(sentence.words)} words: "
+                f"delete {folder} and run the workflow again."
+            )
+        runs.append({**run_names(folder, "gold_parses", layout), "heads": heads})
+    return {"split": split, "sentence": sentence.as_json(), "punctuation": sentence.punctuation, "runs": runs}
+
+
+def induced_trees_svg(entry: Mapping[str, Any]) -> str:
+    """Draw a result of `induced_trees_entry`."""
+    sentence = entry["sentence"]
+    common = {"words": sentence["words"], "ignored": entry["punctuation"], "roots": False}
+    trees = [DrawnTree("gold", heads=sentence["heads"], labels=sentence["labels"], **common)]
+    trees += [
+        DrawnTree(f"{run['system']}, seed {run['seed']}, scale {run['scale']}", heads=run["heads"], **common)
+        for run in entry["runs"]
+    ]
+    return trees_svg(trees, title=f"Trees of {entry['split']}: {sentence['chosen']}, without punctuation and roots")

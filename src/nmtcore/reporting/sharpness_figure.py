@@ -1,0 +1,144 @@
+"""Histograms of attention weights by layer, or by head of a layer, as a figure and a JSON (pham2018, 6.1 and 6.2)."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmtcore.errors import UserError
+from nmtcore.evaluation.sharpness import count_sharpness
+from nmtcore.files import write_json
+from nmtcore.layout import Layout
+from nmtcore.reporting.charts import write_svg
+
+if TYPE_CHECKING:
+    import altair
+
+LOWEST_BIN = 1
+"""The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""
+
+CLAIMED, UNCLAIMED = "#000000", "#999999"
+"""Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
+
+_CLAIMED_NOTE = {
+    "layer": "layers with a head that a component of the system computes or trains",
+    "head": "heads that a component of the system computes or trains",
+}
+
+
+def write_sharpness_figure(
+    attention: Sequence[Path],
+    *,
+    layout: Layout,
+    json: Path,
+    figure: Path,
+    layer: int | None = None,
+    claimed: Mapping[str, Collection[str]] | None = None,
+) -> None:
+    """Draw histograms of the encoder's attention weights.
+
+    Args:
+        attention: `{dataset}/{system}/seed{seed}/attention/{split}.parquet` of every run, of one data set and scale.
+            Seeds of a system are counted together.
+        layout: names the data set, system and seed of each path.
+        json: output, a list with one entry per system: its names and the result of `count_sharpness`.
+        figure: output as SVG. Without `layer`, a row per layer, with all its heads, and a column per system. With it, a
+            row per system, and a column per head of this layer.
+        layer: the layer of which to draw each head, from 0.
+        claimed: the heads that components of a system compute or train, as "LAYER.HEAD", by system (`claimed_heads`);
+            their bars are black.
+
+    Raises:
+        UserError: for the reasons of `count_sharpness`, or if a system has no such layer.
+    """
+    entries = sharpness_entries(attention, layout)
+    write_json(json, entries)
+    bars = list(sharpness_bars(entries, layer=layer, claimed=claimed or {}))
+    first = entries[0]
+    names = f"{first['dataset']}, {first['split']}, scale {first['scale']}"
+    title = f"{names}: attention weights of {first['sentences']} sentences"
+    write_svg(_chart(bars, layer=layer, title=title), figure)
+
+
+def sharpness_entries(attention: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
+    """Count the weights of each system over its seeds: its names, and the result of `count_sharpness`."""
+    files: dict[tuple[str, ...], dict[int, Path]] = {}
+    for path in attention:
+        names = layout.names(path, "attention")
+        key = tuple(names[name] for name in ("scale", "dataset", "system", "split"))
+        files.setdefault(key, {})[int(names["seed"])] = path
+    return [
+        {
+            "scale": scale,
+            "dataset": dataset,
+            "system": system,
+            "split": split,
+            "seeds": sorted(paths),
+            **count_sharpness([paths[seed] for seed in sorted(paths)]),
+        }
+        for (scale, dataset, system, split), paths in files.items()
+    ]
+
+
+def sharpness_bars(
+    entries: Sequence[Mapping[str, Any]], *, layer: int | None = None, claimed: Mapping[str, Collection[str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the bars of all panels: their system, layer and head (None for all), bin and percentage of all weights."""
+    for entry in entries:
+        own = claimed.get(entry["system"], ())
+        if layer is None:
+            panels = {(int(name), None): counts for name, counts in entry["layers"].items()}
+        else:
+            heads = {tuple(map(int, name.split("."))): counts for name, counts in entry["heads"].items()}
+            panels = {name: counts for name, counts in heads.items() if name[0] == layer}
+            if not panels:
+                last = max(int(name) for name in entry["layers"])
+                raise UserError(f"The encoder of {entry['system']} has no layer {layer}: its layers are 0 to {last}.")
+        for (number, head), counts in panels.items():
+            names = [name for name in own if name.split(".")[0] == str(number)]
+            is_claimed = bool(names) if head is None else f"{number}.{head}" in own
+            total = sum(counts["counts"])
+            bins = zip(entry["edges"][:-1], entry["edges"][1:], counts["counts"], strict=True)
+            for low, high, count in list(bins)[LOWEST_BIN:]:
+                yield {
+                    "system": entry["system"],
+                    "layer": number,
+                    "head": head,
+                    "low": low,
+                    "high": high,
+                    "share": 100 * count / total,
+                    "claimed": is_claimed,
+                }
+
+
+def _chart(bars: Sequence[Mapping[str, Any]], *, layer: int | None, title: str) -> "altair.FacetChart":
+    """Draw the bars: a panel per system and layer, or per system and head."""
+    import altair as alt
+
+    systems = list(dict.fromkeys(bar["system"] for bar in bars))
+    labels = [
+        {**bar, "panel": f"layer {bar['layer']}" if layer is None else f"layer {layer}, head {bar['head']}"}
+        for bar in bars
+    ]
+    panels = list(dict.fromkeys(bar["panel"] for bar in labels))
+    axis = alt.Axis(values=[0.1, 0.4, 0.7, 1.0], format=".1f")
+    chart = (
+        alt.Chart(alt.InlineData(values=labels))
+        .mark_bar(stroke="#ffffff", strokeWidth=0.5)
+        .encode(
+            x=alt.X("low:Q", title="weight", axis=axis, scale=alt.Scale(domain=[0.1, 1.0], nice=False)),
+            x2="high:Q",
+            y=alt.Y("share:Q", title="%"),
+            y2=alt.Y2Datum(0),
+            color=alt.condition("datum.claimed", alt.value(CLAIMED), alt.value(UNCLAIMED)),
+        )
+        .properties(width=84, height=52)
+    )
+    header = alt.Header(title=None, labelFontSize=10)
+    system = {"shorthand": "system:N", "sort": systems, "header": header}
+    panel = {"shorthand": "panel:N", "sort": panels, "header": header}
+    rows, columns = (panel, system) if layer is None else (system, panel)
+    notes = [f"% of all weights of the panel; the bin from 0 to {bars[0]['low']:g}, with the others, is not drawn"]
+    if any(bar["claimed"] for bar in bars):
+        notes.append(f"black: {_CLAIMED_NOTE['layer' if layer is None else 'head']}")
+    heading = alt.Title(title, subtitle=notes, anchor="start", subtitleColor="#000000")
+    return chart.facet(row=alt.Row(**rows), column=alt.Column(**columns), spacing=8).properties(title=heading)

@@ -1,0 +1,80 @@
+"""A results folder with one test, its trees, and files of attention, gates and parses of runs, for tests of figures."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from evaluation.test_sharpness import map_row
+from pair_files import write_corpus
+
+from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
+from nmtcore.inference.attention import ATTENTION_SCHEMA
+from nmtcore.inference.parse_files import Parse, write_parses
+from nmtcore.layout import Layout
+from nmtcore.parquet import write_rows
+from nmtcore.syntax.annotation import Annotation, failed
+
+SENTENCES = [
+    ["too", "short"],
+    ["no", "tree", "in", "this", "sentence", ",", "it", "failed"],
+    ["A", "<b>", "&", "the", '"dog"', "sleep", "s", "."],
+    ["the", "next", "sentence", "is", "not", "chosen", "by", "anything"],
+]
+IDS = [3, 4, 7, 9]
+HEADS = [4, 1, 2, 5, 6, 0, 6, 6]
+LABELS = ["det", "<l>", "cc", "det", "nsubj", "root", "dep", "punct"]
+UPOS = ["DET", "NOUN", "CCONJ", "DET", "NOUN", "VERB", "X", "PUNCT"]
+
+
+class AttentionRuns:
+    """A results folder at the scale quick, with the test of the data set `d`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.layout = Layout(results=str(folder / "results"), scales=("quick",))
+        self.outputs = {"json": folder / "figure.json", "figure": folder / "figure.svg"}
+        names = {"dataset": "d", "split": "test"}
+        self.pairs = write_corpus(Path(self.layout.path("pairs", **names)), SENTENCES, ids=IDS)
+        tree = Annotation(head=HEADS, deprel=LABELS, upos=UPOS)
+        short = Annotation(head=[2, 0], deprel=["a", "b"], upos=["X", "X"])
+        annotations = [short, failed("too hard"), tree, tree]
+        self.trees = Path(self.layout.path("annotation", **names, annotator="existing", side="source"))
+        rows = [annotation_row(id, annotation) for id, annotation in zip(IDS, annotations, strict=True)]
+        write_rows(self.trees, ANNOTATION_SCHEMA, rows)
+
+    def path(self, file_type: str, system: str, seed: int = 1) -> Path:
+        split = {} if file_type == "gold_parses" else {"split": "test"}
+        return Path(self.layout.path(file_type, scale="quick", dataset="d", system=system, seed=seed, **split))
+
+    def write_attention(self, system, *, layers=2, heads=2, cross=1, selection=False, ids=tuple(IDS), seed=1) -> Path:
+        """Write random attention: encoder heads, cross attention, and the heads that a component selects."""
+        random, rows = np.random.default_rng(seed), []
+        for id in ids:
+            keys = [*SENTENCES[IDS.index(id)], "</s>"]
+            source, target = random.dirichlet(np.full(len(keys), 0.3), len(keys)), ["ein", "<h&>", "</s>"]
+            for layer in range(layers):
+                for head in range(heads):
+                    weights = np.round(random.dirichlet(np.full(len(keys), 0.3), len(keys)), 4).tolist()
+                    rows.append({**map_row(id, layer, head, weights), "queries": keys, "keys": keys})
+            for head in range(cross):
+                weights = np.round(random.dirichlet(np.full(len(keys), 0.3), len(target)), 4).tolist()
+                rows.append({**map_row(id, 0, head, weights, "cross"), "queries": target, "keys": keys})
+            if selection:
+                weights = np.round(source, 4).tolist()
+                own = map_row(id, None, None, weights, "head_selection")
+                rows.append({**own, "queries": keys, "keys": keys})
+        path = self.path("attention", system, seed)
+        write_rows(path, ATTENTION_SCHEMA, rows)
+        return path
+
+    def write_parses(self, system, heads, *, ids=tuple(IDS), one_root=True) -> Path:
+        """Write the same heads as the parse of every sentence."""
+        folder, own = self.path("gold_parses", system), np.array(heads)
+        parses = [Parse(argmax=own, one_root=own if one_root else None) for _ in ids]
+        write_parses(folder / "test.parquet", np.array(ids), parses)
+        return folder
+
+    def texts(self) -> list[str]:
+        """Return the texts of the figure, which must be well-formed."""
+        root = ElementTree.fromstring(self.outputs["figure"].read_text(encoding="utf-8"))
+        tags = {f"{{http://www.w3.org/2000/svg}}{name}" for name in ("text", "tspan")}
+        return [element.text for element in root.iter() if element.tag in tags and element.text]
