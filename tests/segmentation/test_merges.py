@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from subword_nmt.learn_bpe import learn_bpe
 
+from nmtcore.segmentation import pair_index
 from nmtcore.segmentation.bpe import VERSION
 from nmtcore.segmentation.learn import learn_codes
 from nmtcore.segmentation.merges import learn_merges
@@ -36,14 +37,19 @@ def subword_nmt_codes(words: dict[str, int], merges: int) -> str:
     return codes.getvalue()
 
 
+@pytest.mark.parametrize("few", [0, 100])
 @given(VOCABULARIES, st.sampled_from([0, 1, 30, 400]))
 @example({"abababab": 3, "ab": 1, "aabb": 5}, 400)
 @settings(deadline=None, max_examples=200)
-def test_merges_are_those_of_subword_nmt(words, merges):
+def test_merges_are_those_of_subword_nmt(few, words, merges):
+    """Merge pairs of up to `few` positions one by one, others all at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pair_index, "_FEW", few)
+        codes = learn_codes(words, merges)
     if all(len(word) == 1 for word in words):  # subword-nmt fails
-        assert learn_codes(words, merges) == f"{VERSION}\n"
+        assert codes == f"{VERSION}\n"
     else:
-        assert learn_codes(words, merges) == subword_nmt_codes(words, merges)
+        assert codes == subword_nmt_codes(words, merges)
 
 
 def test_of_pairs_with_equal_counts_the_greater_comes_first():
