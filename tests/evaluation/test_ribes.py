@@ -67,6 +67,28 @@ def test_the_example_of_the_article():
 
 
 @pytest.mark.parametrize(
+    ("translation", "reference", "positions", "order"),
+    [
+        ("Bob hit John yesterday", "John hit Bob yesterday", [2, 1, 0, 3], 3 / 6),
+        ("the book was read by the boy", "the boy read the book", [3, 4, 2, 0, 1], 2 / 10),
+    ],
+)
+def test_more_examples_of_the_article(translation, reference, positions, order):
+    """Its figures of word alignment, as the documentation of NLTK quotes them (numbered from 0 there)."""
+    words, others = translation.split(), reference.split()
+    for definition in (ARTICLE, PROGRAM):
+        assert aligned_positions(words, others, definition) == positions
+        expected = order * (len(positions) / len(words)) ** 0.25
+        assert sentence_ribes(words, others, definition) == pytest.approx(expected)
+
+
+def test_overlapping_occurrences_count():
+    """As in the program since 1.02.4: "a a" occurs twice in "a a a", so that it aligns no word."""
+    translation, reference = "a a a b".split(), "b a a a".split()
+    assert aligned_positions(translation, reference) == [1, 3, 0]  # first and last "a" by "a a a", and "b"
+
+
+@pytest.mark.parametrize(
     ("reference", "positions"),
     [
         ("Okay well that's nice and all but the reference is different", [9, 3]),

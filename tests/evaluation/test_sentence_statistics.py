@@ -127,6 +127,9 @@ def test_ribes_of_a_test_is_the_mean_over_sentences():
     assert statistics.corpus_score() == pytest.approx(100 * sum(scores) / 30)
     assert statistics.rows(np.array([2, 2, 5])).corpus_score() == pytest.approx(100 * (2 * scores[2] + scores[5]) / 3)
     assert statistics.signature == "RIBES|nrefs:1|case:mixed|tok:13a|alpha:0.25|beta:0.1|definition:program"
+    with_empty = ribes_statistics([*translations, "a b", ""], [*references, "", ""], EvaluationSettings())
+    assert with_empty.corpus_score() == statistics.corpus_score(), "sentences with an empty reference do not count"
+    assert with_empty.rows(np.array([30])).corpus_score() == 0
 
 
 def test_statistics_are_added_and_subtracted():

@@ -133,17 +133,18 @@ class ChrfStatistics(SentenceStatistics):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RibesStatistics(SentenceStatistics):
-    """Sentence scores of RIBES, whose mean is the score of a test."""
+class MeanStatistics(SentenceStatistics):
+    """Scores of sentences whose mean is the score of a test, as of RIBES and COMET."""
 
     scores_B: np.ndarray
     """Score (0 to 1), or the sum of a sample's scores."""
     sentences_B: np.ndarray
-    """1, or the sentences of a sample."""
+    """1, or 0 for a sentence that does not count; or the sentences of a sample."""
 
     def scores_by_row(self) -> np.ndarray:
-        """Compute the mean of each row, in percent."""
-        return 100 * self.scores_B / self.sentences_B
+        """Compute the mean of each row, in percent; 0 if none of its sentences counts."""
+        zeros_B = np.zeros(len(self))
+        return 100 * np.divide(self.scores_B, self.sentences_B, where=self.sentences_B > 0, out=zeros_B)
 
 
 def bleu_statistics(
@@ -208,20 +209,22 @@ def chrf_statistics(
 
 def ribes_statistics(
     translations: Sequence[str], references: Sequence[str], evaluation: EvaluationSettings
-) -> RibesStatistics:
+) -> MeanStatistics:
     """Compute RIBES of each sentence, by its authors' program, from BLEU's tokens under a data set's settings.
 
-    Raises `ValueError` if the numbers of translations and references differ.
+    Sentences with an empty reference do not count, as with the program's option -z. Raises `ValueError` if the numbers
+    of translations and references differ.
     """
     text = _bleu_text(translations, references, evaluation)
-    pairs = zip(text.words(text.hypotheses), text.words(text.references), strict=True)
+    words = text.words(text.references)
+    pairs = zip(text.words(text.hypotheses), words, strict=True)
     scores_B = np.array([sentence_ribes(*pair) for pair in pairs], dtype=np.float64)
     tokens = text.signature.partition("|tok:")[2].partition("|")[0]
     exponents = f"alpha:{PROGRAM.alpha}|beta:{PROGRAM.beta}"
-    return RibesStatistics(
+    return MeanStatistics(
         signature=f"RIBES|nrefs:1|{_case(evaluation)}|tok:{tokens}|{exponents}|definition:{PROGRAM.name}{text.note}",
         scores_B=scores_B,
-        sentences_B=np.ones(len(scores_B)),
+        sentences_B=np.array([float(bool(reference)) for reference in words]),
     )
 
 
