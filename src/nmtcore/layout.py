@@ -34,7 +34,7 @@ CURRENT = "."
 RESERVED = ("tables", "figures", "logs", "benchmarks", "download")
 """Folders next to those of the data sets and scales, in the results or in their logs."""
 
-SCORES = ("bleu", "ribes", "multi_bleu", "uas", "gold.uas")
+SCORES = ("bleu", "ribes", "multi_bleu", "comet", "uas", "gold.uas")
 """Extensions of a system's summaries, `{dataset}/{system}.EXTENSION`."""
 
 FILES = {
@@ -72,6 +72,10 @@ FILES = {
     "head_scores": "{root}/{dataset}/{system}/seed{seed}/heads/{split}.json",
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
+    "comet_input": "{root}/{dataset}/{system}/seed{seed}/comet.input.json",
+    "comet_output": "{root}/{dataset}/{system}/seed{seed}/comet.output.json",
+    "segment_scores": "{root}/{dataset}/{system}/seed{seed}/comet",
+    "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
     "summary": "{root}/{dataset}/{system}.{score}",
     # Tables and figures; one with its own name lies in a folder of that name
     "data_table": "{results}/tables/{table}data.md",
@@ -125,6 +129,8 @@ INSIDE = {
     "parses": "{split}.parquet",
     "predicted_tags": "{split}.tags.parquet",
     "untrained_parses": "{split}.untrained.parquet",
+    # In segment scores
+    "comet_segments": "{split}.parquet",
 }
 """Names of the files in a folder that one job writes as a whole."""
 
@@ -151,6 +157,9 @@ JOBS = {
     "measure_attention": "{root}/{records}/{dataset}/{system}/seed{seed}.attention.{split}",
     "score_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.scores",
     "score_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold_scores",
+    "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
+    "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
+    "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "data_table": "{results}/{records}/tables/{table}data",
     "annotation_table": "{results}/{records}/tables/{table}annotation",

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from snakemake.cli import parse_config
 
-from nmtcore.config.project_settings import PathsSettings, ProjectSettings, read_project_settings
+from nmtcore.config.project_settings import CometSettings, PathsSettings, ProjectSettings, read_project_settings
 from nmtcore.errors import UserError
 from nmtcore.job import job_settings
 
@@ -23,6 +23,7 @@ EXAMPLES = {
     "http_hosts": ("[localhost:8000]", ("localhost:8000",)),
     "device": ("cpu", "cpu"),
     "gpus": ("2", 2),
+    "comet": ("{model: wmt20-comet-da, batch: 4}", CometSettings(model="wmt20-comet-da", batch=4)),
     "threads": ("4", 4),
 }
 """The text after `KEY=` on the command line, and its value."""

@@ -16,8 +16,9 @@ TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
     "AnnotatorModelSettings", "AnnotatorSettings", "ChangesByBase", "ChangesForRecurrent", "ChangesForTransformer",
-    "ClaimSettings", "ComponentSettings", "DatasetSettings", "Feature", "FilterSettings", "FormatOptions", "Layout",
-    "PairLabelsSettings", "PaperSettings", "ParserHeadSettings", "PathsSettings", "PerDatasetSettings",
+    "ClaimSettings", "CometSettings", "ComponentSettings", "DatasetSettings", "Feature", "FilterSettings",
+    "FormatOptions", "Layout", "PairLabelsSettings", "PaperSettings", "ParserHeadSettings", "PathsSettings",
+    "PerDatasetSettings",
     "ProjectSettings", "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings",
     "SystemEntries", "SystemEntry", "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip

@@ -9,6 +9,7 @@ from snakemake.logging import logger
 from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
     attention_settings,
+    comet_settings,
     gate_settings,
     gold_scoring_settings,
     gold_settings,
@@ -138,3 +139,9 @@ def training_features(wildcards):
     for setting in PROJECT.overridden(run.dataset, run.system, run.scale):
         warn(str(setting))
     return feature_files(PROJECT, run=run, splits="training_splits")
+
+
+def comet_model(wildcards):
+    """Return the name of COMET's model; scores by another one are made again."""
+    name = SETTINGS.comet.model
+    return Tracked(name, {"comet": {"model": name}})

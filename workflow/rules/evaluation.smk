@@ -1,14 +1,18 @@
-# Scores of a run, summaries of a system over its seeds, and the table of the demo.
+# Scores of a run, also by COMET in an environment of its own; summaries of a system over its seeds; the table of the
+# demo.
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.runs import pair_files, seed_scores, tree_files
 
 DEMO = LAYOUT.pattern("summary", scale="demo", dataset="demo_en2de")
 DEMO_SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
+COMET_SCRIPT = workflow.source_path("../scripts/run_comet.py")
 
 
 localrules:
     score_tests,
     score_gold,
+    prepare_comet,
+    score_comet,
     summarise_seeds,
     demo,
 
@@ -51,6 +55,73 @@ rule score_gold:
         settings=run_param(gold_scoring_settings, ScoringSettings.of_gold),
     script:
         "../scripts/score_gold.py"
+
+
+rule prepare_comet:
+    input:
+        hypotheses=LAYOUT.pattern("hypotheses"),
+        corpus=planned(pair_files, splits="tests"),
+    output:
+        temp(LAYOUT.pattern("comet_input")),
+    log:
+        LAYOUT.log("prepare_comet"),
+    benchmark:
+        LAYOUT.benchmark("prepare_comet")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["evaluation"],
+        model=comet_model,
+        settings=run_param(comet_settings, ScoringSettings.of_tests),
+    script:
+        "../scripts/prepare_comet.py"
+
+
+rule run_comet:
+    input:
+        LAYOUT.pattern("comet_input"),
+    output:
+        temp(LAYOUT.pattern("comet_output")),
+    log:
+        LAYOUT.log("run_comet"),
+    benchmark:
+        LAYOUT.benchmark("run_comet")
+    conda:
+        "../../envs/comet.yaml"
+    threads: SETTINGS.threads
+    resources:
+        mem_mb=16000,
+        runtime=240,
+        gpu=min(GPUS, 1),
+    params:
+        # Paths of programs, which change no scores
+        python=lambda wildcards: Tracked(SETTINGS.comet.python or "python", {}),
+        script=lambda wildcards: Tracked(COMET_SCRIPT, {}),
+    shell:
+        "{params.python[0]:q} {params.script[0]:q} {input:q} {output:q} > {log:q} 2>&1"
+        " || (tail -n 1 {log:q} >&2; exit 1)"
+
+
+rule score_comet:
+    input:
+        output=LAYOUT.pattern("comet_output"),
+        hypotheses=LAYOUT.pattern("hypotheses"),
+        corpus=planned(pair_files, splits="tests"),
+    output:
+        segments=directory(LAYOUT.pattern("segment_scores")),
+        scores=LAYOUT.pattern("comet_scores"),
+    log:
+        LAYOUT.log("score_comet"),
+    benchmark:
+        LAYOUT.benchmark("score_comet")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["evaluation"],
+        model=comet_model,
+        settings=run_param(comet_settings, ScoringSettings.of_tests),
+    script:
+        "../scripts/score_comet.py"
 
 
 rule summarise_seeds:

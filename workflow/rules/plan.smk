@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 
 from snakemake.logging import logger
+from snakemake.settings.types import DeploymentMethod
 
 from nmtcore.corpus.download_plan import planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
+from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
 from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
 
@@ -34,10 +36,15 @@ def when_planned(check):
 
 @without_traceback
 def check_plan(jobs):
-    """Report the downloads; end planning if a parser's model is missing and the workflow cannot download it."""
+    """Report the downloads; end planning if a model is missing and the workflow cannot download it."""
     files = planned_files(jobs)
     by_hand = files_by_hand(PROJECT, [file for file, _ in files.values()])
     missing = annotators_without_models(PROJECT, planned_annotators(jobs))
+    if any(job.rule.name == "run_comet" for job in jobs):
+        methods = workflow.deployment_settings.deployment_method
+        missing += comet_obstacles(
+            SETTINGS, with_conda=DeploymentMethod.CONDA in methods
+        )
     if not workflow.dryrun:
         missing += [line for name, line in by_hand.items() if model_of(name)]
     if missing:

@@ -73,6 +73,12 @@ def scoring_settings(run: RunSettings) -> dict[str, Any]:
     return {"evaluation": evaluation, "tests": values["tests"]}
 
 
+def comet_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that scoring translations by COMET depends on, beside its model."""
+    values = _values(run)
+    return {"evaluation": {"text": values["evaluation"]["text"]}, "tests": values["tests"]}
+
+
 def gold_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that parsing treebanks depends on."""
     return {"gold": list(run.gold), "sentences": {"test": run.sentences.test}, **_induced(run)}

@@ -5,6 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
+from nmtcore.config.annotators import check_model_name
 from nmtcore.config.command_line import as_typed
 from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.typed import build
@@ -34,6 +35,21 @@ class PathsSettings:
 
 
 @settings_class
+class CometSettings:
+    """COMET, a neural metric, for the targets `.comet`."""
+
+    model: str = "wmt22-comet-da"
+    """Name of a COMET model: a folder in one of `models`, with hparams.yaml and checkpoints/model.ckpt."""
+    python: str | None = None
+    """Python interpreter of an environment that has unbabel-comet; null: that of `envs/comet.yaml`, by conda."""
+    batch: Count = 16
+    """Sentences per batch."""
+
+    def __post_init__(self) -> None:
+        check_model_name(self.model)
+
+
+@settings_class
 class ProjectSettings:
     """The settings of config.yaml."""
 
@@ -54,14 +70,16 @@ class ProjectSettings:
     mirrors: tuple[str, ...] = ()
     """Folders, `file://` or `https://` roots that are tried before a file's URL, folders first."""
     models: tuple[str, ...] = ()
-    """Folders that hold annotators' models by name. Models can run code, so no other folders but `manual/models` are
-    searched; a model in none of them is downloaded if `config/models` describes it."""
+    """Folders that hold annotators' models, and COMET's, by name. Models can run code, so no other folders but
+    `manual/models` are searched; a model in none of them is downloaded if `config/models` describes it."""
     http_hosts: tuple[str, ...] = ()
     """Hosts that files may be downloaded from without encryption; all others need https."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Device of training and decoding; auto: cuda if the planning machine has a GPU (on a cluster, set cpu or cuda)."""
     gpus: Count = 1
     """GPUs per training run, with one process per GPU, each with its own memory and `threads`."""
+    comet: CometSettings = field(default_factory=CometSettings)
+    """COMET, a neural metric, for the targets `.comet`."""
     threads: Count = 1
     """Processor threads per training or decoding job; small models gain little from a second one."""
 

@@ -64,7 +64,7 @@ def score_text(
     }
 
 
-_TEXT_NOTES = {"detokenised": "", "tokens": "|text:tokens"}
+TEXT_NOTES = {"detokenised": "", "tokens": "|text:tokens"}
 """What is appended to signatures, by the form of the strings."""
 
 
@@ -100,7 +100,7 @@ def chrf_metric(*, lowercase: bool = False, text: Literal["detokenised", "tokens
     from sacrebleu.metrics import CHRF
 
     metric = _with_one_reference(CHRF(lowercase=lowercase))
-    return ChrfMetric(metric, metric.get_signature().format() + _TEXT_NOTES[text])
+    return ChrfMetric(metric, metric.get_signature().format() + TEXT_NOTES[text])
 
 
 def bleu_text(
@@ -117,7 +117,7 @@ def bleu_text(
     strings = _JapaneseText(list(hypotheses), list(references), tokenize, "")
     if tokenize == "ja":
         strings = _segment_japanese(hypotheses, references)
-    note = strings.signature + _TEXT_NOTES[text]
+    note = strings.signature + TEXT_NOTES[text]
     # `force` suppresses sacreBLEU's warning about tokenised text.
     bleu = _with_mecab_advice(lambda: BLEU(tokenize=strings.tokenize, lowercase=lowercase, force=bool(note)))
     return BleuText(_with_one_reference(bleu), strings.hypotheses, strings.references, note)

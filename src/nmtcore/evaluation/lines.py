@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
-from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.metrics import LABELS
 from nmtcore.layout import SCORES
 
 DEV = "dev"
@@ -79,6 +79,5 @@ def _format_metrics(scores: Mapping[str, Any], format_value: Callable[[Any], str
     if "argmax" in scores:
         values = {"UAS": scores["argmax"]["uas"]}
     else:
-        names = {**{metric: METRICS[metric].label for metric in METRICS}, **MEASURES}
-        values = {name: scores[measure] for measure, name in names.items() if measure in scores}
+        values = {name: scores[key] for key, name in {**LABELS, **MEASURES}.items() if key in scores}
     return [f"{name} {'n/a' if value is None else format_value(value)}" for name, value in values.items()]

@@ -26,3 +26,7 @@ METRICS = {
     "ribes": Metric("RIBES", ribes_statistics),
     "multi_bleu": Metric("multi-bleu", multi_bleu_statistics),
 }
+"""Metrics that are computed from the texts."""
+
+LABELS = {**{name: metric.label for name, metric in METRICS.items()}, "comet": "COMET"}
+"""Names in tables of all metrics; the statistics of COMET are `segments.segment_statistics` of its stored scores."""

@@ -23,9 +23,9 @@ class RibesDefinition:
 
 
 ARTICLE = RibesDefinition(name="article", longest=2, begins_first=True, beta=0.0)
-"""The definition of the article: words are aligned by themselves or by bigrams, and short translations cost nothing."""
+"""The definition of the article: bigrams at most, and no brevity penalty."""
 PROGRAM = RibesDefinition(name="program", longest=None, begins_first=False, beta=0.1)
-"""The definition of the authors' program RIBES.py 1.02.4 and later, by which the shared tasks on Asian translation score.
+"""The definition of the authors' program RIBES.py since 1.02.4, by which the shared tasks on Asian translation score.
 
 Its default exponents; occurrences of an n-gram may overlap, which earlier versions did not count.
 """

@@ -80,7 +80,7 @@ def score_tests(
             split: score_parses(files[split].parses, corpora[split], trees.get(split), roots=roots)
             for split in settings.parsed
         }
-    return _write_scores(settings, values, scores)
+    return write_scores(settings, values, scores)
 
 
 def corpus_scores(metric: str, statistics: SentenceStatistics) -> dict[str, Any]:
@@ -112,10 +112,10 @@ def score_gold(
             values[split] = score_induced(files, corpora[split], trees[split])
         else:
             values[split] = score_parses(files.parses, corpora[split], trees[split], roots=settings.evaluation.roots)
-    return _write_scores(settings, {"gold.uas": values}, scores)
+    return write_scores(settings, {"gold.uas": values}, scores)
 
 
-def _write_scores(settings: ScoringSettings, values: Mapping[str, Any], scores: Path) -> list[str]:
+def write_scores(settings: ScoringSettings, values: Mapping[str, Any], scores: Path) -> list[str]:
     """Write scores with the run's names, and return them as lines."""
     names = {key: getattr(settings, key) for key in ("dataset", "system", "scale", "seed")}
     write_json(scores, {**names, **values})

@@ -82,6 +82,6 @@ def label_paths(project: Project, *, run: RunSettings) -> list[str]:
 
 def seed_scores(project: Project, *, root: str, dataset: str, system: str, score: str) -> list[str]:
     """List the scores of each configured seed for a system's summary."""
-    file_type = "gold_scores" if score == "gold.uas" else "scores"
+    file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
     names = {"scale": project.layout.scale(root), "dataset": dataset, "system": system}
     return [project.layout.path(file_type, **names, seed=seed) for seed in project.settings.seeds]

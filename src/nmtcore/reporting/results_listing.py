@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import spread
-from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.metrics import LABELS
 from nmtcore.files import read_json
 from nmtcore.layout import file_name
 from nmtcore.reporting.terminal_table import terminal_table
 
-_SCORES = (*(metric.label for metric in METRICS.values()), "UAS", "directed")
+_SCORES = (*LABELS.values(), "UAS", "directed")
 _NOTES = """
 Mean over seeds, ± standard deviation if there are several. UAS: of the most probable heads, against the parser's trees
 or, on a split gold_..., a treebank's. directed: accuracy of induced trees against a treebank's.
@@ -55,8 +55,8 @@ def results_listing(folder: Path) -> str:
 
 
 def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the files of scores of runs with their contents: tests and dev first, then gold treebanks."""
-    for name in (file_name("scores"), file_name("gold_scores")):
+    """Yield the files of scores of runs with their contents: tests and dev first, then COMET's, then gold treebanks."""
+    for name in map(file_name, ("scores", "comet_scores", "gold_scores")):
         for path in sorted(folder.rglob(name)):
             scores = read_json(path)
             if not isinstance(scores, dict) or not {"scale", "dataset", "system", "seed"} <= scores.keys():
@@ -66,8 +66,8 @@ def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
     """Yield the split, name and value of each score; none for parses without words."""
-    for split, metrics in ((split, own) for key in METRICS for split, own in scores.get(key, {}).items()):
-        yield from ((split, METRICS[name].label, metrics[name]) for name in METRICS if name in metrics)
+    for split, metrics in ((split, own) for key in LABELS for split, own in scores.get(key, {}).items()):
+        yield from ((split, label, metrics[name]) for name, label in LABELS.items() if name in metrics)
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
         if "argmax" not in methods:
             name, value = "directed", methods["spanning_tree"]["directed"]

@@ -1,0 +1,110 @@
+"""COMET, from translations to a summary; a stand-in takes the place of its package, which the tests do not install."""
+
+import os
+import sys
+
+import pytest
+
+from nmtcore.files import read_json, read_lines
+from nmtcore.parquet import read_rows
+
+pytestmark = pytest.mark.slow
+
+STAND_IN = """
+from pathlib import Path
+from types import SimpleNamespace
+
+__version__ = "0.stand-in"
+
+
+class Model:
+    def predict(
+        self, samples, batch_size=16, gpus=1, devices=None, mc_dropout=0, progress_bar=True, accelerator="auto",
+        num_workers=None, length_batching=True,
+    ):
+        assert (batch_size, gpus, accelerator) == (4, 0, "cpu")
+        assert all(set(sample) == {"src", "mt", "ref"} for sample in samples)
+        scores = [(len(s["src"]) + 2 * len(s["mt"]) + 3 * len(s["ref"])) / 1000 for s in samples]
+        return SimpleNamespace(scores=scores, system_score=sum(scores) / len(scores))
+
+
+def load_from_checkpoint(checkpoint_path, reload_hparams=False, strict=False, local_files_only=False):
+    if not local_files_only or Path(checkpoint_path).read_text() != "weights":
+        raise OSError("no such weights")
+    return Model()
+"""
+"""The calls that unbabel-comet 2.2.7 offers, with its parameters and their defaults; scores are made of lengths."""
+
+TARGET = "results/smoke/little/transformer_base.comet"
+SETTINGS = ["seeds=[1, 2]", "models=[models]"]
+
+
+def with_comet(**settings):
+    values = {"batch": 4, "python": sys.executable, **settings}
+    return [*SETTINGS, "comet={" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"]
+
+
+@pytest.fixture
+def models(workplace, tmp_path, monkeypatch):
+    """The folder of a COMET model in the working directory, and a package `comet` on Python's path."""
+    (tmp_path / "comet.py").write_text(STAND_IN)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    monkeypatch.setenv("PYTHONPATH", path.rstrip(os.pathsep))
+    for name in ("wmt22-comet-da", "broken"):
+        (workplace.folder / "models" / name / "checkpoints").mkdir(parents=True, exist_ok=True)
+        (workplace.folder / "models" / name / "hparams.yaml").write_text("")
+        (workplace.folder / "models" / name / "checkpoints/model.ckpt").write_text(
+            name.replace("wmt22-comet-da", "weights")
+        )
+    return workplace.folder / "models"
+
+
+def test_segment_scores_and_their_means(workplace, models):
+    finished = workplace.run(TARGET, settings=with_comet())
+    assert {"prepare_comet", "run_comet", "score_comet", "summarise_seeds"} <= finished.rules
+    values = {}
+    for seed in (1, 2):
+        run = workplace.folder / f"results/smoke/little/transformer_base/seed{seed}"
+        scores = read_json(run / "comet.json")["comet"]
+        assert list(scores) == ["test", "dev"]
+        for split, own in scores.items():
+            pairs = list(read_rows(workplace.folder / f"results/little/corpus/{split}.parquet"))
+            texts = [read_lines(run / "hypotheses" / f"{split}{ending}") for ending in (".txt", ".references.txt")]
+            rows = list(read_rows(run / "comet" / f"{split}.parquet"))
+            assert [row["id"] for row in rows] == [pair["id"] for pair in pairs[: len(rows)]]
+            lengths = [
+                len(pair["source"]) + 2 * len(mt) + 3 * len(ref) for pair, mt, ref in zip(pairs, *texts, strict=False)
+            ]
+            assert [row["score"] for row in rows] == [length / 1000 for length in lengths]
+            assert own["comet"] == pytest.approx(sum(lengths) / 10 / len(lengths))
+            assert own["comet_signature"] == "COMET|model:wmt22-comet-da|version:0.stand-in|text:tokens"
+        values[seed] = scores["test"]["comet"]
+        assert not list(run.glob("comet.*put.json"))
+    summary = read_json(workplace.folder / TARGET)["splits"]["test"]["comet"]
+    assert summary["values"] == list(values.values())
+    assert summary["stdev"] is not None
+    shown = f"{TARGET} test: COMET {summary['mean']:.1f} ± {summary['stdev']:.1f} (seeds 1, 2)"
+    assert shown in finished.output
+    assert "Nothing to be done" in workplace.run(TARGET, settings=with_comet()).output
+    planned = workplace.plan(TARGET, settings=with_comet(model="broken"))
+    assert "comet.model" in planned.output
+    assert not planned.rules & {"train_model", "translate_tests", "score_tests"}
+
+
+def test_what_is_missing_is_said_before_anything_runs(workplace, models):
+    absent = workplace.call("-n", "-F", TARGET, settings=with_comet(model="absent"))
+    assert absent.code == 1
+    assert (
+        "There is no COMET model 'absent' (a folder that holds hparams.yaml and checkpoints/model.ckpt)"
+        in absent.output
+    )
+    without = workplace.call("-n", "-F", TARGET, settings=[*SETTINGS, "comet={batch: 4}"])
+    assert "COMET needs an environment of its own: add --software-deployment-method conda, or name" in without.output
+
+
+def test_a_model_that_cannot_be_loaded_is_explained(workplace, models):
+    failed = workplace.call("--cores", "1", TARGET, settings=with_comet(model="broken"))
+    assert failed.code == 1
+    assert (
+        "broken/checkpoints/model.ckpt cannot be loaded (no such weights). If its encoder is missing" in failed.output
+    )

@@ -1,0 +1,19 @@
+"""Write the scores that COMET gave to the sentences of a run's tests, and their means."""
+
+from pathlib import Path
+
+from nmtcore.evaluation.segments import score_comet
+from nmtcore.job import job
+
+with job(snakemake) as terminal:
+    scoring = snakemake.params.settings[0]
+    lines = score_comet(
+        scoring,
+        model=snakemake.params.model[0],
+        output=Path(snakemake.input.output),
+        corpora=dict(zip(scoring.splits, map(Path, snakemake.input.corpus), strict=True)),
+        hypotheses=Path(snakemake.input.hypotheses),
+        segments=Path(snakemake.output.segments),
+        scores=Path(snakemake.output.scores),
+    )
+    print(*lines, sep="\n", file=terminal, flush=True)
