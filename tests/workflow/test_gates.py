@@ -1,4 +1,4 @@
-"""Gate norms, from the demo corpus to the table."""
+"""Gate norms and attention, from the demo corpus to the table of gates and the file of attention."""
 
 import pytest
 
@@ -44,6 +44,10 @@ def test_the_table_has_the_tags_of_the_references(empty):
     assert sum(tag["words"] for tag in entry["tags"].values()) == sum(len(pair["target_words"]) for pair in pairs)
     text = (empty.folder / table).read_text(encoding="utf-8")
     assert all(f"| gated | sa_nmt_shared | test | {tag} |" in text for tag in entry["tags"])
+    attention = "results/smoke/gated/sa_nmt_shared/seed1/attention/test.parquet"
+    assert empty.run(attention, settings=[*SETTINGS, SYSTEMS]).rules == {"measure_attention"}
+    maps = [(row["id"], row["attention"]) for row in read_rows(empty.folder / attention)]
+    assert maps == [(row["id"], name) for row in gates for name in ("cross", "head_selection")]
     assert "Nothing to be done" in empty.run(table, settings=[*SETTINGS, SYSTEMS]).output
     assert empty.partial_files() == []
 

@@ -137,7 +137,7 @@ def _chart(bars: Sequence[Mapping[str, Any]], *, layer: int | None, title: str) 
     system = {"shorthand": "system:N", "sort": systems, "header": header}
     panel = {"shorthand": "panel:N", "sort": panels, "header": header}
     rows, columns = (panel, system) if layer is None else (system, panel)
-    notes = [f"% of all weights of the panel; the bin from 0 to {bars[0]['low']:g}, with the others, is not drawn"]
+    notes = [f"% of all weights of the panel; those below {bars[0]['low']:g} (most of them) are not drawn"]
     if any(bar["claimed"] for bar in bars):
         notes.append(f"black: {_CLAIMED_NOTE['layer' if layer is None else 'head']}")
     heading = alt.Title(title, subtitle=notes, anchor="start", subtitleColor="#000000")
