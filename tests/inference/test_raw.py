@@ -16,11 +16,12 @@ from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference import raw
-from nmtcore.inference.raw import TextReader, clean_lines, part_ranges
+from nmtcore.inference.raw import TextReader, part_ranges
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 from nmtcore.syntax.annotation import Annotation, failed

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.corpus.text_lines import read_text_lines
+from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import read_lines
-from nmtcore.inference.raw import clean_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +103,7 @@ def _numbers_last(path: Path) -> list[tuple[str, int]]:
 
 
 def _read_text(path: Path) -> list[str]:
-    with explain_os_errors(path), open(path, "rb") as file:
-        lines = list(clean_lines(file, where=str(path)))
+    lines = read_text_lines(path)
     if not lines:
         raise UserError(f"{path} is empty: provide one line per sentence.")
     return lines

@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import beam_search, length_limits
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, load_bundle
-from nmtcore.inference.raw import clean_lines, grouped
+from nmtcore.inference.raw import grouped
 from nmtcore.inference.sentence_batches import USE_CPU, device_of, map_batches
 from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch, make_batch

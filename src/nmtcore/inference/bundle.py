@@ -29,6 +29,7 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
 from nmtcore.errors import UserError, explain_os_errors
@@ -37,7 +38,7 @@ from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import LocatedWord, Transforms, missing_tags, run_vocabularies
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.beam import Hypothesis
-from nmtcore.inference.raw import TextReader, clean_lines, grouped
+from nmtcore.inference.raw import TextReader, grouped
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel

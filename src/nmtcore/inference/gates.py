@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
 from nmtcore.inference.gate_files import GatedSentence
-from nmtcore.inference.raw import MAX_SUBWORDS, TextReader, clean_lines, grouped
+from nmtcore.inference.raw import MAX_SUBWORDS, TextReader, grouped
 from nmtcore.inference.sentence_batches import USE_CPU, batches_by_length, device_of, map_batches
 from nmtcore.model.batch import make_batch
 from nmtcore.model.recurrent import Recurrent

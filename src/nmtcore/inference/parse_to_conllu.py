@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
+from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
 from nmtcore.inference.parse import Parser, parse_examples
 from nmtcore.inference.parse_files import ParseMethod
-from nmtcore.inference.raw import TextPart, TextReader, clean_lines, grouped
+from nmtcore.inference.raw import TextPart, TextReader, grouped
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 from nmtcore.syntax.write_conllu import conllu_sentence

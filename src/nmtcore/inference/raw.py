@@ -12,10 +12,8 @@ from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence,
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
-from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
@@ -29,42 +27,6 @@ T = TypeVar("T")
 
 MAX_SUBWORDS = 1000
 """Subwords per example; longer lines are cut into parts."""
-
-
-def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
-    """Decode lines, and strip line ends and a leading byte order mark.
-
-    Raises `LineError` for a line that is not UTF-8 or contains a NUL, and `UserError` for a text in UTF-16 or UTF-32.
-    """
-    lines = iter(lines)
-    start = b""
-    for number, line in enumerate(lines, start=1):
-        try:
-            if isinstance(line, bytes):
-                start += line[: SAMPLE - len(start)]
-                line = _decode(line, number, where)
-            if "\0" in line:
-                raise LineError(where, number, "the line contains a NUL character, so this is not a text file.")
-        except LineError as error:
-            raise _encoding_error(start, lines, where) or error from error.__cause__
-        yield (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
-
-
-def _decode(line: bytes, number: int, where: str) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"byte {error.start + 1} is not UTF-8; convert the text (see `iconv`)."
-        raise LineError(where, number, problem) from error
-
-
-def _encoding_error(start: bytes, rest: Iterator[bytes], where: str) -> UserError | None:
-    """Return an error that names the encoding of a text that begins with `start`, if it is UTF-16 or UTF-32."""
-    # A short line may not show the encoding.
-    while b"\0" in start and len(start) < SAMPLE and (line := next(rest, None)):
-        start += line
-    encoding = wide_encoding(start)
-    return UserError(f"{where} {convert_advice(encoding)}.") if encoding else None
 
 
 def grouped(items: Iterator[T], size: int) -> Iterator[list[T]]:
