@@ -56,7 +56,8 @@ def test_linked_headings_exist(page, root):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_results_in_commands_can_be_planned(page, root, project, tmp_path):
-    own = Project([own_system(root, tmp_path), root / "config"], {})
+    external_system(root, own_system(root, tmp_path))
+    own = Project([tmp_path / "config", root / "config"], {})
     targets = re.findall(r"(?<=[ ])results/[\w/.{},]+\.\w+\b", commands(read(root, page)))
     for target in {path for pattern in targets for path in expanded(pattern)}:
         if "/mine/transformer_base" not in target and "root_vector" not in target:  # configured by other examples
@@ -70,6 +71,27 @@ def own_system(root, folder):
     (folder / path).parent.mkdir(parents=True)
     (folder / path).write_text(text, encoding="utf-8")
     return folder / "config"
+
+
+def external_system(root, config):
+    """Write the example of translations made elsewhere, and files as it names them."""
+    (text,) = re.findall(r"^```yaml\nmy_llm:\n(.*?)^```", read(root, "docs/running.md"), re.M | re.DOTALL)
+    (config / "systems/external.yaml").write_text(f"my_llm:\n{text}", encoding="utf-8")
+    (config.parent / "text").mkdir()
+    files = re.findall(r"\.\./(text/[\w.]+)", text)
+    for name in files:
+        (config.parent / name).write_text("a line\n", encoding="utf-8")
+    return files
+
+
+def test_the_example_of_translations_made_elsewhere_has_two_seeds(root, tmp_path):
+    config = own_system(root, tmp_path)
+    files = external_system(root, config)
+    own = Project([config, root / "config"], {})
+    assert len(files) == 4
+    for seed in (1, 2):
+        run = own.run("multi30k_cs2en", "my_llm", "paper", seed)
+        assert list(run.external.values()) == [str(tmp_path / name) for name in files if f"seed{seed}" in name]
 
 
 def test_the_system_of_the_example_can_be_planned(root, tmp_path):

@@ -151,6 +151,7 @@ JOBS = {
     "extract_linearised": "{results}/{records}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets",
     "train_model": "{root}/{records}/{dataset}/{system}/seed{seed}.training",
     "translate_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.inference",
+    "import_translations": "{root}/{records}/{dataset}/{system}/seed{seed}.import",
     "parse_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold",
     "score_heads": "{root}/{records}/{dataset}/{system}/seed{seed}.heads.{split}",
     "measure_gates": "{root}/{records}/{dataset}/{system}/seed{seed}.gates.{split}",

@@ -151,7 +151,7 @@ def test_a_pattern_leaves_out_systems_without_their_annotation(tmp_path):
     runs, sentences = configured_runs(project)
     of_demo = {run.system for run in runs if run.dataset == "demo_en2de"}
     (left_out,) = (sentence for sentence in sentences if sentence.startswith("demo_en2de"))
-    assert left_out.startswith("demo_en2de names no annotator for ccg on the target side: "), "German has no categories"
+    assert left_out.startswith("demo_en2de has no annotator for ccg on the target side: "), "German has no categories"
     assert all("ccg" in annotations_of_targets(project, name) for name in set(project.system_entries) - of_demo)
     sentences.remove(left_out)
     of_bare = [run.system for run in runs if run.dataset == "bare"]
@@ -159,8 +159,8 @@ def test_a_pattern_leaves_out_systems_without_their_annotation(tmp_path):
     assert "depparse_l0" not in of_bare
     reasons = [sentence.partition(":")[0] for sentence in sentences]
     assert len(set(reasons)) == len(reasons), "one per reason"
-    assert all(sentence.startswith("bare names no annotator for ") for sentence in sentences)
-    assert "bare names no annotator for constituency on the source side: currey_heafield is left out." in sentences
+    assert all(sentence.startswith("bare has no annotator for ") for sentence in sentences)
+    assert "bare has no annotator for constituency on the source side: currey_heafield is left out." in sentences
     (many,) = (sentence for sentence in sentences if "dependencies on the source side" in sentence)
     assert "more systems are left out." in many
 

@@ -110,7 +110,7 @@ def test_a_system_or_baseline_that_was_not_run_has_empty_cells_with_a_reason(tmp
     left_out = [("d", "gold", "no treebank to train on")]
     text, entries = write_table(tmp_path, results, runs, supertags, left_out=left_out)
     assert "| d | test |  | all sentences | gold |  |  |  |  |  |\n" in text
-    assert "- d: gold was not run, since the data set names no treebank to train on.\n" in text
+    assert "- d: gold was not run, since the data set has no treebank to train on.\n" in text
     assert entries[-1]["seeds"] == []
     text, entries = write_table(tmp_path, results, runs, supertags, left_out=left_out, baseline="gold")
     assert all(entry["difference"] is None for entry in entries)

@@ -73,7 +73,7 @@ def test_sections_without_examples_say_why(tmp_path):
     text, entries = write_table(tmp_path, runs, results, left_out=[("d", "gold", "no treebank to train on")])
     assert "## d, test: base and other\n\nNo example: the two systems translate all sentences alike.\n" in text
     assert (
-        "## d, test: base and gold\n\nNo example: gold was not run, since the data set names no treebank to train on.\n"
+        "## d, test: base and gold\n\nNo example: gold was not run, since the data set has no treebank to train on.\n"
         in text
     )
     assert [entry["seeds"] for entry in entries] == [[1], []]

@@ -70,6 +70,27 @@ def test_each_system_has_one_row_per_test_split(tmp_path):
     assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
 
 
+def test_external_systems_have_no_training_and_say_where_their_translations_come_from(tmp_path):
+    folder = tmp_path / "results/small/d"
+    (base, histories), (engine, _) = write_results(folder, "base"), write_results(folder, "engine", seeds=(1,))
+    text = write_system_table(
+        bleu=[engine["bleu"], base["bleu"]],
+        uas=[],
+        histories=histories,
+        external={"engine": "An engine; 2026-11-20"},
+        layout=Layout(results=tmp_path / "results"),
+        json=tmp_path / "systems.json",
+        table=tmp_path / "systems.md",
+    )
+    lines = text.splitlines()
+    assert lines[2] == "| d | engine | test | 21.0 | 50.0 |  |  | 30.0 |  |  |  |  |  |  |"
+    assert lines[4].endswith("| 9.00 | 4.00 | 30 | 152 | 3 min |")
+    assert "Scale small, seeds 1, 2;" in text
+    assert "engine (seed 1) was not trained here; its translations: An engine; 2026-11-20\n" in text
+    first, *_ = read_json(tmp_path / "systems.json")
+    assert [first[key] for key in ("first_loss", "updates", "seconds")] == [None] * 3
+
+
 def test_induced_trees_are_listed_below_the_baselines_of_each_treebank(tmp_path):
     folder = tmp_path / "results/small/d"
     (base, first), (other, second) = write_results(folder, "base"), write_results(folder, "other")

@@ -169,6 +169,6 @@ def test_a_file_that_hides_the_repositorys_is_reported_once(empty, root):
 def test_a_pattern_leaves_out_systems_without_their_annotation(empty):
     planned = empty.plan(settings=["scale=smoke", "datasets=[demo_de2en]", 'systems=["*"]'])
     lines = [line for line in planned.output.splitlines() if "left out" in line]
-    assert lines == [line for line in dict.fromkeys(lines) if line.startswith("demo_de2en names no ")]
+    assert lines == [line for line in dict.fromkeys(lines) if line.startswith("demo_de2en has no ")]
     (sentence,) = (line for line in lines if "constituency on the source side" in line)
     assert sentence.endswith(": currey_heafield_tag_attention, currey_heafield are left out.")

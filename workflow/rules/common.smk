@@ -28,6 +28,7 @@ from nmtcore.errors import UserError
 from nmtcore.job import end_planning, has_nvidia_driver, hide_exit_statuses
 from nmtcore.layout import TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
+from nmtcore.planning.external import external_pattern, trained_pattern
 from nmtcore.planning.runs import feature_files
 
 
@@ -78,6 +79,7 @@ GPUS = (
     if SETTINGS.device == "cuda" or (SETTINGS.device == "auto" and has_nvidia_driver())
     else 0
 )
+TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
 
 
 wildcard_constraints:

@@ -1,7 +1,13 @@
-# Scores of a run, also by COMET in an environment of its own; summaries of a system over its seeds; the table of the
-# demo.
+# Translations made elsewhere; scores of a run, also by COMET in an environment of its own; summaries of a system over
+# its seeds; the table of the demo.
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.planning.runs import pair_files, seed_scores, tree_files
+from nmtcore.planning.external import raw_reports, tracked_import, translation_files
+from nmtcore.planning.runs import (
+    pair_files,
+    seed_scores,
+    summary_seeds,
+    tree_files,
+)
 
 DEMO = LAYOUT.pattern("summary", scale="demo", dataset="demo_en2de")
 DEMO_SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
@@ -9,12 +15,35 @@ COMET_SCRIPT = workflow.source_path("../scripts/run_comet.py")
 
 
 localrules:
+    import_translations,
     score_tests,
     score_gold,
     prepare_comet,
     score_comet,
     summarise_seeds,
     demo,
+
+
+rule import_translations:
+    input:
+        translations=planned(translation_files),
+        corpus=planned(pair_files, splits="tests"),
+        reports=planned(raw_reports),
+    output:
+        hypotheses=directory(LAYOUT.pattern("hypotheses")),
+    log:
+        LAYOUT.log("import_translations"),
+    benchmark:
+        LAYOUT.benchmark("import_translations")
+    wildcard_constraints:
+        system=EXTERNAL,
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["evaluation"],
+        run=planned(tracked_import),
+    script:
+        "../scripts/import_translations.py"
 
 
 rule score_tests:
@@ -137,7 +166,7 @@ rule summarise_seeds:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
-        seeds=list(SETTINGS.seeds),
+        seeds=planned(summary_seeds),
     script:
         "../scripts/summarise_seeds.py"
 

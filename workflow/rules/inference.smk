@@ -20,6 +20,8 @@ rule translate_tests:
         LAYOUT.log("translate_tests"),
     benchmark:
         LAYOUT.benchmark("translate_tests")
+    wildcard_constraints:
+        system=TRAINED,
     conda:
         "../../envs/core.yaml"
     threads: SETTINGS.threads

@@ -19,6 +19,7 @@ from nmtcore.planning.configured import (
     configured_scores,
     configured_tag_columns,
     configured_tag_files,
+    curve_histories,
     left_out_systems,
 )
 from nmtcore.planning.configured_data import (
@@ -30,6 +31,7 @@ from nmtcore.planning.configured_data import (
     configured_treebanks,
     published_sizes,
 )
+from nmtcore.planning.external import external_notes
 
 
 localrules:
@@ -124,6 +126,7 @@ rule system_table:
     params:
         version=VERSIONS["reporting"],
         scale=SETTINGS.scale,
+        external=planned(external_notes),
     script:
         "../scripts/system_table.py"
 
@@ -252,7 +255,7 @@ rule example_table:
 
 rule curve_figure:
     input:
-        planned(configured_histories, subject="A figure of curves"),
+        planned(curve_histories),
     output:
         figure=LAYOUT.pattern("curve_figure"),
         json=LAYOUT.pattern("curve_json"),

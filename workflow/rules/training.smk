@@ -21,6 +21,8 @@ rule train_model:
         LAYOUT.log("train_model"),
     benchmark:
         LAYOUT.benchmark("train_model")
+    wildcard_constraints:
+        system=TRAINED,
     conda:
         "../../envs/core.yaml"
     # In training on several GPUs, each process loads the corpus and has its own threads.

@@ -9,6 +9,7 @@ with job(snakemake):
     write_system_table(
         **{name: [Path(path) for path in snakemake.input[name]] for name in ("bleu", "uas", "induced", "histories")},
         layout=job_settings(snakemake).layout,
+        external=snakemake.params.external,
         json=Path(snakemake.output.json),
         table=Path(snakemake.output.table),
     )

@@ -9,6 +9,7 @@ from nmtcore.config.bases import BASES, check_settings_of_base
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.components import check_composition, check_trees, component_settings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.external import with_translations
 from nmtcore.config.layers import DECIDED_BY_SCALE, Layer, Overridden, merge_layers, overridden
 from nmtcore.config.needs import (
     check_copies,
@@ -73,6 +74,8 @@ def assemble(catalogue: Catalogue, dataset: str, system: str, scale: str, seed: 
         linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
     )
     run = build(RunSettings, values, where=where)
+    if parts.external is not None:
+        return with_translations(run, parts.external, data, where=where)
     run = replace(run, trees_by=parser_to_compare_with(run, data))
     return with_treebanks(run, parts.treebank, data, where=where)
 

@@ -133,6 +133,8 @@ class Catalogue:
             for level in levels:
                 for special_dataset in level.keys.get("per_dataset", ()):
                     self.dataset_files.check(special_dataset, where=f"{level.where}: per_dataset")
+                for translated in (level.keys.get("external") or {}).get("translations", ()):
+                    self.dataset_files.check(translated, where=f"{level.where}: external: translations")
             self._systems[name] = levels
         datasets = [] if dataset is None else [level.name for level in reversed(self._dataset_levels(dataset))]
         return compose_system(self._systems[name], datasets)

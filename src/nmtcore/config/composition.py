@@ -35,6 +35,8 @@ def compose_system(levels: Iterable[Level], datasets: Sequence[str] = ()) -> Sys
 
 def check_levels(levels: Iterable[Level]) -> None:
     """Raise `UserError` if the keys of a system or one of its ancestors are not valid."""
+    levels = list(levels)
+    _check_external(levels)
     present: dict[str, set[str]] = {section: set() for section in BY_NAME}
     for level in levels:
         for section in BY_NAME:
@@ -53,6 +55,24 @@ def check_levels(levels: Iterable[Level]) -> None:
             where = f"{level.where}: per_dataset: {dataset}"
             _check_special(_mapping(special, where=where), present["components"], where=where)
         build(SystemEntry, level.keys, where=level.where)
+
+
+def _check_external(levels: Sequence[Level]) -> None:
+    """Check that an external system has no keys for training, extends no other system and is not extended."""
+    for level in levels:
+        if level.keys.get("external") is None:
+            continue
+        others = [key for key in level.keys if key not in ("external", "description")]
+        if others:
+            raise UserError(
+                f"{level.where}: external: the system is not trained here, so it has no {' and no '.join(others)}: "
+                "delete one or the other."
+            )
+        if len(levels) > 1:
+            raise UserError(
+                f"{levels[-1].where}: extends: {level.name} is external, and such a system neither extends another "
+                "nor is extended."
+            )
 
 
 def _mapping(value: Any, *, where: str) -> dict[str, Any]:

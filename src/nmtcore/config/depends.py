@@ -66,6 +66,13 @@ def inference_settings(run: RunSettings) -> dict[str, Any]:
     return {"decoding": decoding, "evaluation": evaluation, "tests": values["tests"], "sentences": sentences, **tags}
 
 
+def import_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that the import of an external run's translations depends on."""
+    sentences = {"dev": run.sentences.dev, "test": run.sentences.test}
+    evaluation = {"text": _values(run)["evaluation"]["text"]}
+    return {"external": run.external, "evaluation": evaluation, "sentences": sentences}
+
+
 def scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that scoring translations and parses of the tests depends on."""
     values = _values(run)

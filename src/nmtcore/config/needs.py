@@ -14,7 +14,10 @@ from nmtcore.errors import UserError
 
 
 class MissingAnnotation(UserError):
-    """A data set lacks an annotation or a treebank that a system needs; `missing` says which ("no treebank to ...")."""
+    """A data set lacks what a system needs: an annotation, a treebank or translations made elsewhere.
+
+    `missing` says which ("no treebank to ...").
+    """
 
     def __init__(self, sentence: str, *, missing: str) -> None:
         super().__init__(sentence)

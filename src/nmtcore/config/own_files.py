@@ -76,10 +76,12 @@ def own_file_states(settings: ReadingSettings) -> dict[str, str]:
     Missing files are left out.
     """
     paths = dict.fromkeys(file.path for corpus in settings.corpora.values() for _, file in own_files(corpus))
-    return {path: _state(os.stat(path)) for path in paths if os.path.isfile(path)}
+    return {path: file_state(path) for path in paths if os.path.isfile(path)}
 
 
-def _state(stat: os.stat_result) -> str:
+def file_state(path: str) -> str:
+    """Return the size and modification time of a file."""
+    stat = os.stat(path)
     seconds, nanoseconds = divmod(stat.st_mtime_ns, 10**9)
     modified = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{nanoseconds:09} UTC"
     return f"{stat.st_size} bytes, changed {modified}"

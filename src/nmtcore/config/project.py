@@ -71,6 +71,17 @@ class Project(Catalogue):
             check_start(run, self.run(dataset, run.start_from, scale, seed), where=where)
         return run
 
+    def seeds(self, dataset: str, system: str) -> tuple[int, ...]:
+        """Return the configured seeds of a system: for an external system, those with translations of the data set.
+
+        If no configured seed has any, all are returned, and `run` says what is missing.
+        """
+        seeds = self.settings.seeds
+        if system not in self.systems.external:
+            return seeds
+        count = self.system(system).external.seed_count(dataset)
+        return tuple(seed for seed in seeds if 1 <= seed <= count) or seeds
+
     def overridden(self, dataset: str, system: str, scale: str) -> list[Overridden]:
         """List the settings of a system that a scale overrides on a data set."""
         return overridden_settings(self, dataset, system, scale)

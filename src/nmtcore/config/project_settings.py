@@ -61,7 +61,7 @@ class ProjectSettings:
     """Data sets of the target rules: names or patterns (`rehearsal_*`) of files of `datasets/`."""
     systems: tuple[str, ...] = ()
     """Systems of the target rules: names or patterns (`pascal_*`). A pattern skips the systems for which a data set
-    lacks an annotation or treebank, and planning lists them."""
+    lacks an annotation, a treebank or translations made elsewhere, and planning lists them."""
     baseline: str | None = None
     """System that tables of differences and examples compare the others with, one of `systems`; null:
     transformer_base if it is one of them, else the first."""

@@ -101,6 +101,9 @@ class RunSettings:
     """Transforms of examples by name, in order of application."""
     linearised_by: str | None = None
     """The annotator whose linearised parses of the sources the transforms read; None if they read none."""
+    external: dict[str, str] | None = None
+    """The file of translations of each of the `tests`, which were made elsewhere; None: the run is trained here. An
+    external run has the settings of a plain model, which mean nothing."""
 
     def __post_init__(self) -> None:
         for side, features in self.features.items():

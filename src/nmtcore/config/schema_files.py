@@ -16,7 +16,7 @@ from nmtcore.config.published import PaperSettings
 from nmtcore.config.ranges import hints_of
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.schema import Schema, Schemas, nullable
-from nmtcore.config.schema_forms import CORPUS_FORMS, CORPUS_RULES, DATASET_FORMS, REGISTRIES
+from nmtcore.config.schema_forms import CORPUS_FORMS, CORPUS_RULES, DATASET_FORMS, REGISTRIES, SYSTEM_FORMS
 from nmtcore.config.systems import SystemEntry
 from nmtcore.layout import NAME
 
@@ -98,7 +98,7 @@ def scale_schema() -> Schema:
 
 def systems_schema() -> Schema:
     """Return the schema of a file of systems."""
-    schemas = Schemas()
+    schemas = Schemas(fields=SYSTEM_FORMS)
     extends = {"extends": {"description": "Another system, whose settings hold unless given here.", "type": "string"}}
     entry = schemas.properties_of(SystemEntry, part=True, extra=extends)
     kind_needed = {"properties": dict.fromkeys(COMPONENTS, True), "additionalProperties": {"required": ["kind"]}}

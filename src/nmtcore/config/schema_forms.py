@@ -1,15 +1,17 @@
-"""JSON Schemas of the short forms that data sets and corpora may have in files (see `config.short_forms`)."""
+"""JSON Schemas of the short forms that data sets, corpora and systems may have in files."""
 
 import dataclasses
 
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.corpora import SIDES, CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.datasets import REQUIRED_SPLITS, DatasetSettings
+from nmtcore.config.external import ExternalSettings
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, FormatOptions
 from nmtcore.config.ranges import hints_of
 from nmtcore.config.schema import Schema, Schemas, nullable
 from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.systems import SystemEntry
 from nmtcore.layout import NAME
 
 REGISTRIES = {AnnotatorSettings: ANNOTATORS, FilterSettings: FILTERS}
@@ -99,6 +101,20 @@ def _keys_of_format(schemas: Schemas, options: type[FormatOptions], *, part: boo
     needs_options = any(field.default is dataclasses.MISSING for field in dataclasses.fields(options))
     return keys | {"required": ["files"] * bool(roles) + ["options"] * needs_options}
 
+
+def external_form(schemas: Schemas, part: bool) -> Schema:
+    """Return the schema of external translations, whose provenance is required."""
+    return nullable(schemas.of_class(ExternalSettings))
+
+
+def translations_form(schemas: Schemas, part: bool) -> Schema:
+    """Return the schema of files of translations by data set and split: each is a path, or a list with one per seed."""
+    files = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+    return {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": files}}
+
+
+SYSTEM_FORMS = {(SystemEntry, "external"): external_form, (ExternalSettings, "translations"): translations_form}
+"""The schemas of fields of a system."""
 
 CORPUS_FORMS = {(CorpusSettings, "format"): format_form, (CorpusSettings, "files"): files_form}
 """The schemas of fields of a corpus."""

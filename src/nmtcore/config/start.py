@@ -23,6 +23,8 @@ def check_no_circle(catalogue: Catalogue, system: str, *, where: str) -> None:
 def check_start(run: RunSettings, start: RunSettings, *, where: str) -> None:
     """Raise `UserError` unless a run has the same model, components, transforms and segmentation as its start."""
     where = f"{where}: start_from: {start.system}"
+    if start.external is not None:
+        raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
     if _model(run) != _model(start):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.external import with_absolute_paths
 from nmtcore.config.typed import choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
@@ -19,6 +20,11 @@ class SystemEntries:
     """The file and the keys of every readable system, by name."""
     faults: list[str] = field(default_factory=list)
     """One sentence for each file or system that cannot be read."""
+
+    @property
+    def external(self) -> list[str]:
+        """The names of the systems whose translations come from files."""
+        return [name for name, (_, keys) in self.entries.items() if keys.get("external") is not None]
 
     def check(self, name: str, *, where: str) -> str:
         """Return the name. Raises `UserError` if there is no such system; it also lists the faults."""
@@ -52,7 +58,7 @@ def read_systems(paths: Iterable[Path], *, pattern: str, reserved: Iterable[str]
             if fault:
                 systems.faults.append(f"{path}: {fault}")
             else:
-                systems.entries[name] = (path, dict(entry))
+                systems.entries[name] = (path, with_absolute_paths(entry, path))
     return systems
 
 

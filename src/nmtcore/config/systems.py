@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.components.base import Trees
+from nmtcore.config.external import ExternalSettings
 from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.segmentation import SegmentationSettings
@@ -40,6 +41,8 @@ class SystemSettings:
     """Changes of the data set's segmentation."""
     transforms: Annotated[dict[str, dict[str, Any]], PartsOf(TRANSFORMS)] = field(default_factory=dict)
     """Transforms of examples by name, in the order in which they are applied."""
+    external: ExternalSettings | None = None
+    """Translations made elsewhere, of a system that is not trained here; it has no other keys but `description`."""
 
 
 @settings_class

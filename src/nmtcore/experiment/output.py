@@ -4,9 +4,9 @@ from pathlib import Path
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
+from nmtcore.evaluation.references import read_references
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import Hypothesis
-from nmtcore.parquet import read_rows
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -25,15 +25,5 @@ class TextOutput:
         return self._words.join(words) if detokenised else " ".join(self._words.detruecased(words))
 
     def references(self, corpus: Path, count: int) -> list[str]:
-        """Read the references of the first `count` pairs of a split, as text or as tokens joined by spaces.
-
-        If the corpus has truecased words, tokenise the text again, since detruecasing does not restore every word.
-        Given words are detruecased all the same, since the text does not determine them.
-        """
-        if self._run.evaluation.text == "detokenised":
-            return [row["target"] for row in read_rows(corpus, columns=["target"], stop=count)]
-        if self._words.settings.truecase and self._run.words["target"].kind != "given":
-            rows = read_rows(corpus, columns=["target"], stop=count)
-            return [" ".join(self._words.split(row["target"])) for row in rows]
-        rows = read_rows(corpus, columns=["target_words"], stop=count)
-        return [" ".join(self._words.detruecased(row["target_words"])) for row in rows]
+        """Read the references of the first `count` pairs of a split in the same form."""
+        return read_references(self._run, corpus, count)

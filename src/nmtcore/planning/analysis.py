@@ -71,7 +71,7 @@ def example_inputs(project: Project, *, runs: Sequence[RunSettings], file_type: 
         raise UserError("A table of examples needs `datasets` in config.yaml, or on the command line.")
     tests = analysed_tests(project)
     if file_type == "hypotheses":
-        return _translations(project, [run for run in runs if run.seed == min(project.settings.seeds)])
+        return _translations(project, [run for run in runs if run.seed == min(project.seeds(run.dataset, run.system))])
     if file_type == "pairs":
         return [project.layout.path("pairs", dataset=name, split=test["split"]) for name, test in tests.items()]
     return [path for test in tests.values() for _, column, path in test["annotations"] if column == "ccg"]
@@ -81,6 +81,8 @@ def validation_beams(*, runs: Sequence[RunSettings]) -> dict[str, list[int]]:
     """Return the sizes of the beams with which the runs of each data set are validated (1: greedy search)."""
     beams: dict[str, set[int]] = {}
     for run in runs:
+        if run.external is not None:
+            continue
         beams.setdefault(run.dataset, set()).add(run.training.validation.beam)
     return {dataset: sorted(sizes) for dataset, sizes in beams.items()}
 

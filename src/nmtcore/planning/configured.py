@@ -35,8 +35,23 @@ def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
     for dataset, system, missing in left_out:
         systems.setdefault((dataset, missing), []).append(system)
     return runs, [
-        f"{dataset} names {missing}: {_list_systems(names)} left out." for (dataset, missing), names in systems.items()
+        *(
+            f"{dataset} has {missing}: {_list_systems(names)} left out."
+            for (dataset, missing), names in systems.items()
+        ),
+        *_left_out_seeds(project, runs),
     ]
+
+
+def _left_out_seeds(project: Project, runs: Iterable[RunSettings]) -> list[str]:
+    """Write a sentence for each external system that has no translations for some of the configured seeds."""
+    sentences = []
+    for dataset, system in dict.fromkeys((run.dataset, run.system) for run in runs if run.external is not None):
+        missing = [str(seed) for seed in project.settings.seeds if seed not in project.seeds(dataset, system)]
+        if missing:
+            seeds = f"seed{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+            sentences.append(f"{system} has no external translations of {dataset} for {seeds}: its row lacks them.")
+    return sentences
 
 
 def left_out_systems(project: Project) -> list[tuple[str, str, str]]:
@@ -50,7 +65,8 @@ def _runs_and_left_out(project: Project) -> tuple[list[RunSettings], list[LeftOu
     for dataset in project.settings.datasets:
         for system in project.settings.systems:
             try:
-                runs += [project.run(dataset, system, project.settings.scale, seed) for seed in project.settings.seeds]
+                seeds = project.seeds(dataset, system)
+                runs += [project.run(dataset, system, project.settings.scale, seed) for seed in seeds]
             except MissingAnnotation as error:
                 if system not in project.chosen_by_pattern:
                     raise
@@ -81,17 +97,28 @@ def configured_scores(
 
 
 def configured_models(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
-    """List the models of runs."""
-    return [_run_path(project, "model", run) for run in runs]
+    """List the models of the runs that are trained here."""
+    return [_run_path(project, "model", run) for run in runs if run.external is None]
 
 
 def configured_histories(
     project: Project, *, runs: list[RunSettings], subject: str = "A table of systems"
 ) -> list[str]:
-    """List the training logs of runs. Raises `UserError` if there are no runs for the `subject`."""
+    """List the training logs of the runs that are trained here.
+
+    Raises `UserError` if there are no runs for the `subject`.
+    """
     if not runs:
         raise UserError(f"{subject} needs `datasets` and `systems` in config.yaml, or on the command line.")
-    return [_run_path(project, "history", run) for run in runs]
+    return [_run_path(project, "history", run) for run in runs if run.external is None]
+
+
+def curve_histories(project: Project, *, runs: list[RunSettings]) -> list[str]:
+    """List the training logs that a figure of curves draws. Raises `UserError` if there are none."""
+    histories = configured_histories(project, runs=runs, subject="A figure of curves")
+    if not histories:
+        raise UserError("A figure of curves needs `systems` that are trained here: external ones have no curves.")
+    return histories
 
 
 def configured_gates(project: Project, *, runs: list[RunSettings]) -> list[str]:

@@ -29,7 +29,8 @@ def target_tags(project: Project, *, run: RunSettings, split: str) -> list[str]:
 def attention_treebanks(project: Project, *, run: RunSettings) -> tuple[str, ...]:
     """Name the gold treebanks to parse with the run's attention heads; none if its encoder has no such heads."""
     dataset = project.dataset(run.dataset)
-    return dataset.source_treebanks(GOLD) if run.base == "transformer" and dataset.gold_annotator else ()
+    has_heads = run.base == "transformer" and run.external is None
+    return dataset.source_treebanks(GOLD) if has_heads and dataset.gold_annotator else ()
 
 
 def treebank_files(project: Project, *, run: RunSettings, split: str) -> list[str]:
@@ -81,7 +82,12 @@ def label_paths(project: Project, *, run: RunSettings) -> list[str]:
 
 
 def seed_scores(project: Project, *, root: str, dataset: str, system: str, score: str) -> list[str]:
-    """List the scores of each configured seed for a system's summary."""
+    """List the scores of each configured seed (of an external system: that has translations) for a summary."""
     file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
     names = {"scale": project.layout.scale(root), "dataset": dataset, "system": system}
-    return [project.layout.path(file_type, **names, seed=seed) for seed in project.settings.seeds]
+    return [project.layout.path(file_type, **names, seed=seed) for seed in project.seeds(dataset, system)]
+
+
+def summary_seeds(project: Project, *, dataset: str, system: str) -> list[int]:
+    """Return the seeds of a system's summary, in the order of `seed_scores`."""
+    return list(project.seeds(dataset, system))

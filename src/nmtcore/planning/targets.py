@@ -12,6 +12,9 @@ from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
 from nmtcore.planning.result_tables import RESULT_FOLDERS, check_table, check_table_name
 from nmtcore.planning.runs import attention_treebanks
 
+NOT_EXTERNAL = ("model", "history", "checkpoints", "gates", "head_scores", "attention", "gold_parses", "gold_scores")
+"""The types of files that need a model, which external systems do not have."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
@@ -103,6 +106,8 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
     """
     project.systems.check(system, where=target)
     path = project.layout.parse(target)
+    if system in project.systems.external and path and path.file_type in NOT_EXTERNAL:
+        raise UserError(f"{target}: {system} is external, so it has no model, only translations and scores.")
     if path and path.file_type in ("gold_parses", "gold_scores"):
         run = project.run(dataset, system, scale, int(path["seed"]))
         if not run.parses:
@@ -136,7 +141,7 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     if score == "chrf":
         raise UserError(f"{target}: chrF is in the same file as BLEU: ask for {system}.bleu.")
     choose(score, SCORES, noun="score", where=target)
-    run = project.run(dataset, system, scale, project.settings.seeds[0])
+    run = project.run(dataset, system, scale, project.seeds(dataset, system)[0])
     if score == "comet" or score in run.scores:
         return
     if score in get_args(MetricName):

@@ -146,7 +146,7 @@ def _missing_entry(test: Mapping[str, Any], system: str, baseline: str, reason: 
     """Make the only entry of a system that was not run on a data set."""
     names = {"split": test["split"], "baseline": baseline, "side": None, "column": None, "system": system}
     empty = dict.fromkeys(("test_sentences", "sentences", "share", "signature", "bleu", "difference"))
-    return {**names, "subset": ALL, "seeds": [], "unanalysed": 0, **empty, "reason": f"the data set names {reason}"}
+    return {**names, "subset": ALL, "seeds": [], "unanalysed": 0, **empty, "reason": f"the data set has {reason}"}
 
 
 _COLUMNS = (

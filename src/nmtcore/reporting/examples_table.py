@@ -108,7 +108,7 @@ def _entry(test: _Test, baseline: str, system: str) -> dict[str, Any]:
     """Make the entry of a system; if one of the two systems was not run, it has a reason and no examples."""
     for name in (baseline, system):
         if name not in test.outputs.translations:
-            names = f", since the data set names {test.left_out[name]}" if name in test.left_out else ""
+            names = f", since the data set has {test.left_out[name]}" if name in test.left_out else ""
             return {"seeds": [], "reason": f"{name} was not run{names}", "examples": []}
     runs = [next(iter(test.outputs.translations[name].items())) for name in (baseline, system)]
     translations = [lines for _, lines in runs]

@@ -11,7 +11,7 @@ from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.induction_table import induction_entries, induction_table
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.table import Page, SeedMean, make_table, note, number_columns, text_columns
+from nmtcore.reporting.table import Page, Paragraph, SeedMean, make_table, note, number_columns, text_columns
 from nmtcore.training.history import TRANSLATION_LOSS, read_history
 
 _NOTES = """
@@ -31,6 +31,7 @@ def write_system_table(
     uas: Sequence[Path],
     induced: Sequence[Path] = (),
     histories: Sequence[Path],
+    external: Mapping[str, str] | None = None,
     layout: Layout,
     json: Path,
     table: Path,
@@ -43,7 +44,8 @@ def write_system_table(
         bleu: `{dataset}/{system}.bleu` of every system.
         uas: `{dataset}/{system}.uas` of the systems that parse.
         induced: `{dataset}/{system}.gold.uas` of the systems whose trees are induced.
-        histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run.
+        histories: `{dataset}/{system}/seed{seed}/training.jsonl` of every run that is trained here.
+        external: the origin of the translations of each system that is not; its training is empty.
         layout: names the data set and system of each history.
         json: output, a list of the rows of the first table and of the `induction_entries`.
         table: output as Markdown.
@@ -54,7 +56,7 @@ def write_system_table(
         training.setdefault(_dataset_and_system(layout.names(path, "history")), []).append(training_facts(path))
     results = [read_json(path) for path in bleu]
     entries = [
-        _system_entry(result, split, heads.get(_dataset_and_system(result)), training[_dataset_and_system(result)])
+        _system_entry(result, split, heads.get(_dataset_and_system(result)), training.get(_dataset_and_system(result)))
         for result in results
         for split in tests_of(result["splits"])
     ]
@@ -68,13 +70,29 @@ def write_system_table(
         *number_columns("updates", "tokens/s"),
         *number_columns("time", content="duration"),
     ]
-    notes = note(_NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, results[0]["seeds"]))))
+    seeds = dict.fromkeys(seed for result in results for seed in result["seeds"])
+    notes = note(_NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, seeds))))
     systems = make_table(columns, [_system_row(entry) for entry in entries])
-    return write_page(Page(title="Systems", blocks=(systems, notes, *induction_table(trees))), table)
+    origins = _external_notes(external or {}, results)
+    return write_page(Page(title="Systems", blocks=(systems, notes, *origins, *induction_table(trees))), table)
+
+
+def _external_notes(external: Mapping[str, str], results: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
+    """Say of each external system where its translations come from, and which seeds they count as."""
+    notes = []
+    for system, origin in external.items():
+        seeds = sorted({seed for result in results if result["system"] == system for seed in result["seeds"]})
+        shown = f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
+        notes.append(note(f"{system} ({shown}) was not trained here; its translations: {origin}"))
+    return notes
+
+
+TRAINING_FACTS = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
+"""The keys of `training_facts`, in their order."""
 
 
 def training_facts(history: Path) -> dict[str, Any]:
-    """Summarise a training log: {first_loss, last_loss, updates, tokens_per_second, seconds}.
+    """Summarise a training log: a value for each of `TRAINING_FACTS`.
 
     The losses are translation losses; None if the log has none, because there were no training pairs or because an
     earlier version of this package wrote it. Raises UserError if the log is broken or records no update.
@@ -99,7 +117,7 @@ def _dataset_and_system(result: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _system_entry(
-    result: Mapping[str, Any], split: str, heads: Mapping[str, Any] | None, runs: Sequence[Mapping[str, Any]]
+    result: Mapping[str, Any], split: str, heads: Mapping[str, Any] | None, runs: Sequence[Mapping[str, Any]] | None
 ) -> dict[str, Any]:
     scores = result["splits"][split]
     uas_by_decoding = heads["splits"][split] if heads else {}
@@ -118,7 +136,7 @@ def _system_entry(
             for key, name in (("dev_bleu", DEV), ("greedy_dev_bleu", GREEDY_DEV))
         },
         "bleu_signature": scores["bleu_signature"],
-        **{key: _mean_over_seeds(run[key] for run in runs) for key in runs[0]},
+        **{key: _mean_over_seeds(run[key] for run in runs) if runs else None for key in TRAINING_FACTS},
     }
 
 
@@ -128,7 +146,7 @@ def _system_row(entry: Mapping[str, Any]) -> list[Any]:
     return [
         *(entry[key] for key in ("dataset", "system", "split")),
         *map(SeedMean.of, (*scores, entry["dev_bleu"], entry["greedy_dev_bleu"])),
-        *(entry[key] for key in ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")),
+        *(entry[key] for key in TRAINING_FACTS),
     ]
 
 

@@ -1,0 +1,71 @@
+"""Inputs of the import of external translations, and the systems that it makes."""
+
+import os
+
+from nmtcore.config.changes import Tracked
+from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.depends import import_settings
+from nmtcore.config.own_files import file_state, own_file_states
+from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings, run_to_json
+from nmtcore.config.stages import ReadingSettings
+from nmtcore.corpus.text_lines import read_aligned_lines
+from nmtcore.files import read_json
+
+
+def translation_files(project: Project, *, run: RunSettings) -> list[str]:
+    """List the files of an external run's translations, one per test.
+
+    Raises `UserError` if one is no text, or has not one line per pair of its split. If only reading the corpus tells
+    the number of pairs, the import compares it.
+    """
+    data = project.dataset(run.dataset)
+    for split, path in run.external.items():
+        count, counted_in = _pair_count(project, data, split)
+        read_aligned_lines(path, count=count, split=f"the split {split} of {data.name} ({counted_in})")
+    return list(run.external.values())
+
+
+def raw_reports(project: Project, *, run: RunSettings) -> list[str]:
+    """List the reports on reading the tests of a run, which have their numbers of pairs."""
+    return [project.layout.path("raw_report", dataset=run.dataset, split=split) for split in run.tests]
+
+
+def tracked_import(project: Project, *, run: RunSettings) -> Tracked:
+    """Return a run; the import of its translations runs again when its settings or the files' states change."""
+    states = {path: file_state(path) for path in run.external.values()}
+    return Tracked(run_to_json(run), import_settings(run) | states)
+
+
+def external_notes(project: Project, *, runs: list[RunSettings]) -> dict[str, str]:
+    """Return what is known of the origin of the external systems' translations, by system."""
+    names = dict.fromkeys(run.system for run in runs if run.external is not None)
+    return {name: project.system(name).external.source_note for name in names}
+
+
+def trained_pattern(project: Project) -> str:
+    """Return the regular expression of the wildcard `system` for systems that are trained here."""
+    names, any_system = "|".join(project.systems.external), project.layout.constraints["system"]
+    return f"(?!(?:{names})/){any_system}" if names else any_system
+
+
+def external_pattern(project: Project) -> str:
+    """Return the regular expression of the wildcard `system` for external systems; it matches nothing without any."""
+    return f"(?:{'|'.join(project.systems.external) or '(?!)'})"
+
+
+def _pair_count(project: Project, data: DatasetSettings, split: str) -> tuple[int | None, str]:
+    """Return the number of pairs of a split before any is dropped, and the file that says so; None if it is unknown.
+
+    It is known if the data set names first and last rows or the size of a sample, or if the split has been read since
+    its files changed.
+    """
+    sizes = [part.sample or (part.last and part.last - part.first + 1) for part in data.splits[split]]
+    if all(sizes):
+        return sum(sizes), str(project.dataset_files[data.name])
+    report = project.layout.path("raw_report", dataset=data.name, split=split)
+    if not os.path.exists(report):
+        return None, report
+    files = own_file_states(ReadingSettings.of(data, split))
+    changed = any(os.path.getmtime(file) > os.path.getmtime(report) for file in files)
+    return None if changed else read_json(report)["pairs"], report

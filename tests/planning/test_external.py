@@ -1,0 +1,299 @@
+"""External systems in planning: their runs, files, seeds and targets, and what is refused before any job runs."""
+
+import os
+import re
+
+import pytest
+import yaml
+from planning.conftest import parsed
+from workflow.calling import little
+
+from nmtcore.config.external import MissingTranslations
+from nmtcore.errors import UserError
+from nmtcore.planning.configured import (
+    configured_heads,
+    configured_histories,
+    configured_models,
+    configured_runs,
+    configured_scores,
+    curve_histories,
+)
+from nmtcore.planning.external import (
+    external_notes,
+    external_pattern,
+    raw_reports,
+    tracked_import,
+    trained_pattern,
+    translation_files,
+)
+from nmtcore.planning.runs import seed_scores, summary_seeds
+from nmtcore.planning.targets import check_target
+
+CUT = [{"corpus": "test", "first": 3, "last": 6}, {"corpus": "dev", "sample": 2}]
+"""Parts of a test with six pairs."""
+
+
+@pytest.fixture
+def make(make_project, tmp_path):
+    """Make a project with the external system `llm`, whose files have six lines each unless given otherwise."""
+
+    def make(translations, settings=None, *, lines=None, entry=None, datasets=None):
+        external = {"provenance": "An engine", "translations": translations}
+        path = tmp_path / "config/systems/mine.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump({"llm": {"external": external} | (entry or {})}), encoding="utf-8")
+        for files in (files for splits in translations.values() for files in splits.values()):
+            for name in [files] if isinstance(files, str) else files:
+                file = tmp_path / "config" / name
+                file.write_bytes((lines or {}).get(name, b"eins\n" * 6))
+        return make_project({"systems": ["llm"]} | (settings or {}), **datasets or {"parsed": parsed()})
+
+    return make
+
+
+def test_a_run_has_the_files_of_its_seed_and_only_splits_with_files(make, tmp_path):
+    project = make({"parsed": {"dev": ["d1", "d2"], "test": ["t1", "t2"]}})
+    run = project.run("parsed", "llm", "smoke", 2)
+    assert run.external == {"test": str(tmp_path / "config/t2"), "dev": str(tmp_path / "config/d2")}
+    assert list(run.tests) == list(run.external) == ["test", "dev"], "the main test comes first"
+    assert (run.scores, run.gold, run.parsed_tests) == (("bleu",), (), ())
+    assert translation_files(project, run=run) == list(run.external.values())
+    folder = "results/parsed/corpus/raw"
+    assert raw_reports(project, run=run) == [f"{folder}/test.json", f"{folder}/dev.json"]
+    alone = make({"parsed": {"test": "t1"}}).run("parsed", "llm", "paper", 1)
+    assert (alone.tests, alone.external) == (("test",), {"test": str(tmp_path / "config/t1")})
+
+
+def test_greedy_translations_of_dev_are_not_expected(make):
+    greedy = parsed(evaluation={"text": "tokens", "greedy_dev": True})
+    run = make({"parsed": {"test": "t", "dev": "d"}}, datasets={"parsed": greedy}).run("parsed", "llm", "smoke", 1)
+    assert not run.evaluation.greedy_dev
+
+
+def test_paths_may_begin_at_the_home_folder_or_be_absolute(make, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/a").write_text("x\n")
+    project = make({"parsed": {"test": "t"}})
+    path = tmp_path / "config/systems/mine.yaml"
+    for name in ("~/a", str(tmp_path / "home/a")):
+        path.write_text(path.read_text().replace("test: t", f"test: {name}"))
+        assert type(project)(project.folders, {"scale": "smoke"}).run("parsed", "llm", "smoke", 1).external == {
+            "test": str(tmp_path / "home/a")
+        }
+        path.write_text(path.read_text().replace(f"test: {name}", "test: t"))
+
+
+@pytest.mark.parametrize(
+    ("translations", "seed", "sentence"),
+    [
+        (
+            {"parsed": {"test": ["a", "b"]}},
+            3,
+            r"2 files for test, so there is no seed 3: .* seeds from 1 to 2\.$",
+        ),
+        ({"parsed": {"test": "a"}}, 0, r"1 file for test, so there is no seed 0: .* choose seed 1\.$"),
+        ({"parsed": {"dev": "a"}}, 1, "has no translations of test, the main test"),
+        ({"parsed": {"test": []}}, 1, "has no translations of test, the main test"),
+        ({"demo_en2de": {"test": "a"}}, 1, r"add `translations: \{parsed: \{test: FILE\}\}` to its `external`"),
+    ],
+)
+def test_missing_translations_are_named(make, translations, seed, sentence):
+    with pytest.raises(MissingTranslations, match=sentence) as caught:
+        make(translations).run("parsed", "llm", "smoke", seed)
+    assert "mine.yaml: llm on parsed at scale smoke: has " in str(caught.value)
+    assert caught.value.missing.startswith("no external translations ")
+
+
+@pytest.mark.parametrize(
+    ("translations", "sentence"),
+    [
+        (
+            {"parsed": {"test": ["a", "b"], "dev": "c"}},
+            "has 2 files for test, but 1 file for dev: name one",
+        ),
+        ({"parsed": {"test": "a", "tset": "b"}}, "translations.parsed: unknown test split 'tset'. Did you mean test?"),
+        ({"parsed": {"test": "a", "train": "b"}}, "unknown test split 'train'"),
+        ({"prased": {"test": "a"}}, "unknown data set 'prased'. Did you mean parsed?"),
+    ],
+)
+def test_wrong_names_and_numbers_of_files_are_refused(make, translations, sentence):
+    with pytest.raises(UserError, match=sentence.replace("?", r"\?")):
+        make(translations).run("parsed", "llm", "smoke", 1)
+
+
+def test_missing_files_are_named_together(make, tmp_path):
+    project = make({"parsed": {"test": "a", "dev": "b"}})
+    for name in ("a", "b"):
+        (tmp_path / "config" / name).unlink()
+    (tmp_path / "config/b").mkdir()
+    with pytest.raises(UserError, match="files are missing") as caught:
+        project.run("parsed", "llm", "smoke", 1)
+    folder = tmp_path / "config"
+    assert str(caught.value).splitlines()[1:] == [
+        f"  test: there is no file {folder}/a",
+        f"  dev: a folder is at {folder}/b",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"base": "recurrent"}, r"external: the system is not trained here, so it has no base: delete one"),
+        ({"components": {"pascal": {"heads": 1}}, "training": {}}, "it has no components and no training"),
+        ({"extends": "transformer_base"}, "extends: llm is external, and such a system neither extends another"),
+        ({"external": {"translations": {}}}, "external: the key 'provenance' is missing"),
+        ({"external": {"provenance": " "}}, "provenance is empty: say what made the translations"),
+        ({"external": {"provenance": "x", "licens": "y"}}, r"unknown key 'licens'\. Did you mean licence\?"),
+        ({"external": {"provenance": "x", "translations": {"parsed": "a"}}}, "expected keys and values, found 'a'"),
+        ({"external": {"provenance": "x", "translations": {"parsed": {"test": 3}}}}, "expected a list, found 3"),
+        ({"external": "a"}, "external: expected keys and values, found 'a'"),
+    ],
+)
+def test_broken_entries_are_explained(make, entry, sentence):
+    with pytest.raises(UserError, match=sentence):
+        make({"parsed": {"test": "a"}}, entry=entry).run("parsed", "llm", "smoke", 1)
+
+
+def test_other_systems_neither_extend_nor_start_from_an_external_one(make, tmp_path):
+    project = make({"parsed": {"test": "a"}})
+    children = {"child": {"extends": "llm", "base": "recurrent"}, "tuned": {"start_from": "llm"}}
+    (tmp_path / "config/systems/more.yaml").write_text(yaml.safe_dump(children))
+    project = type(project)(project.folders, {"scale": "smoke"})
+    with pytest.raises(UserError, match="child: extends: llm is external"):
+        project.run("parsed", "child", "smoke", 1)
+    with pytest.raises(UserError, match="start_from: llm is external, so it has no model"):
+        project.run("parsed", "tuned", "smoke", 1)
+
+
+def test_a_date_needs_no_quotation_marks(make, tmp_path):
+    project = make({"parsed": {"test": "a"}})
+    path = tmp_path / "config/systems/mine.yaml"
+    path.write_text(path.read_text() + "    date: 2026-11-20\n    url: https://example.org\n")
+    project = type(project)(project.folders, {"scale": "smoke", "datasets": ["parsed"], "systems": ["llm"]})
+    note = {"llm": "An engine; 2026-11-20; https://example.org"}
+    assert external_notes(project, runs=configured_runs(project)[0]) == note
+
+
+def test_a_number_of_lines_is_checked_if_the_number_of_pairs_is_known(make, tmp_path):
+    datasets = {"cut": little(splits={**little()["splits"], "test": CUT})}
+    for content, count in ((b"a\n" * 5 + b"b", None), (b"a\n\n\nb\n\n\n", None), (b"a\n" * 5, 5), (b"a\r\n" * 7, 7)):
+        project = make({"cut": {"test": "t"}}, lines={"t": content}, datasets=datasets)
+        run = project.run("cut", "llm", "smoke", 1)
+        if count is None:
+            assert translation_files(project, run=run) == [str(tmp_path / "config/t")]
+            continue
+        words = rf"/t has {count} lines, but the split test of cut \(.*/datasets/cut\.yaml\) has 6 pairs: provide"
+        with pytest.raises(UserError, match=words):
+            translation_files(project, run=run)
+
+
+def test_a_report_on_reading_also_says_the_number_of_pairs(make, tmp_path):
+    own = little()
+    own["corpora"]["test"] = {"format": "plain", "files": {"source": "test.en", "target": "test.de"}}
+    (tmp_path / "config").mkdir()
+    for side in ("en", "de"):
+        (tmp_path / "config" / f"test.{side}").write_text("a\n" * 6)
+    project = make({"little": {"test": "t"}}, lines={"t": b"a\n" * 5}, datasets={"little": own})
+    run = project.run("little", "llm", "smoke", 1)
+    assert translation_files(project, run=run), "nothing has been read"
+    report = tmp_path / "results/little/corpus/raw/test.json"
+    report.parent.mkdir(parents=True)
+    report.write_text('{"pairs": 6, "kept": 4}')
+    sentence = r"has 5 lines, but the split test of little \(results/little/corpus/raw/test.json\) has 6 pairs"
+    with pytest.raises(UserError, match=sentence):
+        translation_files(project, run=run)
+    os.utime(tmp_path / "config/test.de", ns=(report.stat().st_mtime_ns + 10**9,) * 2)
+    assert translation_files(project, run=run), "the corpus will be read again"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"gr\xfc\xdfe\n", "t, line 1: byte 3 is not UTF-8"),
+        ("Größe\nab\n".encode("utf-16"), "t is UTF-16, not UTF-8"),
+        (b"", r"t is empty: provide one line for each pair of the split test of parsed"),
+    ],
+)
+def test_files_that_are_no_text_are_refused(make, content, sentence):
+    project = make({"parsed": {"test": "t"}}, lines={"t": content})
+    with pytest.raises(UserError, match=sentence):
+        translation_files(project, run=project.run("parsed", "llm", "smoke", 1))
+
+
+def test_a_replaced_file_is_imported_again(make, tmp_path):
+    project = make({"parsed": {"test": "t"}})
+    run = project.run("parsed", "llm", "smoke", 1)
+    before = repr(tracked_import(project, run=run))
+    assert before == repr(tracked_import(project, run=run))
+    (tmp_path / "config/t").write_text("zwei\n" * 6)
+    assert before != repr(tracked_import(project, run=run))
+    assert repr(tracked_import(project, run=run)) != repr(
+        tracked_import(project, run=project.run("parsed", "llm", "paper", 1))
+    ), "scales take other sentences"
+
+
+def test_a_summary_has_the_configured_seeds_with_translations(make):
+    project = make({"parsed": {"test": ["a", "b"]}}, {"seeds": [3, 2, 1]})
+    folder = "results/smoke/parsed/llm"
+    scores = seed_scores(project, root="results/smoke", dataset="parsed", system="llm", score="bleu")
+    assert scores == [f"{folder}/seed2/scores.json", f"{folder}/seed1/scores.json"]
+    assert summary_seeds(project, dataset="parsed", system="llm") == [2, 1]
+    assert summary_seeds(project, dataset="parsed", system="transformer_base") == [3, 2, 1]
+    runs, sentences = configured_runs(project)
+    assert [run.seed for run in runs] == [2, 1]
+    assert sentences == ["llm has no external translations of parsed for seed 3: its row lacks them."]
+    project = make({"parsed": {"test": "a"}}, {"seeds": [4, 5]})
+    with pytest.raises(MissingTranslations, match="there is no seed 4"):
+        configured_runs(project)
+
+
+def test_only_trained_systems_have_models_and_curves(make):
+    project = make({"parsed": {"test": ["a", "b"]}}, {"systems": ["llm", "transformer_base"]})
+    runs, _ = configured_runs(project)
+    folder = "results/smoke/parsed"
+    assert configured_scores(project, runs=runs) == [f"{folder}/llm.bleu", f"{folder}/transformer_base.bleu"]
+    base = [f"{folder}/transformer_base/seed{seed}" for seed in (1, 2)]
+    assert configured_models(project, runs=runs) == [f"{path}/model" for path in base]
+    assert curve_histories(project, runs=runs) == [f"{path}/training.jsonl" for path in base]
+    assert len(configured_heads(project, runs=runs)) == 2
+    external = [run for run in runs if run.system == "llm"]
+    assert configured_histories(project, runs=external) == []
+    with pytest.raises(UserError, match="A figure of curves needs `systems` that are trained here"):
+        curve_histories(project, runs=external)
+    with pytest.raises(UserError, match="A table of heads needs"):
+        configured_heads(project, runs=external)
+
+
+def test_a_pattern_leaves_out_data_sets_without_translations(make):
+    settings = {"systems": ["ll*"], "datasets": ["parsed", "little"]}
+    project = make({"parsed": {"test": ["a", "b"]}}, settings, datasets={"parsed": parsed(), "little": little()})
+    runs, sentences = configured_runs(project)
+    assert {run.dataset for run in runs} == {"parsed"}
+    assert sentences == ["little has no external translations of test: llm is left out."]
+
+
+@pytest.mark.parametrize(
+    "name", ["model", "training.jsonl", "gold.json", "heads/gold_bank.json", "attention/test.parquet"]
+)
+def test_files_that_need_a_model_are_no_targets(make, name):
+    project = make({"parsed": {"test": "a"}})
+    with pytest.raises(UserError, match="llm is external, so it has no model, only translations and scores"):
+        check_target(project, f"results/smoke/parsed/llm/seed1/{name}")
+    with pytest.raises(UserError, match=r"predicts no trees, .*; ask for its \.bleu"):
+        check_target(project, "results/smoke/parsed/llm.uas")
+    for good in ("llm.bleu", "llm/seed1/hypotheses", "llm/seed1/scores.json"):
+        check_target(project, f"results/smoke/parsed/{good}")
+
+
+def test_no_system_is_both_trained_and_imported(make, make_project):
+    project = make({"parsed": {"test": "a"}})
+    trained, external = trained_pattern(project), external_pattern(project)
+    for name, is_external in (("llm", True), ("llm_two", False), ("my_llm", False), ("transformer_base", False)):
+        path = f"{name}/seed1/hypotheses"
+        matches = [bool(re.fullmatch(f"(?:{pattern})/seed1/hypotheses", path)) for pattern in (trained, external)]
+        assert matches == [not is_external, is_external], name
+    (project.folders[0] / "systems/mine.yaml").unlink()
+    none = make_project(parsed=parsed())
+    assert not re.search(external_pattern(none), "llm")
+    assert trained_pattern(none) == none.layout.constraints["system"]

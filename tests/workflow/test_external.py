@@ -1,0 +1,120 @@
+"""Translations made elsewhere in the workflow: scored and tabulated like those of trained systems."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from workflow.calling import make_workplace
+
+from nmtcore.files import read_lines
+from nmtcore.parquet import read_rows
+
+pytestmark = pytest.mark.slow
+
+RUN = "results/smoke/demo_en2de/engine"
+SETTINGS = ["scale=smoke", "datasets=[demo_en2de]", "systems=[engine]", "seeds=[1,2,3]"]
+
+
+def scores_of(workplace, seed):
+    return json.loads((workplace.folder / RUN / f"seed{seed}/scores.json").read_text(encoding="utf-8"))["bleu"]
+
+
+@pytest.fixture(scope="module")
+def external(root, tmp_path_factory):
+    """A working directory with the scores of two files: every third word is missing, and every second line."""
+    workplace = make_workplace(tmp_path_factory.mktemp("external"), root / "Snakefile")
+    files = ["../text/words.txt", "../text/lines.txt"]
+    entry = {"provenance": "An engine", "date": "2026-11-20", "translations": {"demo_en2de": {"test": files}}}
+    workplace.write("systems/mine", {"engine": {"description": "An engine", "external": entry}})
+    workplace.run("results/demo_en2de/corpus/test.parquet")
+    pairs = read_rows(workplace.folder / "results/demo_en2de/corpus/test.parquet", columns=["id", "target"])
+    texts = [(row["id"], row["target"].split()) for row in pairs]
+    assert [id for id, _ in texts] == list(range(500))
+    (workplace.folder / "text").mkdir()
+    for name, cut in (
+        ("words", lambda id, words: [word for i, word in enumerate(words) if (id + i) % 3]),
+        ("lines", lambda id, words: words if id % 2 else []),
+    ):
+        lines = "".join(" ".join(cut(id, words)) + "\n" for id, words in texts)
+        (workplace.folder / f"text/{name}.txt").write_text(lines, encoding="utf-8")
+    workplace.run(f"{RUN}.bleu", "results/tables/systems.md", settings=SETTINGS)
+    return workplace
+
+
+def test_scores_are_those_of_the_first_lines_of_the_files(external):
+    import sacrebleu
+
+    rows = read_rows(external.folder / "results/demo_en2de/corpus/test.parquet", columns=["target"], stop=100)
+    references = [row["target"] for row in rows]
+    for seed, name in ((1, "words"), (2, "lines")):
+        lines = read_lines(external.folder / f"text/{name}.txt")[:100]
+        scores = scores_of(external, seed)
+        assert list(scores) == ["test"], "dev has no translations"
+        assert scores["test"]["bleu"] == pytest.approx(sacrebleu.corpus_bleu(lines, [references]).score, abs=1e-9)
+        assert scores["test"]["chrf"] == pytest.approx(sacrebleu.corpus_chrf(lines, [references]).score, abs=1e-9)
+        assert 5 < scores["test"]["bleu"] < 95
+    summary = json.loads((external.folder / f"{RUN}.bleu").read_text(encoding="utf-8"))
+    assert summary["seeds"] == [1, 2]
+    assert summary["splits"]["test"]["bleu"]["values"] == [scores_of(external, seed)["test"]["bleu"] for seed in (1, 2)]
+
+
+def test_nothing_is_trained(external):
+    assert not (external.folder / RUN / "seed1/model").exists()
+    assert not (external.folder / "results/demo_en2de/features").exists()
+
+
+def test_the_table_has_a_row_without_training(external):
+    text = (external.folder / "results/tables/systems.md").read_text(encoding="utf-8")
+    (row,) = (line for line in text.splitlines() if line.startswith("| demo_en2de | engine | test |"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert "±" in cells[3]
+    assert cells[5:] == [""] * (len(cells) - 5), "neither trees nor dev nor training"
+    assert "engine (seeds 1, 2) was not trained here; its translations: An engine; 2026-11-20" in text
+
+
+def test_the_results_are_listed(external):
+    command = [sys.executable, "-m", "nmtcore", "results", str(external.folder / "results")]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (row,) = (line.split() for line in listed.splitlines() if " engine " in line)
+    assert row[:6] == ["smoke", "demo_en2de", "engine", "test", "1,", "2"]
+
+
+def test_a_plan_names_the_seed_without_a_file(external):
+    refused = external.call("-n", f"{RUN}/seed3/scores.json", settings=SETTINGS)
+    assert refused.code == 1
+    assert "engine on demo_en2de at scale smoke: has 2 files for test, so there is no seed 3" in refused.output
+    planned = external.plan("all", settings=SETTINGS)
+    sentence = "engine has no external translations of demo_en2de for seed 3: its row lacks them."
+    assert planned.output.splitlines().count(sentence) == 1
+
+
+def test_systems_are_compared_with_an_external_one(external):
+    """The plan trains the other system only."""
+    settings = [setting.replace("[engine]", "[transformer_base,engine]") for setting in SETTINGS]
+    planned = external.plan("results/tables/constructions.md", "results/figures/curves.svg", settings=settings)
+    assert "train_model" in planned.rules
+    assert "import_translations" not in planned.rules, "imported already"
+    assert "engine/seed1/model" not in planned.output
+
+
+def test_a_changed_file_is_imported_again_and_a_short_one_is_refused(external):
+    path = external.folder / "text/words.txt"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("e", "E"), encoding="utf-8")
+    try:
+        assert external.plan(f"{RUN}.bleu", settings=SETTINGS).rules == {
+            "import_translations",
+            "score_tests",
+            "summarise_seeds",
+        }
+        path.write_text(text.rpartition("\n")[0].rpartition("\n")[0] + "\n", encoding="utf-8")
+        refused = external.call("-n", f"{RUN}.bleu", settings=SETTINGS)
+        assert refused.code == 1
+        (error,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
+        assert error.endswith(
+            "text/words.txt has 499 lines, but the split test of demo_en2de (results/demo_en2de/corpus/raw/test.json) "
+            "has 500 pairs: provide one line for each pair, empty lines included."
+        )
+    finally:
+        path.write_text(text, encoding="utf-8")
