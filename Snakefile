@@ -33,6 +33,7 @@ include: "workflow/rules/training.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/reporting.smk"
+include: "workflow/rules/papers.smk"
 include: "workflow/rules/targets.smk"
 
 

@@ -24,13 +24,14 @@ from nmtcore.layout import (
 )
 
 SCALES = ("smoke", "small")
+PAPERS = ("cho2014", "cho2014_again")
 LAYOUTS = (
-    Layout(scales=SCALES),
-    Layout(),
-    Layout(results="/data/my.results/", downloads="/data/raw", scales=SCALES),
-    Layout(results="."),
-    Layout(results="./", scales=SCALES),
-    Layout(results="./out//runs/", downloads="./raw", scales=SCALES),
+    Layout(scales=SCALES, papers=PAPERS),
+    Layout(papers=PAPERS),
+    Layout(results="/data/my.results/", downloads="/data/raw", scales=SCALES, papers=PAPERS),
+    Layout(results=".", papers=PAPERS),
+    Layout(results="./", scales=SCALES, papers=PAPERS),
+    Layout(results="./out//runs/", downloads="./raw", scales=SCALES, papers=PAPERS),
 )
 
 names = st.from_regex(NAME, fullmatch=True).filter(lambda name: len(name) < 12)
@@ -48,6 +49,8 @@ VALUES = {
     "shards": numbers,
     "score": st.sampled_from(SCORES),
     "table": st.one_of(st.just(""), names.map(lambda name: f"{name}/")),
+    "paper": st.sampled_from(PAPERS),
+    "paper_table": st.sampled_from([f"{paper}_table_{number}" for paper in PAPERS for number in ("1", "b_2")]),
     "file": st.from_regex(r"[a-z]+(/[a-z.]+){0,2}\.gz", fullmatch=True),
     "scale": st.sampled_from(["paper", *SCALES]),
 }
@@ -219,11 +222,12 @@ def test_every_file_type_has_its_own_path():
 
 
 def test_tables_have_a_path_in_each_format():
-    layout = Layout()
+    layout = Layout(papers=PAPERS)
     tables = [file_type.removesuffix("_table") for file_type in FILES if file_type.endswith("_table")]
-    assert len(tables) == 11
+    assert len(tables) == 14
     for table in tables:
-        names = {} if table == "demo" else {"table": "mine/"}
+        own = {"paper": {"paper_table": "cho2014_table_1"}, "paper_page": {"paper": "cho2014"}}
+        names = {} if table == "demo" else {"table": "mine/", **own.get(table, {})}
         markdown = layout.path(f"{table}_table", **names)
         for ending in TABLE_FORMATS:
             path = layout.path(f"{table}_{ending}", **names)

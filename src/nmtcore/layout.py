@@ -101,6 +101,12 @@ FILES = {
     "curve_json": "{results}/figures/{table}curves.json",
     "tag_table": "{results}/tables/{table}tags.md",
     "tag_json": "{results}/tables/{table}tags.json",
+    "paper_table": "{results}/tables/{table}{paper_table}.md",
+    "paper_json": "{results}/tables/{table}{paper_table}.json",
+    "paper_figure": "{results}/figures/{table}{paper_table}.svg",
+    "paper_page_table": "{results}/tables/{table}{paper}.md",
+    "claim_table": "{results}/tables/{table}claims.md",
+    "claim_json": "{results}/tables/{table}claims.json",
     "demo_table": "{results}/tables/demo.md",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
@@ -174,6 +180,10 @@ JOBS = {
     "example_table": "{results}/{records}/tables/{table}examples",
     "curve_figure": "{results}/{records}/figures/{table}curves",
     "tag_table": "{results}/{records}/tables/{table}tags",
+    "paper_table": "{results}/{records}/tables/{table}{paper_table}",
+    "paper_figure": "{results}/{records}/figures/{table}{paper_table}",
+    "paper_page": "{results}/{records}/tables/{table}{paper}",
+    "claim_table": "{results}/{records}/tables/{table}claims",
     "demo": "{results}/{records}/demo",
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""
@@ -223,6 +233,8 @@ class Layout:
     downloads: str = "downloads"
     scales: tuple[str, ...] | None = None
     """The scales that have a folder in the results; None if unknown: then any folder name can be a scale's."""
+    papers: tuple[str, ...] = ()
+    """The papers that have tables."""
 
     def __post_init__(self) -> None:
         for folder in ("results", "downloads"):
@@ -285,6 +297,7 @@ class Layout:
     @cached_property
     def constraints(self) -> dict[str, str]:
         """Regular expression of each wildcard, strict enough that no path has two readings."""
+        papers = "|".join(self.papers) or "(?!)"
         taken = "|".join((*RESERVED, *(self.scales or ())))
         return {
             "root": rf"(?:{self._scale}/)?"
@@ -302,6 +315,8 @@ class Layout:
             "shards": r"\d+",
             "score": "|".join(map(re.escape, SCORES)),
             "table": rf"(?:{NAME}/)?",
+            "paper": papers,
+            "paper_table": rf"(?!(?:{papers})\.)(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*",
             "file": r".+(?<!\.json)",
         }
 

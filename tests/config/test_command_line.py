@@ -17,6 +17,8 @@ EXAMPLES = {
     "datasets": ('["demo_*", "cs2en"]', ("demo_*", "cs2en")),
     "systems": ("[depparse_l0,pascal]", ("depparse_l0", "pascal")),
     "baseline": ("depparse_l0", "depparse_l0"),
+    "stand_ins": ("rehearsal", "rehearsal"),
+    "unfinished_runs": ("leave_out", "leave_out"),
     "paths": ("{results: here, manual: 2024}", PathsSettings(results="here", manual="2024")),
     "mirrors": ('["/my corpora", "https://example.org:80/x"]', ("/my corpora", "https://example.org:80/x")),
     "models": ("[/my/parsers, 2024]", ("/my/parsers", "2024")),

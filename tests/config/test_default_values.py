@@ -17,9 +17,11 @@ TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 NOT_RECORDED = {
     "AnnotatorModelSettings", "AnnotatorSettings", "ChangesByBase", "ChangesForRecurrent", "ChangesForTransformer",
     "ClaimSettings", "CometSettings", "ComponentSettings", "DatasetSettings", "ExternalSettings", "Feature",
-    "FilterSettings", "FormatOptions", "Layout", "PairLabelsSettings", "PaperSettings", "ParserHeadSettings",
-    "PathsSettings", "PerDatasetSettings", "ProjectSettings", "PublishedSettings", "PublishedTableSettings", "Range",
-    "RecipeSettings", "ScaleSettings", "SystemEntries", "SystemEntry", "SystemSettings", "TreeLabelsSettings",
+    "FilterSettings", "FormatOptions", "Layout", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
+    "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PerDatasetSettings", "PlannedCell",
+    "PlannedClaim", "PlannedColumn", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings",
+    "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings", "StandInSettings",
+    "SystemEntries", "SystemEntry", "SystemSettings", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""
 

@@ -1,8 +1,8 @@
 """The comparisons that papers make, by marks of significance and by sentences, as one list."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmtcore.config.published import (
     MARKS,
@@ -53,12 +53,28 @@ class Claim(NamedTuple):
 
 def paper_claims(paper: Paper) -> list[Claim]:
     """List the claims of a paper: for each table first the marks, then the sentences."""
-    return [
-        claim
-        for name, table in paper.tables.items()
-        for claims in (_marked(paper, table), _said(paper, table, name))
-        for claim in claims
-    ]
+    return [claim for name in paper.tables for claim in table_claims(paper, name)]
+
+
+def table_claims(paper: Paper, name: str) -> list[Claim]:
+    """List the claims of one table of a paper: first the marks, then the sentences."""
+    table = paper.tables[name]
+    return [*_marked(paper, table), *_said(paper, table, name)]
+
+
+def claim_to_json(claim: Claim) -> dict[str, Any]:
+    """Convert a claim to plain values, the inverse of `claim_from_json`."""
+    values = {
+        name: list(value) if isinstance(value, TrainedSystem) else value
+        for name, value in zip(claim._fields, claim, strict=True)
+    }
+    return values | {"controls": [list(control) for control in claim.controls]}
+
+
+def claim_from_json(values: Mapping[str, Any]) -> Claim:
+    """Make a claim of plain values."""
+    systems = {name: TrainedSystem(*values[name]) for name in ("system", "baseline")}
+    return Claim(**{**values, **systems, "controls": tuple(TrainedSystem(*control) for control in values["controls"])})
 
 
 def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:

@@ -15,10 +15,12 @@ from nmtcore.config.assembly import assemble, cut_segmentation, overridden_setti
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.layers import Overridden
+from nmtcore.config.paper_tables import paper_table_files
 from nmtcore.config.project_settings import read_project_settings
 from nmtcore.config.recipes import ScaleSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.stand_ins import stand_in_files
 from nmtcore.config.start import check_no_circle, check_start
 from nmtcore.config.typed import choose, merge
 from nmtcore.config.yaml_files import config_file, read_yaml
@@ -41,11 +43,13 @@ class Project(Catalogue):
         systems = _matching(self.settings.systems, valid, check)
         if self.settings.baseline is not None:
             choose(self.settings.baseline, valid, noun="system", where=f"{where}: baseline")
+        if self.settings.stand_ins is not None:
+            stand_in_files(self).check(self.settings.stand_ins, where=f"{where}: stand_ins")
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
         """Configured systems that only match a pattern."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)
         scales = tuple(name for name in self.scale_names if name != PAPER)
-        self.layout = replace(self.settings.layout, scales=scales)
+        self.layout = replace(self.settings.layout, scales=scales, papers=tuple(sorted(paper_table_files(self))))
         """The paths of all files."""
         self._runs: dict[tuple, RunSettings] = {}
 

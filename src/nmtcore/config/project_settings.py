@@ -65,6 +65,10 @@ class ProjectSettings:
     baseline: str | None = None
     """System that tables of differences and examples compare the others with, one of `systems`; null:
     transformer_base if it is one of them, else the first."""
+    stand_ins: str | None = "demo"
+    """Data sets in place of the papers' in their tables at scales below `paper`: a file of `stand_ins/`; null: none."""
+    unfinished_runs: Literal["train", "leave_out"] = "train"
+    """What tables of the papers do about runs that are not finished: train them, or leave out their cells."""
     paths: PathsSettings = field(default_factory=PathsSettings)
     """Folders, relative to the working directory."""
     mirrors: tuple[str, ...] = ()

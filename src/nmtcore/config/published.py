@@ -140,7 +140,8 @@ class PublishedCell(NamedTuple):
 
     row: str
     column: str
-    value: float
+    value: float | None
+    """None: the paper has none."""
     marks: str
     """Keys of `MARKS`."""
     system: str | None
@@ -165,6 +166,10 @@ class PublishedTable(NamedTuple):
     """The data set of the whole table."""
     split: str | None
     """The split of the whole table."""
+    system: str | None
+    """The system of the whole table."""
+    metric: str | None
+    """The metric of the whole table."""
     rows: tuple[PublishedRow, ...]
     columns: tuple[PublishedColumn, ...]
     cells: Mapping[tuple[str, str], PublishedCell]
@@ -178,9 +183,14 @@ class PublishedTable(NamedTuple):
         cell = self.cells.get((row, column))
         return None if cell is None else cell.value
 
+    def cell_at(self, row: PublishedRow, column: PublishedColumn) -> PublishedCell:
+        """Return a cell, or what a cell without a number would measure."""
+        known = self.cells.get((row.name, column.name))
+        return known or _cell(self, row, column, None, marks="")
+
     def digits(self, column: str) -> int:
         """Return the number of decimals with which the paper prints a column."""
-        values = [cell.value for (_, name), cell in self.cells.items() if name == column]
+        values = [cell.value for (_, name), cell in self.cells.items() if name == column and cell.value is not None]
         return max((len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values), default=0)
 
     def trained_dataset(self, row: PublishedRow, column: PublishedColumn) -> str | None:
@@ -233,6 +243,11 @@ def read_paper(catalogue: Catalogue, name: str, *, where: str = "the target") ->
     files.check(name, where=where)
     path = files[name]
     settings = build(PaperSettings, read_yaml(path), where=str(path))
+    return make_paper(catalogue, name, path, settings)
+
+
+def make_paper(catalogue: Catalogue, name: str, path: Path, settings: PaperSettings) -> Paper:
+    """Make the tables of a paper from the settings in a file, and check them as `read_paper` does."""
     tables = {
         table: _resolve(name, table, values, where=f"{path}: tables.{table}")
         for table, values in settings.tables.items()
@@ -267,6 +282,8 @@ def _resolve(paper: str, name: str, settings: PublishedTableSettings, *, where: 
         systems=settings.systems,
         dataset=settings.dataset,
         split=settings.split,
+        system=settings.system,
+        metric=settings.metric,
         rows=tuple([*(_row(row, settings) for row in settings.rows), *(_quoted_row(row) for row in quoted)]),
         columns=tuple(column for group in columns for column in group),
         cells={},
@@ -276,7 +293,7 @@ def _resolve(paper: str, name: str, settings: PublishedTableSettings, *, where: 
     _check_rows(table, settings, where=where)
     values = [*settings.rows.items(), *quoted.items()]
     cells = [
-        _cell(table, row, column, value, settings)
+        _cell(table, row, column, value, marks=settings.marks.get(column.name, {}).get(row.name, ""))
         for row, (_, numbers) in zip(table.rows, values, strict=True)
         for group, number in zip(columns, _checked(row.name, numbers, columns, where=where), strict=True)
         for column, value in zip(group, number, strict=True)
@@ -334,16 +351,16 @@ def _checked(
 
 
 def _cell(
-    table: PublishedTable, row: PublishedRow, column: PublishedColumn, value: float, settings: PublishedTableSettings
+    table: PublishedTable, row: PublishedRow, column: PublishedColumn, value: float | None, *, marks: str
 ) -> PublishedCell:
     def named(axis: str) -> str | None:
-        return getattr(row, axis) or getattr(column, axis) or getattr(settings, axis, None)
+        return getattr(row, axis) or getattr(column, axis) or getattr(table, axis, None)
 
     return PublishedCell(
         row=row.name,
         column=column.name,
         value=value,
-        marks=settings.marks.get(column.name, {}).get(row.name, ""),
+        marks=marks,
         system=named("system"),
         dataset=table.trained_dataset(row, column),
         split=named("split"),

@@ -11,12 +11,14 @@ from nmtcore.config.annotator_models import AnnotatorModelSettings
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import CorpusSettings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.paper_tables import PaperTablesSettings
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.published import PaperSettings
 from nmtcore.config.ranges import hints_of
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.schema import Schema, Schemas, nullable
 from nmtcore.config.schema_forms import CORPUS_FORMS, CORPUS_RULES, DATASET_FORMS, REGISTRIES, SYSTEM_FORMS
+from nmtcore.config.stand_ins import StandInSettings
 from nmtcore.config.systems import SystemEntry
 from nmtcore.layout import NAME
 
@@ -117,6 +119,16 @@ def published_schema() -> Schema:
     return whole_file(PaperSettings, Schemas())
 
 
+def stand_ins_schema() -> Schema:
+    """Return the schema of a choice of stand-ins."""
+    return whole_file(StandInSettings, Schemas())
+
+
+def tables_schema() -> Schema:
+    """Return the schema of the tables of a paper."""
+    return whole_file(PaperTablesSettings, Schemas())
+
+
 FILES = {
     "config": config_schema,
     "datasets": dataset_schema,
@@ -125,6 +137,8 @@ FILES = {
     "published": published_schema,
     "recipes": recipe_schema,
     "scales": scale_schema,
+    "stand_ins": stand_ins_schema,
     "systems": systems_schema,
+    "tables": tables_schema,
 }
 """Functions for the schemas of config.yaml and of the files in each folder."""

@@ -22,6 +22,7 @@ from nmtcore.config.defaults import default_of
 from nmtcore.config.descriptions import descriptions, summary
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, FormatOptions
+from nmtcore.config.paper_tables import PaperTableSettings, PaperTablesSettings
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.published import ClaimSettings, PaperSettings, PublishedTableSettings
 from nmtcore.config.ranges import Range, hints_of
@@ -29,6 +30,7 @@ from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.registry import Registry
 from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.stand_ins import StandInSettings
 from nmtcore.config.systems import SystemEntry
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
@@ -47,12 +49,15 @@ CLASSES = {
         FileSettings,
         MirrorSettings,
         PaperSettings,
+        PaperTableSettings,
+        PaperTablesSettings,
         PartSettings,
         ProjectSettings,
         PublishedTableSettings,
         RecipeSettings,
         RecurrentSettings,
         ScaleSettings,
+        StandInSettings,
         SystemEntry,
         TrainingSettings,
         TransformerSettings,

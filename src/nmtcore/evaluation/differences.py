@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,6 +98,27 @@ def difference(
     )
 
 
+class SampledScores(NamedTuple):
+    """The scores of a system on some sentences and on bootstrap samples of them."""
+
+    scores: list[float]
+    """One corpus score per seed."""
+    sampled_A: np.ndarray
+    """The mean over seeds on each sample."""
+
+
+def sampled_scores(seeds: Sequence[SentenceStatistics], weights_AB: np.ndarray) -> SampledScores:
+    """Score a system, with the statistics of each seed, on all sentences and on samples (`bootstrap_weights`)."""
+    sampled = [seed.weighted_sums(weights_AB).scores_by_row() for seed in seeds]
+    return SampledScores([seed.corpus_score() for seed in seeds], np.mean(sampled, axis=0))
+
+
+def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
+    """Compare a system with a baseline that has been scored on the same samples."""
+    samples = {"sampled_A": system.sampled_A, "baseline_sampled_A": baseline.sampled_A}
+    return difference(system.scores, baseline.scores, **samples)
+
+
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Correct the p-values of a list of comparisons by Holm's method; None stays None and is not counted."""
     ordered = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
@@ -127,20 +149,14 @@ def compare_systems(
         systems: statistics of each system, one entry per seed.
         baseline: name of one of them; None: nothing is compared.
     """
-    scores = {name: [seed.corpus_score() for seed in seeds] for name, seeds in systems.items()}
     if baseline is None or len(systems) < 2:
+        scores = {name: [seed.corpus_score() for seed in seeds] for name, seeds in systems.items()}
         return {name: SystemScores(scores=values, difference=None) for name, values in scores.items()}
     weights_AB = bootstrap_weights(len(systems[baseline][0]))
-    sampled = {
-        name: np.mean([seed.weighted_sums(weights_AB).scores_by_row() for seed in seeds], axis=0)
-        for name, seeds in systems.items()
-    }
-
-    def compared(name: str) -> Difference:
-        samples = {"sampled_A": sampled[name], "baseline_sampled_A": sampled[baseline]}
-        return difference(scores[name], scores[baseline], **samples)
-
+    sampled = {name: sampled_scores(seeds, weights_AB) for name, seeds in systems.items()}
     return {
-        name: SystemScores(scores=values, difference=None if name == baseline else compared(name))
-        for name, values in scores.items()
+        name: SystemScores(
+            scores=own.scores, difference=None if name == baseline else difference_of(own, sampled[baseline])
+        )
+        for name, own in sampled.items()
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.evaluation.attachment import attachment, is_punctuation
@@ -130,18 +130,34 @@ def score_parses(
     `spanning_tree` is the tree with one root or many, as `roots` says. Without `trees` (`diagonalparse`), the gold head
     of a word is the previous word, and of the first word the word itself.
     """
+    compared = read_compared(parses, corpus, trees)
+    methods = {"argmax": "argmax"}
+    if trees is not None:
+        methods |= {"spanning_tree": TREE_METHODS[roots], "one_root": "one_root", "many_roots": "many_roots"}
+    predicted = {name: [row[method] for row in compared.predicted] for name, method in methods.items()}
+    return {name: attachment(heads, compared.gold, compared.punctuation) for name, heads in predicted.items()}
+
+
+class ComparedParses(NamedTuple):
+    """Predicted heads and what they are compared with, sentence by sentence."""
+
+    predicted: list[dict[str, Any]]
+    """Rows of `PARSE_SCHEMA`."""
+    gold: list[list[int] | None]
+    punctuation: list[list[bool]]
+    """Marks as `is_punctuation` makes them."""
+
+
+def read_compared(parses: Path, corpus: Path, trees: Path | None) -> ComparedParses:
+    """Read the parses of a split and the trees that they are compared with; None: every head is the previous word."""
     predicted = list(read_rows(parses))
     words = [row["source_words"] for row in read_rows(corpus, columns=["source_words"], stop=len(predicted))]
-    methods = {"argmax": "argmax"}
     if trees is None:
         gold = [[max(1, word) for word in range(len(sentence))] for sentence in words]
-        marks = [is_punctuation(sentence) for sentence in words]
-    else:
-        rows = list(read_rows(trees, columns=["head", "upos"], stop=len(predicted)))
-        gold = [row["head"] for row in rows]
-        marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
-        methods |= {"spanning_tree": TREE_METHODS[roots], "one_root": "one_root", "many_roots": "many_roots"}
-    return {name: attachment([row[method] for row in predicted], gold, marks) for name, method in methods.items()}
+        return ComparedParses(predicted, gold, [is_punctuation(sentence) for sentence in words])
+    rows = list(read_rows(trees, columns=["head", "upos"], stop=len(predicted)))
+    marks = [is_punctuation(sentence, row["upos"]) for sentence, row in zip(words, rows, strict=True)]
+    return ComparedParses(predicted, [row["head"] for row in rows], marks)
 
 
 def score_induced(files: OutputFiles, corpus: Path, trees: Path) -> dict[str, Any]:

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from nmtcore.config.claims import Claim, TrainedSystem
+from nmtcore.config.paper_tables import NO_VERDICTS
 from nmtcore.evaluation.differences import Difference
-
-NO_VERDICTS = ("smoke", "demo")
-"""Scales that are too small for a verdict: those below `quick`."""
 
 Answer = Literal["upheld", "contradicted", "not decided", "not run"]
 

@@ -12,6 +12,7 @@ from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
+from nmtcore.planning.paper_tables import all_papers, paper_and_table
 
 TABLES = {
     "systems": "system",
@@ -43,7 +44,7 @@ def check_table(project: Project, folder: str, parts: Sequence[str], target: str
 
     It may be written again and may grow, but a row that the configuration does not select is never removed.
     """
-    table, noun = check_table_name(folder, parts, target), RESULT_FOLDERS[folder]
+    table, noun = check_table_name(project, folder, parts, target), RESULT_FOLDERS[folder]
     prefix = _prefixes(folder).get(table)
     if prefix is None:
         return
@@ -58,11 +59,15 @@ def check_table(project: Project, folder: str, parts: Sequence[str], target: str
         )
 
 
-def check_table_name(folder: str, parts: Sequence[str], target: str) -> str:
+def check_table_name(project: Project, folder: str, parts: Sequence[str], target: str) -> str:
     """Return the table or figure that the path `parts` below a folder names. Raises `UserError` if there is none."""
     table, noun = parts[-1].partition(".")[0], RESULT_FOLDERS[folder]
-    others = ("demo",) if folder == "tables" and len(parts) == 1 else ()
-    choose(table, (*_prefixes(folder), *others), noun=noun, where=target)
+    papers = all_papers(project)
+    if any(table.startswith(f"{paper}_") for paper in papers):
+        paper_and_table(project, table, where=target)
+    else:
+        others = ["claims", *papers, *(["demo"] if len(parts) == 1 else [])] if folder == "tables" else []
+        choose(table, [*_prefixes(folder), *others], noun=noun, where=target)
     if len(parts) > 2 or (len(parts) == 2 and not re.fullmatch(NAME, parts[0])):
         file = f"{table}.{'md' if folder == 'tables' else 'svg'}"
         raise UserError(

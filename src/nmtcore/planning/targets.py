@@ -57,7 +57,7 @@ def _refuse_table_of_scale(project: Project, scale: str, parts: list[str], targe
     """Raise `UserError` for a table or figure below a scale's folder; `parts` begin with its folder."""
     folder, *rest = parts
     if rest:
-        check_table_name(folder, rest, target)
+        check_table_name(project, folder, rest, target)
     raise UserError(
         f"{target}: {folder} of all scales lie in {project.layout.results}/{folder}: ask for "
         f"{'/'.join([project.layout.results, *parts])} with --config scale={scale}."

@@ -1,0 +1,172 @@
+"""The tables and figures that show our results next to those of a paper, from `config/tables/PAPER.yaml`."""
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.named_files import NamedFiles, named_files
+from nmtcore.config.published import (
+    ClaimSettings,
+    Number,
+    Paper,
+    PaperSettings,
+    PublishedTableSettings,
+    make_paper,
+    paper_names,
+    read_paper,
+)
+from nmtcore.config.ranges import Seed, settings_class
+from nmtcore.config.typed import build, choose
+from nmtcore.config.yaml_files import read_yaml
+from nmtcore.errors import UserError
+
+TableKind = Literal[
+    "scores",
+    "induction",
+    "productions",
+    "sizes",
+    "settings",
+    "subwords",
+    "time",
+    "curves",
+    "lengths",
+    "constructions",
+    "examples",
+    "gates",
+    "trees",
+    "sharpness",
+    "attention",
+]
+"""What a table shows. A kind KIND has its input files in `nmtcore.planning.table_kinds.KIND` and makes its page in
+`nmtcore.reporting.table_kinds.KIND`."""
+
+NO_VERDICTS = ("smoke", "demo")
+"""Scales that are too small for a verdict on a claim: those below `quick`."""
+
+FIGURES_OF_KINDS = ("curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention")
+"""The kinds that also draw a figure."""
+
+
+@settings_class
+class PaperTableSettings:
+    """A table or figure of results."""
+
+    kind: TableKind
+    """What it shows."""
+    added: tuple[str, ...] = ()
+    """Systems that the paper's table lacks: controls, and baselines trained like the systems that they belong to."""
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Rows that are the mean over several systems."""
+    facts: dict[str, Number] = field(default_factory=dict)
+    """Numbers that the kind reads (`layer`, `first_sentences`...), in addition to the paper's."""
+    place: str = ""
+    """Of a table without a published one: its heading."""
+    description: str = ""
+    """Of a table without a published one: what it shows."""
+    rows: tuple[str, ...] = ()
+    """Of a table without a published one: its systems."""
+    columns: tuple[str, ...] = ()
+    """Of a table without a published one: its columns, DATASET/SPLIT/METRIC."""
+    baselines: tuple[str, ...] = ()
+    """Of a table without a published one: systems that others are compared with; the first counts most."""
+    claims: tuple[ClaimSettings, ...] = ()
+    """Of a table without a published one: what is claimed about it."""
+
+
+@settings_class
+class PaperTablesSettings:
+    """The tables and figures of a paper, published or the user's own."""
+
+    title: str = ""
+    """Title, if no file in `published/` has it."""
+    measures: dict[str, str] = field(default_factory=dict)
+    """The measures that the paper's metrics stand for: {bleu: multi_bleu}; metrics not named here are their own."""
+    seeds: dict[str, tuple[Seed, ...]] = field(default_factory=dict)
+    """Systems that are run with other seeds than those of config.yaml, at scales that allow verdicts."""
+    controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of tables without published ones: systems that gain without what a system is claimed to gain by."""
+    tables: dict[str, PaperTableSettings]
+    """The tables and figures by name; most have the name of a published table."""
+
+    def __post_init__(self) -> None:
+        for system, seeds in self.seeds.items():
+            if not seeds or len(set(seeds)) < len(seeds):
+                raise ValueError(f"seeds.{system} must be a list of different numbers, at least one")
+
+
+class PaperTables(NamedTuple):
+    """The tables of a paper: what it published, and what we show."""
+
+    name: str
+    path: Path
+    paper: Paper
+    settings: PaperTablesSettings
+
+
+def paper_table_files(catalogue: Catalogue) -> NamedFiles:
+    """Return the files of `tables/` by name."""
+    return named_files(catalogue.folders, "tables", noun="paper")
+
+
+def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the target") -> PaperTables:
+    """Read the tables of a paper.
+
+    Raises:
+        UserError: if there is no such file; if it lacks a published table, or names rows, columns or systems that do
+            not exist. The message names the file and the table.
+    """
+    files = paper_table_files(catalogue)
+    files.check(name, where=where)
+    path = files[name]
+    settings = build(PaperTablesSettings, read_yaml(path), where=str(path))
+    published = read_paper(catalogue, name) if name in paper_names(catalogue) else None
+    paper = _with_own_tables(catalogue, name, path, settings, published)
+    for table, own in settings.tables.items():
+        for system in (*own.added, *(member for members in own.groups.values() for member in members)):
+            catalogue.systems.check(system, where=f"{path}: tables.{table}")
+    if missing := paper.tables.keys() - settings.tables.keys():
+        raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {paper.path} has.")
+    for system in settings.seeds:
+        choose(system, paper_systems(paper, settings), noun="system of its tables", where=f"{path}: seeds")
+    return PaperTables(name=name, path=path, paper=paper, settings=settings)
+
+
+def paper_systems(paper: Paper, settings: PaperTablesSettings) -> list[str]:
+    """List the systems of the published tables and those that are added, each once."""
+    added = [system for table in settings.tables.values() for system in table.added]
+    return list(dict.fromkeys([*paper.systems, *added]))
+
+
+def _with_own_tables(
+    catalogue: Catalogue, name: str, path: Path, settings: PaperTablesSettings, published: Paper | None
+) -> Paper:
+    """Return the published paper with the tables that only `settings` has."""
+    known: Mapping[str, object] = published.tables if published else {}
+    own = {table: _own_table(values) for table, values in settings.tables.items() if table not in known}
+    for table in settings.tables.keys() - own.keys():
+        if settings.tables[table].rows or settings.tables[table].columns:
+            raise UserError(f"{path}: tables.{table}: the published table has rows and columns: leave them out here.")
+    if published and not own:
+        return published
+    title = published.settings.title if published else settings.title or name
+    values = PaperSettings(title=title, controls=settings.controls, tables=own)
+    made = make_paper(catalogue, name, path, values)
+    if published is None:
+        return made
+    both = {**published.settings.tables, **own}
+    return published._replace(
+        tables={**published.tables, **made.tables}, settings=replace(published.settings, tables=both)
+    )
+
+
+def _own_table(settings: PaperTableSettings) -> PublishedTableSettings:
+    return PublishedTableSettings(
+        place=settings.place,
+        description=settings.description,
+        baselines=settings.baselines,
+        columns=settings.columns,
+        rows={row: (None,) * len(settings.columns) for row in settings.rows},
+        claims=settings.claims,
+    )

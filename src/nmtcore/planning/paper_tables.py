@@ -1,0 +1,336 @@
+"""Plan the tables of the papers: the runs, data sets and splits behind each cell and claim, and the files they need."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json, table_claims
+from nmtcore.config.datasets import GOLD, DatasetSettings
+from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.paper_tables import (
+    FIGURES_OF_KINDS,
+    NO_VERDICTS,
+    PaperTables,
+    PaperTableSettings,
+    paper_table_files,
+    read_paper_tables,
+)
+from nmtcore.config.planned_tables import (
+    PlannedCell,
+    PlannedClaim,
+    PlannedColumn,
+    PlannedRow,
+    PlannedRuns,
+    PlannedTable,
+)
+from nmtcore.config.project import Project
+from nmtcore.config.published import FILTERED, PublishedCell, PublishedColumn, PublishedRow, PublishedTable, row_system
+from nmtcore.config.stand_ins import read_stand_ins
+from nmtcore.config.typed import choose, plain
+from nmtcore.layout import PAPER
+
+
+@cache
+def planned_table(project: Project, paper_table: str) -> PlannedTable:
+    """Plan a table named PAPER_TABLE. Raises `UserError` if it or one of its systems is unknown."""
+    paper, name = paper_and_table(project, paper_table)
+    return _Planner(project, _paper_tables(project, paper), name).planned()
+
+
+def paper_tables_of(project: Project, paper: str) -> list[str]:
+    """List the tables of a paper, as PAPER_TABLE."""
+    return [f"{paper}_{table}" for table in _paper_tables(project, paper).settings.tables]
+
+
+def all_papers(project: Project) -> list[str]:
+    """List the papers that have tables."""
+    return sorted(paper_table_files(project))
+
+
+def paper_and_table(project: Project, paper_table: str, *, where: str = "the target") -> tuple[str, str]:
+    """Split the name PAPER_TABLE. Raises `UserError` if the paper has no such table."""
+    papers = [paper for paper in all_papers(project) if paper_table.startswith(f"{paper}_")]
+    paper = max(papers, key=len, default="")
+    choose(paper_table, paper_tables_of(project, paper) if paper else all_papers(project), noun="table", where=where)
+    return paper, paper_table.removeprefix(f"{paper}_")
+
+
+def paper_table_inputs(project: Project, *, paper_table: str) -> list[str]:
+    """List the files that a table is made from, each once."""
+    table = planned_table(project, paper_table)
+    return list(dict.fromkeys(_function(table, "inputs")(project, table)))
+
+
+def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
+    """Return the plan of a table as plain values, with what its kind needs from the configuration."""
+    table = planned_table(project, paper_table)
+    more = _function(table, "facts")
+    return plain(replace(table, more=more(project, table)) if more else table)
+
+
+def run_files(project: Project, table: PlannedTable, file_type: str, **names: str) -> list[str]:
+    """List a file of each run of a table."""
+    return [
+        project.layout.path(file_type, scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed, **names)
+        for runs in table.runs.values()
+        for seed in runs.seeds
+    ]
+
+
+def _function(table: PlannedTable, purpose: str) -> Callable[[Project, PlannedTable], Any] | None:
+    """Return the function KIND_PURPOSE of a table's kind; None if the kind has none."""
+    module = import_module(f"nmtcore.planning.table_kinds.{table.table_kind}")
+    return getattr(module, f"{table.table_kind}_{purpose}", None)
+
+
+@cache
+def _paper_tables(project: Project, paper: str) -> PaperTables:
+    return read_paper_tables(project, paper)
+
+
+@cache
+def stand_ins_of(project: Project) -> Mapping[str, str] | None:
+    """Return the data sets that stand in for the papers' at the configured scale; None: these are used themselves."""
+    name = project.settings.stand_ins
+    if name is None or project.settings.scale == PAPER:
+        return None
+    return read_stand_ins(project, name, where="config.yaml: stand_ins").datasets
+
+
+def our_dataset(project: Project, dataset: str) -> tuple[str | None, str]:
+    """Return the data set in place of a paper's, or None and the reason why there is none."""
+    stand_ins = stand_ins_of(project)
+    if stand_ins is None:
+        return dataset, ""
+    if dataset not in stand_ins:
+        return None, f"no data set stands in for {dataset} (stand_ins: {project.settings.stand_ins})"
+    return stand_ins[dataset], ""
+
+
+def our_split(dataset: DatasetSettings, split: str) -> tuple[str | None, str]:
+    """Return the split of our data set in place of a paper's, or None and the reason why there is none."""
+    if split in dataset.splits:
+        return split, ""
+    if not split.startswith(GOLD):
+        return dataset.main_test, ""
+    treebanks = dataset.source_treebanks(GOLD)
+    return (treebanks[0], "") if treebanks else (None, f"{dataset.name} has no treebank of the source side")
+
+
+@dataclass(kw_only=True)
+class _Place:
+    """Where a system's results on a split are here."""
+
+    runs: str | None = None
+    dataset: str | None = None
+    split: str | None = None
+    reason: str = ""
+
+
+@dataclass
+class _Planner:
+    project: Project
+    spec: PaperTables
+    name: str
+    runs: dict[str, PlannedRuns] = field(default_factory=dict)
+    stand_ins: dict[str, str] = field(default_factory=dict)
+
+    def planned(self) -> PlannedTable:
+        """Plan the table."""
+        published = self.spec.paper.tables[self.name]
+        settings = self.spec.settings.tables[self.name]
+        rows = self._rows(published, settings)
+        columns = published.columns or (PublishedColumn(name="", dataset=published.dataset, split=published.split),)
+        cells = tuple(self._cell(published, row, column) for row, _ in rows for column in columns)
+        claims = tuple(self._claim(claim) for claim in table_claims(self.spec.paper, self.name))
+        datasets = dict.fromkeys([*(runs.dataset for runs in self.runs.values()), *(cell.dataset for cell in cells)])
+        return PlannedTable(
+            paper=self.spec.name,
+            name=self.name,
+            table_kind=settings.kind,
+            title=self.spec.paper.settings.title,
+            place=published.place,
+            description=published.description,
+            scale=self.project.settings.scale,
+            stand_ins=self.stand_ins,
+            measures=self.spec.settings.measures,
+            baselines=published.baselines,
+            facts={**published.facts, **settings.facts},
+            rows=tuple(planned for _, planned in rows),
+            columns=tuple(_planned_column(published, column) for column in columns),
+            cells=cells,
+            runs=self.runs,
+            evaluation={name: self._evaluation(name) for name in datasets if name is not None},
+            claims=claims,
+        )
+
+    def _rows(self, published: PublishedTable, settings: PaperTableSettings) -> list[tuple[PublishedRow, PlannedRow]]:
+        """Return the published rows, those that are added, and those behind means."""
+        rows = [
+            (row, PlannedRow(name=row.name, elsewhere=row.elsewhere, members=settings.groups.get(row.name, ())))
+            for row in published.rows
+        ]
+
+        def add(names: tuple[str, ...], **flags: bool) -> None:
+            known = {row.name for row, _ in rows}
+            for name in dict.fromkeys(names):
+                if name not in known:
+                    row = PublishedRow(name=name, system=row_system(name), filtered=name.endswith(FILTERED))
+                    rows.append((row, PlannedRow(name=name, **flags)))
+
+        add(published.systems)
+        add(settings.added, added=True)
+        add(tuple(member for members in settings.groups.values() for member in members), hidden=True)
+        return rows
+
+    def _cell(self, table: PublishedTable, row: PublishedRow, column: PublishedColumn) -> PlannedCell:
+        cell = table.cell_at(row, column)
+        place = _Place() if row.elsewhere else self._place(cell.system, cell.dataset, cell.split)
+        return PlannedCell(
+            row=row.name,
+            column=column.name,
+            published=cell.value,
+            marks=cell.marks,
+            system=row.name if row.elsewhere else cell.system,
+            runs=place.runs,
+            baseline_runs=None if row.elsewhere else self._baseline_runs(table, cell, column),
+            dataset=place.dataset,
+            split=place.split,
+            metric=cell.metric,
+            item=cell.item,
+            reason=place.reason,
+        )
+
+    def _baseline_runs(self, table: PublishedTable, cell: PublishedCell, column: PublishedColumn) -> str | None:
+        if not table.baselines or cell.system in (None, table.baselines[0]) or self._is_other(table.baselines[0]):
+            return None
+        baseline = next((row for row in table.rows if row.name == table.baselines[0]), None)
+        baseline = baseline or PublishedRow(name=table.baselines[0], system=row_system(table.baselines[0]))
+        return self._place(baseline.system, table.trained_dataset(baseline, column), cell.split).runs
+
+    def _place(self, system: str | None, dataset: str | None, split: str | None) -> _Place:
+        """Find our data set, split and runs in place of a paper's; a system that is not ours has no runs."""
+        if dataset is None:
+            return _Place()
+        ours, reason = our_dataset(self.project, dataset)
+        if ours is None:
+            return _Place(reason=reason)
+        if ours != dataset:
+            self.stand_ins[dataset] = ours
+        our_test, reason = (None, "") if split is None else our_split(self.project.dataset(ours), split)
+        if reason or system is None or self._is_other(system):
+            return _Place(dataset=ours, split=our_test, reason=reason)
+        runs = self._planned_runs(system, ours)
+        return _Place(
+            runs=None if runs.reason else f"{ours}/{system}", dataset=ours, split=our_test, reason=runs.reason
+        )
+
+    def _is_other(self, system: str) -> bool:
+        return system in self.spec.paper.settings.others
+
+    def _planned_runs(self, system: str, dataset: str) -> PlannedRuns:
+        key = f"{dataset}/{system}"
+        if key not in self.runs:
+            self.runs[key] = self._find_runs(system, dataset)
+        return self.runs[key]
+
+    def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
+        settings = self.project.settings
+        seeds = settings.seeds
+        if settings.scale not in NO_VERDICTS:
+            seeds = self.spec.settings.seeds.get(system, seeds)
+        try:
+            for seed in seeds:
+                self.project.run(dataset, system, settings.scale, seed)
+        except MissingAnnotation as error:
+            return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} names {error.missing}")
+        if settings.unfinished_runs == "train":
+            return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
+        finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))
+        unfinished = tuple(seed for seed in seeds if seed not in finished)
+        reason = "" if finished else f"{system} on {dataset} is not trained yet (unfinished_runs: leave_out)"
+        return PlannedRuns(dataset=dataset, system=system, seeds=finished, unfinished=unfinished, reason=reason)
+
+    def _is_finished(self, system: str, dataset: str, seed: int) -> bool:
+        names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}
+        return Path(self.project.layout.path("hypotheses", **names)).exists()
+
+    def _evaluation(self, dataset: str) -> dict[str, Any]:
+        settings = self.project.dataset(dataset).evaluation
+        return {key: getattr(settings, key) for key in ("text", "tokenize", "lowercase")}
+
+    def _claim(self, claim: Claim) -> PlannedClaim:
+        values = {"claim": claim_to_json(claim)}
+        system = self._place(claim.system.system, claim.system.dataset, claim.split)
+        elsewhere = claim.baseline_from_elsewhere
+        baseline = _Place() if elsewhere else self._place(claim.baseline.system, claim.baseline.dataset, claim.split)
+        reason = system.reason or baseline.reason
+        if elsewhere and not self._is_other(claim.baseline.system):
+            reason = reason or f"{claim.baseline.system} is a result that the paper quotes from others"
+        elif system.runs is None and not reason:
+            reason = "the paper names no data set" if system.dataset is None else f"{claim.system.system} is no system"
+        elif system.runs == baseline.runs:
+            reason = reason or f"{system.dataset} stands in for both data sets, {_trained_on(claim)}"
+        controls = dict(self._controls(claim, {system.runs, baseline.runs}))
+        place = {"dataset": system.dataset, "split": system.split}
+        return PlannedClaim(
+            **values, system=system.runs, baseline=baseline.runs, controls=controls, **place, reason=reason
+        )
+
+    def _controls(self, claim: Claim, compared: set[str | None]) -> Iterator[tuple[str, str]]:
+        """Yield the position and the runs of each control that is run."""
+        for position, control in enumerate(claim.controls):
+            runs = self._place(control.system, control.dataset, claim.split).runs
+            if runs is not None and runs not in compared:
+                yield str(position), runs
+
+
+def _trained_on(claim: Claim) -> str:
+    names: list[TrainedSystem] = [claim.system, claim.baseline]
+    return " and ".join(dict.fromkeys(str(trained.dataset) for trained in names))
+
+
+def _planned_column(table: PublishedTable, column: PublishedColumn) -> PlannedColumn:
+    return PlannedColumn(
+        name=column.name,
+        dataset=column.dataset or table.dataset,
+        split=column.split or table.split,
+        metric=column.metric or table.metric,
+        digits=table.digits(column.name),
+    )
+
+
+def paper_table_jsons(project: Project, *, paper: str, table: str = "") -> list[str]:
+    """List the JSON of each table of a paper; `table` is the folder of a version that the user named."""
+    return [
+        project.layout.path("paper_json", table=table, paper_table=name) for name in paper_tables_of(project, paper)
+    ]
+
+
+def claimed_table_jsons(project: Project, *, table: str = "") -> list[str]:
+    """List the JSON of each table that a claim is made about."""
+    return [
+        project.layout.path("paper_json", table=table, paper_table=name)
+        for paper in all_papers(project)
+        for name in paper_tables_of(project, paper)
+        if planned_table(project, name).claims
+    ]
+
+
+def all_paper_results(project: Project) -> list[str]:
+    """List the ledger of claims, and the page and the figures of each paper."""
+    path, papers = project.layout.path, all_papers(project)
+    figures = [
+        path("paper_figure", table="", paper_table=name)
+        for paper in papers
+        for name in paper_tables_of(project, paper)
+        if planned_table(project, name).table_kind in FIGURES_OF_KINDS
+    ]
+    pages = [path("paper_page_table", table="", paper=paper) for paper in papers]
+    tables = [
+        path("paper_table", table="", paper_table=name) for paper in papers for name in paper_tables_of(project, paper)
+    ]
+    return [path("claim_table", table=""), *pages, *tables, *figures]

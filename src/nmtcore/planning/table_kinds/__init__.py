@@ -1,0 +1,4 @@
+"""The files that each kind of table is made from: `KIND_inputs(project, table)` lists them.
+
+`KIND_facts(project, table)`, where there is one, returns what else the kind needs to know, as plain values.
+"""

@@ -1,0 +1,84 @@
+"""What a kind of table makes of a plan: the blocks of its page, its data, and differences for the ledger of claims."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nmtcore.config.claims import claim_from_json, claim_to_json
+from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
+from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.verdicts import Verdict, judge_claim
+from nmtcore.reporting.claims_page import JudgedClaim
+from nmtcore.reporting.table import Block
+
+Compared = Difference | str
+"""A difference, or the reason why there is none."""
+
+Comparer = Callable[[PlannedClaim, str, str | None], Compared]
+"""Compares, for a claim, the runs of a system with those of a baseline; both are keys of `PlannedTable.runs`, and the
+baseline is None if it is a row that is no system of ours."""
+
+
+def _cannot_compare(claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
+    return "the table has no scores to compare"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableContent:
+    """The content of a table."""
+
+    blocks: Sequence[Block]
+    """Parts of the page, below heading and scale."""
+    data: Any
+    """All that is shown, as JSON."""
+    compare: Comparer = field(default=_cannot_compare)
+    """Differences for claims about the table."""
+
+
+def judged_claims(table: PlannedTable, compare: Comparer) -> list[JudgedClaim]:
+    """Judge the claims about a table."""
+    return [_judged(table, planned, compare) for planned in table.claims]
+
+
+def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> JudgedClaim:
+    claim = claim_from_json(planned.claim)
+    compared: Compared = planned.reason
+    if not planned.reason and planned.system is not None:
+        compared = compare(planned, planned.system, planned.baseline)
+    if isinstance(compared, str):
+        return JudgedClaim(claim, judge_claim(claim, None, scale=table.scale, reason=compared))
+    controls = {
+        claim.controls[int(position)]: result
+        for position, runs in planned.controls.items()
+        if isinstance(result := compare(planned, runs, planned.baseline), Difference)
+    }
+    verdict = judge_claim(claim, compared, scale=table.scale, controls=controls)
+    seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
+    return JudgedClaim(claim, verdict, *seeds)
+
+
+def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
+    """Convert a judged claim to plain values, the inverse of `judged_from_json`."""
+    verdict = judged.verdict
+    return {
+        "claim": claim_to_json(judged.claim),
+        "answer": verdict.answer,
+        "reason": verdict.reason,
+        "difference": None if verdict.difference is None else asdict(verdict.difference),
+        "also_by": [list(control) for control in verdict.also_by],
+        "seeds": judged.seeds,
+        "baseline_seeds": judged.baseline_seeds,
+    }
+
+
+def judged_from_json(values: Mapping[str, Any]) -> JudgedClaim:
+    """Make a judged claim of plain values."""
+    claim = claim_from_json(values["claim"])
+    controls = {tuple(control): control for control in claim.controls}
+    difference = values["difference"]
+    if difference is not None:
+        bounds = {key: tuple(difference[key]) for key in ("interval", "bootstrap_interval")}
+        difference = Difference(**{**difference, **bounds})
+    also_by = tuple(controls[tuple(control)] for control in values["also_by"])
+    verdict = Verdict(values["answer"], values["reason"], difference, also_by)
+    return JudgedClaim(claim, verdict, values["seeds"], values["baseline_seeds"])

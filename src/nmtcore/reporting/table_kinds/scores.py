@@ -1,0 +1,290 @@
+"""Tables of scores: ours next to the published ones, and all differences from the baselines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
+from nmtcore.evaluation.agreement import expected_agreement
+from nmtcore.evaluation.attachment_statistics import AttachmentStatistics
+from nmtcore.evaluation.bootstrap import SAMPLES
+from nmtcore.evaluation.differences import Difference, holm
+from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.paired_tests import PairedTests
+from nmtcore.layout import Layout
+from nmtcore.reporting.measurements import ATTACHMENT, Measurements
+from nmtcore.reporting.table import (
+    Block,
+    Column,
+    Heading,
+    Interval,
+    Items,
+    SeedMean,
+    Table,
+    TableCell,
+    grouped_table,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+)
+from nmtcore.reporting.table_content import Compared, TableContent
+
+ALSO = "chrf"
+"""The measure that is shown for translations in addition to the paper's."""
+
+GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
+"""Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
+
+_NOTES = f"""
+Scores are means over seeds, ± their standard deviation if there are several. Marks of published scores are the
+paper's: d and D, p < 0.05 and p < 0.01 against the first baseline; v and V the same against the second. Ours have the
+same marks for gains, and x, X (y, Y against the second baseline) for losses, by the paired bootstrap test of single
+runs (of several seeds the median). Difference: from the baseline's mean. Its 95 % interval joins the variance over
+seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences. Detectable: the smallest difference that
+would be detected with a probability of 80 %. p: from the same variances; Holm: corrected for all comparisons by
+the same measure. Judges: percentage of human judges who can be expected to agree with the order of the two (Kocmi et
+al. 2024). Bootstrap, randomisation: p-values of sacreBLEU's paired tests of single runs (of several seeds the median).
+Seed noise that differs from sentence to sentence counts twice, so intervals are a little too wide.
+"""
+
+
+class _Comparison(NamedTuple):
+    """A system compared with a baseline in a column."""
+
+    column: str
+    measure: str
+    row: str
+    baseline: str
+    seeds: int
+    published: float | None
+    result: Difference
+    tests: PairedTests | None
+
+
+def scores_content(table: PlannedTable, layout: Layout) -> TableContent:
+    """Score the runs of a table and compare them with its baselines."""
+    measurements = Measurements(table, layout)
+    comparisons = [comparison for column in table.columns for comparison in _comparisons(table, column, measurements)]
+    corrected = _corrected(comparisons)
+    blocks: list[Block] = [*_warnings(table, measurements), _overview(table, measurements, comparisons)]
+    if comparisons:
+        blocks += [Heading("Differences from the baselines"), _details(comparisons, corrected)]
+    blocks += [note(_NOTES), Items(tuple(dict.fromkeys(_items(table, measurements))))]
+    data = {"scores": _score_data(table, measurements), "comparisons": _comparison_data(comparisons, corrected)}
+
+    def compare(claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
+        split, metric = claim.split, claim.claim["metric"]
+        if baseline is None or split is None or metric is None:
+            return "there is no score to compare"
+        measure = measurements.measure(metric)
+        for runs in (system, baseline):
+            if not measurements.has(runs, split, measure):
+                return f"{runs} has no {ATTACHMENT[measure]}"
+        return measurements.compare(system, baseline, split, measure)
+
+    return TableContent(blocks=blocks, data=data, compare=compare)
+
+
+def _scored(cell: PlannedCell, measurements: Measurements) -> bool:
+    return bool(
+        cell.runs and cell.split and cell.metric
+        and measurements.has(cell.runs, cell.split, measurements.measure(cell.metric))
+    )  # fmt: skip
+
+
+def _comparisons(table: PlannedTable, column: PlannedColumn, measurements: Measurements) -> Iterator[_Comparison]:
+    """Yield the comparisons of a column, by the paper's measure and by `ALSO`."""
+    measure = measurements.measure(column.metric or "")
+    measures = [measure] if measure in (ALSO, *ATTACHMENT) else [measure, ALSO]
+    for own in measures:
+        for baseline in table.baselines:
+            against = table.cell(baseline, column.name)
+            for row in table.rows:
+                cell = table.cell(row.name, column.name)
+                compared = row.name not in table.baselines[: table.baselines.index(baseline) + 1]
+                if (
+                    compared
+                    and cell.runs != against.runs
+                    and _scored(cell, measurements)
+                    and _scored(against, measurements)
+                ):
+                    names = (cell.runs, against.runs, cell.split, own)
+                    published = _minus(cell.published, against.published) if own == measure else None
+                    seeds = len(table.runs[cell.runs].seeds)
+                    yield _Comparison(
+                        column.name, own, row.name, baseline, seeds, published,
+                        measurements.compare(*names), measurements.test(*names),
+                    )  # fmt: skip
+
+
+def _minus(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else round(first - second, 10)
+
+
+def _corrected(comparisons: Sequence[_Comparison]) -> list[float | None]:
+    """Return each comparison's p-value, corrected over those by the same measure."""
+    corrected: list[float | None] = [None] * len(comparisons)
+    for measure in dict.fromkeys(comparison.measure for comparison in comparisons):
+        places = [i for i, comparison in enumerate(comparisons) if comparison.measure == measure]
+        for i, p in zip(places, holm([comparisons[i].result.p for i in places]), strict=True):
+            corrected[i] = p
+    return corrected
+
+
+def _overview(table: PlannedTable, measurements: Measurements, comparisons: Sequence[_Comparison]) -> Table:
+    columns = [*text_columns("system")]
+    for column in table.columns:
+        columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
+        columns.append(Column(name=column.name, content="mean", digits=2))
+        if column.metric == "uas":
+            columns += number_columns(f"{column.name}, mean over sentences", digits=2)
+    marks = {(c.row, c.column): "" for c in comparisons}
+    for comparison in comparisons:
+        if comparison.measure == measurements.measure(_metric(table, comparison.column)):
+            marks[comparison.row, comparison.column] += _mark(table, comparison)
+    rows = []
+    for row in table.rows:
+        cells: list[Any] = [row.name + (" (added)" if row.added else "")]
+        for column in table.columns:
+            cells += _score_cells(
+                table.cell(row.name, column.name), measurements, marks.get((row.name, column.name), "")
+            )
+        rows.append(cells)
+    return make_table(columns, rows)
+
+
+def _metric(table: PlannedTable, column: str) -> str:
+    return next(own.metric or "" for own in table.columns if own.name == column)
+
+
+def _mark(table: PlannedTable, comparison: _Comparison) -> str:
+    if comparison.tests is None:
+        return ""
+    position = table.baselines.index(comparison.baseline)
+    if position >= len(GAINS) or comparison.tests.bootstrap_p >= 0.05:
+        return ""
+    letters = (GAINS if comparison.result.delta > 0 else LOSSES)[position]
+    return letters[comparison.tests.bootstrap_p < 0.01]
+
+
+def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str) -> list[TableCell]:
+    """Make the cells of a column: published, ours and, for UAS, the mean over sentences."""
+    marks = f" {cell.marks}" if cell.marks else ""
+    cells = [TableCell(cell.published, marks if cell.published is not None else "")]
+    mean: float | None = None
+    if _scored(cell, measurements):
+        names = (cell.runs, cell.split, measurements.measure(cell.metric))
+        scores = measurements.scores(*names)
+        spread = stdev(scores) if len(scores) > 1 else None
+        cells.append(TableCell(SeedMean(fmean(scores), spread), f" {mark}" if mark else ""))
+        parts = measurements.statistics(*names)
+        mean = (
+            fmean(part.sentence_mean for part in parts if isinstance(part, AttachmentStatistics))
+            if cell.metric == "uas"
+            else None
+        )
+    else:
+        cells.append(TableCell(None, reason=cell.reason))
+    return [*cells, *([TableCell(mean)] if cell.metric == "uas" else [])]
+
+
+def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | None]) -> Table:
+    columns = [
+        *text_columns("column", "measure", "system", "baseline"),
+        *number_columns("seeds"),
+        Column(name="published", content="number", digits=2, signed=True),
+        Column(name="difference", content="number", digits=2, signed=True),
+        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *number_columns("detectable", digits=2),
+        *number_columns("p", "Holm", digits=3),
+        *number_columns("judges, %"),
+        *number_columns("bootstrap", "randomisation", digits=3),
+    ]
+    groups: dict[tuple[str, str, str], list[list[Any]]] = {}
+    for comparison, p in zip(comparisons, corrected, strict=True):
+        result, tests = comparison.result, comparison.tests
+        groups.setdefault((comparison.column, comparison.measure, comparison.baseline), []).append(
+            [
+                *(comparison.column, _label(comparison.measure), comparison.row, comparison.baseline, comparison.seeds),
+                comparison.published,
+                result.delta,
+                Interval(*result.interval),
+                result.detectable,
+                result.p,
+                p,
+                expected_agreement(comparison.measure, result.delta),
+                None if tests is None else tests.bootstrap_p,
+                None if tests is None else tests.randomisation_p,
+            ]
+        )
+    return grouped_table(columns, list(groups.values()))
+
+
+def _label(measure: str) -> str:
+    return METRICS[measure].label if measure in METRICS else ATTACHMENT[measure]
+
+
+def _translated(table: PlannedTable, measurements: Measurements) -> Iterator[tuple[str, str]]:
+    """Yield the runs and split of each cell that is a score of translations."""
+    for cell in table.cells:
+        if _scored(cell, measurements) and measurements.measure(cell.metric) in METRICS:
+            yield cell.runs, cell.split
+
+
+def _warnings(table: PlannedTable, measurements: Measurements) -> list[Block]:
+    """Say on top which translations are mostly empty."""
+    sentences = [
+        f"{runs}, seed {seed}, {split}: {empty:,} of {lines:,} translations are empty."
+        for runs, split in dict.fromkeys(_translated(table, measurements))
+        for seed, (empty, lines) in measurements.empty_translations(runs, split).items()
+        if 2 * empty > lines
+    ]
+    return [Items(tuple(sentences))] if sentences else []
+
+
+def _items(table: PlannedTable, measurements: Measurements) -> Iterator[str]:
+    """Yield sentences about signatures, seeds and unfinished runs."""
+    for cell in table.cells:
+        if _scored(cell, measurements) and measurements.measure(cell.metric) in METRICS:
+            for measure in dict.fromkeys((measurements.measure(cell.metric), ALSO)):
+                signature = measurements.statistics(cell.runs, cell.split, measure)[0].signature
+                yield f"{_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
+    single = [runs for runs in table.runs.values() if len(runs.seeds) == 1]
+    if single:
+        names = "all" if len(single) == len(table.runs) else ", ".join(f"{r.system} on {r.dataset}" for r in single)
+        yield f"One seed ({names}): training noise is not included in intervals and p-values of comparisons with them."
+    for runs in table.runs.values():
+        if runs.unfinished and runs.seeds:
+            seeds = ", ".join(map(str, runs.unfinished))
+            yield f"{runs.system} on {runs.dataset}: without seed {seeds}, whose run is not finished."
+
+
+def _score_data(table: PlannedTable, measurements: Measurements) -> list[dict[str, Any]]:
+    return [
+        {
+            **{
+                key: getattr(cell, key) for key in ("row", "column", "published", "marks", "dataset", "split", "metric")
+            },
+            "runs": cell.runs,
+            "seeds": list(table.runs[cell.runs].seeds) if cell.runs else [],
+            "scores": measurements.scores(cell.runs, cell.split, measurements.measure(cell.metric))
+            if _scored(cell, measurements)
+            else None,
+            "reason": cell.reason or None,
+        }
+        for cell in table.cells
+    ]
+
+
+def _comparison_data(comparisons: Sequence[_Comparison], corrected: Sequence[float | None]) -> list[Mapping[str, Any]]:
+    return [
+        {
+            **comparison._asdict(),
+            "result": asdict(comparison.result),
+            "tests": None if comparison.tests is None else asdict(comparison.tests),
+            "holm": p,
+        }
+        for comparison, p in zip(comparisons, corrected, strict=True)
+    ]
