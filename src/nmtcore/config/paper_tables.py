@@ -16,6 +16,7 @@ from nmtcore.config.published import (
     make_paper,
     paper_names,
     read_paper,
+    row_system,
 )
 from nmtcore.config.ranges import Seed, settings_class
 from nmtcore.config.typed import build, choose
@@ -56,7 +57,8 @@ class PaperTableSettings:
     kind: TableKind
     """What it shows."""
     added: tuple[str, ...] = ()
-    """Systems that the paper's table lacks: controls, and baselines trained like the systems that they belong to."""
+    """Rows that the paper's table lacks: controls, baselines trained like the systems that they belong to, external
+    systems."""
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Rows that are the mean over several systems."""
     facts: dict[str, Number] = field(default_factory=dict)
@@ -125,7 +127,7 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
     paper = _with_own_tables(catalogue, name, path, settings, published)
     for table, own in settings.tables.items():
         for system in (*own.added, *(member for members in own.groups.values() for member in members)):
-            catalogue.systems.check(system, where=f"{path}: tables.{table}")
+            catalogue.systems.check(row_system(system), where=f"{path}: tables.{table}")
     if missing := paper.tables.keys() - settings.tables.keys():
         raise UserError(f"{path}: tables lacks {', '.join(sorted(missing))}, which {paper.path} has.")
     for system in settings.seeds:
@@ -135,7 +137,7 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
 
 def paper_systems(paper: Paper, settings: PaperTablesSettings) -> list[str]:
     """List the systems of the published tables and those that are added, each once."""
-    added = [system for table in settings.tables.values() for system in table.added]
+    added = [row_system(row) for table in settings.tables.values() for row in table.added]
     return list(dict.fromkeys([*paper.systems, *added]))
 
 

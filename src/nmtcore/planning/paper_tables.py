@@ -239,15 +239,15 @@ class _Planner:
 
     def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
         settings = self.project.settings
-        seeds = settings.seeds
+        seeds = self.project.seeds(dataset, system)
         if settings.scale not in NO_VERDICTS:
             seeds = self.spec.settings.seeds.get(system, seeds)
         try:
             for seed in seeds:
                 self.project.run(dataset, system, settings.scale, seed)
         except MissingAnnotation as error:
-            return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} names {error.missing}")
-        if settings.unfinished_runs == "train":
+            return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} has {error.missing}")
+        if settings.unfinished_runs == "train" or system in self.project.systems.external:
             return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
         finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))
         unfinished = tuple(seed for seed in seeds if seed not in finished)
