@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn, TextIO
 
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
@@ -32,6 +33,7 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         os.dup2(descriptor, stream)
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
+    leave_pandas_unloaded()
     try:
         layout = job_settings(snakemake).layout
         with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
@@ -45,6 +47,28 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         sys.exit(1)
     finally:
         gc.freeze()  # else Python's last garbage collection takes .4 s if the job has imported torch
+
+
+def leave_pandas_unloaded() -> None:
+    """Let pyarrow, if it is loaded, find no pandas: it would load it, in .3 s, when it first converts Python's values.
+
+    Only pyarrow's first search is answered so. Other code can import pandas, and pyarrow still does for `to_pandas`.
+    """
+    if "pyarrow" in sys.modules and "pandas" not in sys.modules:
+        finder = _NoPandas()
+        sys.meta_path.insert(0, finder)
+        try:
+            sys.modules["pyarrow"].array([])
+        finally:
+            sys.meta_path.remove(finder)
+
+
+class _NoPandas(MetaPathFinder):
+    """Finds that there is no pandas."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError("pandas is not needed here", name=fullname)
 
 
 _STATUS = re.compile(r"RuleException:\nCalledProcessError in file .*returned non-zero exit status", re.DOTALL)
