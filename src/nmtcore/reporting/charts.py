@@ -1,6 +1,7 @@
 """Charts as SVG by Altair, legible in black and white: systems differ in dashes and shapes, not only in colour."""
 
 import io
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (12, 4), (4, 2, 1, 2, 1, 2), (1,
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 """Marks of systems, in their order; they repeat."""
 
+TITLE_CHARACTERS = 90
+"""Longest line of a title."""
+
 
 def system_scale(systems: Sequence[str], values: Sequence[Any]) -> "altair.Scale":
     """Give each system one of `COLOURS`, `DASHES` or `SHAPES`, by its position."""
@@ -30,6 +34,13 @@ def system_scale(systems: Sequence[str], values: Sequence[Any]) -> "altair.Scale
     )
 
 
+def wrapped_title(text: str) -> "altair.Title":
+    """Make a title of a sentence or more, in lines of at most `TITLE_CHARACTERS`."""
+    import altair as alt
+
+    return alt.Title(textwrap.wrap(text, TITLE_CHARACTERS), anchor="start", fontWeight="normal", offset=12)
+
+
 def write_svg(chart: "altair.TopLevelMixin", path: Path) -> None:
     """Draw a chart as SVG, without a display, a browser or a network."""
     drawing = io.StringIO()
@@ -37,3 +48,11 @@ def write_svg(chart: "altair.TopLevelMixin", path: Path) -> None:
     plain = chart.configure(aria=False).configure_axis(labelLimit=400, titleLimit=600).configure_legend(labelLimit=400)
     plain.save(drawing, format="svg")
     write_text(path, drawing.getvalue() + "\n")
+
+
+def write_empty_chart(reason: str, path: Path, *, title: str) -> None:
+    """Draw only a title and the reason why there is nothing else to draw."""
+    import altair as alt
+
+    empty = alt.Chart(alt.InlineData(values=[{}])).mark_text(text=reason, fontSize=12)
+    write_svg(empty.properties(title=wrapped_title(title), width=480, height=60), path)

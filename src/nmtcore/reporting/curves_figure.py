@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import COLOURS, DASHES, system_scale, write_svg
+from nmtcore.reporting.charts import COLOURS, DASHES, system_scale, wrapped_title, write_svg
 from nmtcore.training.history import read_history
 
 if TYPE_CHECKING:
@@ -35,16 +35,31 @@ def write_curve_figure(
         json: output, a list with one entry per data set and system.
         figure: output as SVG, with a panel per data set and score.
     """
-    import altair as alt
-
     entries = curve_entries(histories, layout)
     write_json(json, entries)
+    draw_validation_curves(entries, figure, beams=beams)
+
+
+def draw_validation_curves(
+    entries: Sequence[Mapping[str, Any]], figure: Path, *, beams: Mapping[str, Sequence[int]], title: str = ""
+) -> None:
+    """Draw the entries of `curve_entries` as SVG, with a panel per data set and score.
+
+    Args:
+        entries: the validation scores of each system.
+        figure: output.
+        beams: sizes of the beams of validation, by data set.
+        title: the title above all panels; empty: none.
+    """
+    import altair as alt
+
     systems = list(dict.fromkeys(entry["system"] for entry in entries))
     panels = []
     for dataset in dict.fromkeys(entry["dataset"] for entry in entries):
         of_dataset = [entry for entry in entries if entry["dataset"] == dataset]
         panels += [_panel(of_dataset, metric, systems, beams[dataset]) for metric in drawn_metrics(of_dataset)]
-    write_svg(alt.vconcat(*panels), figure)
+    chart = alt.vconcat(*panels)
+    write_svg(chart.properties(title=wrapped_title(title)) if title else chart, figure)
 
 
 def drawn_metrics(entries: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -4,6 +4,7 @@ Text of our own may have `code` in backticks. Text of the corpus is shown as it 
 """
 
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, product
@@ -30,6 +31,11 @@ class SeedMean(NamedTuple):
     def of(cls, values: Mapping[str, Any] | None) -> "SeedMean | None":
         """Take the mean and the standard deviation of a summary over seeds; None of None."""
         return None if values is None else cls(values["mean"], values["stdev"])
+
+    @classmethod
+    def over(cls, values: Sequence[float]) -> "SeedMean":
+        """Compute the mean and the standard deviation of at least one value."""
+        return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
 
 
 class Interval(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
@@ -177,8 +177,7 @@ def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str) -> li
     if _scored(cell, measurements):
         names = (cell.runs, cell.split, measurements.measure(cell.metric))
         scores = measurements.scores(*names)
-        spread = stdev(scores) if len(scores) > 1 else None
-        cells.append(TableCell(SeedMean(fmean(scores), spread), f" {mark}" if mark else ""))
+        cells.append(TableCell(SeedMean.over(scores), f" {mark}" if mark else ""))
         parts = measurements.statistics(*names)
         mean = (
             fmean(part.sentence_mean for part in parts if isinstance(part, AttachmentStatistics))

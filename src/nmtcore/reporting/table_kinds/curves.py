@@ -1,0 +1,83 @@
+"""Figures of validation curves, with a table of each system's best and last validation score."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nmtcore.config.planned_tables import PlannedCell, PlannedTable
+from nmtcore.layout import Layout
+from nmtcore.reporting.charts import write_empty_chart
+from nmtcore.reporting.curves_figure import curve_entries, draw_validation_curves, drawn_metrics
+from nmtcore.reporting.table import (
+    Block,
+    Column,
+    SeedMean,
+    Table,
+    TableCell,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+)
+from nmtcore.reporting.table_content import TableContent
+
+LABELS = {"bleu": "BLEU", "perplexity": "perplexity"}
+"""The validation scores, and their names."""
+
+NO_LOG = "its translations were made elsewhere, so it has no training log"
+
+_NOTES = """
+Means over seeds, ± their standard deviation if there are several. Best: the run's best validation score and the first
+update that has it. Last: the score of the last validation. The paper publishes curves, but no numbers.
+"""
+
+
+def curves_content(table: PlannedTable, layout: Layout) -> TableContent:
+    """Read the validation scores of a table's runs."""
+    logs = table.more["logs"]
+    entries = curve_entries([Path(path) for by_seed in logs.values() for path in by_seed.values()], layout)
+    metrics = [metric for metric in LABELS if metric in drawn_metrics(entries)] or ["bleu"]
+    blocks: list[Block] = [_scores_table(table, entries, metric) for metric in metrics]
+    return TableContent(blocks=[*blocks, note(_NOTES)], data={"entries": entries, "beams": table.more["beams"]})
+
+
+def draw_curves(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
+    """Draw the curves, with a panel per data set and score."""
+    if not data["entries"]:
+        write_empty_chart("No run of these systems is finished.", figure, title=title)
+        return
+    draw_validation_curves(data["entries"], figure, beams=data["beams"], title=title)
+
+
+def _scores_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]], metric: str) -> Table:
+    label = LABELS[metric]
+    columns = [
+        *text_columns("system", "data set"),
+        *number_columns("seeds"),
+        *number_columns(f"best dev {label}", content="mean", digits=2),
+        *number_columns("at update", content="mean"),
+        *number_columns(f"last dev {label}", content="mean", digits=2),
+        Column(name="of update", content="mean"),
+    ]
+    by_runs = {f"{entry['dataset']}/{entry['system']}": entry for entry in entries}
+    return make_table(columns, [_row(cell, by_runs.get(cell.runs), metric) for cell in table.cells])
+
+
+def _row(cell: PlannedCell, entry: Mapping[str, Any] | None, metric: str) -> list[Any]:
+    names = [cell.row, cell.dataset]
+    curves = {} if entry is None else entry["curves"].get(metric, {})
+    points = [curve for curve in curves.values() if curve]
+    if not points:
+        reason = cell.reason or (NO_LOG if entry is None else f"its validations compute no {LABELS[metric]}")
+        return [*names, None, *[TableCell(None, reason=reason)] * 4]
+    best = [best_point(curve, metric) for curve in points]
+    last = [curve[-1] for curve in points]
+    columns = [[point[1] for point in best], [point[0] for point in best]]
+    columns += [[point[1] for point in last], [point[0] for point in last]]
+    return [*names, len(points), *map(SeedMean.over, columns)]
+
+
+def best_point(curve: Sequence[tuple[int, float]], metric: str) -> tuple[int, float]:
+    """Return the first point of a curve, (update, score), with its best score; low perplexities are good."""
+    sign = -1 if metric == "perplexity" else 1
+    return max(curve, key=lambda point: sign * point[1])
