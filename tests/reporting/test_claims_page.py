@@ -35,7 +35,7 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     page = claims_page([JudgedClaim(claim, verdict, seeds=5, baseline_seeds=3)], scale="paper")
     assert page_markdown(page).splitlines()[2] == (
         "| pham2018 | Table 6.3 | p < 0.01 | depparse_l1 | transformer_base | cs2en | test |  | bleu | better | +1.35 "
-        "| +1.25 | +0.42 to +2.08 | 1.16 | 5 | 3 | upheld | diagonalparse_l1 |"
+        "| +1.25 | +0.42 to +2.08 | 1.16 | 5 | 3 | paper | upheld | diagonalparse_l1 |"
     )
     pascal = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     row = page_markdown(claims_page([JudgedClaim(pascal, judge_claim(pascal, OURS, scale="demo"))], scale="demo"))

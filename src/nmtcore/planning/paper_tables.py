@@ -28,7 +28,7 @@ from nmtcore.config.planned_tables import (
 )
 from nmtcore.config.project import Project
 from nmtcore.config.published import FILTERED, PublishedCell, PublishedColumn, PublishedRow, PublishedTable, row_system
-from nmtcore.config.stand_ins import read_stand_ins
+from nmtcore.config.stand_ins import read_stand_ins, stand_in_files
 from nmtcore.config.typed import choose, plain
 from nmtcore.layout import PAPER
 
@@ -100,10 +100,19 @@ def stand_ins_of(project: Project) -> Mapping[str, str] | None:
     return read_stand_ins(project, name, where="config.yaml: stand_ins").datasets
 
 
+@cache
+def _datasets_with_stand_ins(project: Project) -> frozenset[str]:
+    """Return the data sets of the papers: those that any choice of stand-ins names."""
+    choices = [read_stand_ins(project, name, where="stand_ins") for name in stand_in_files(project)]
+    return frozenset(dataset for choice in choices for dataset in choice.datasets)
+
+
 def our_dataset(project: Project, dataset: str) -> tuple[str | None, str]:
-    """Return the data set in place of a paper's, or None and the reason why there is none."""
+    """Return the data set in place of a paper's, or None and the reason why there is none; others are used as such."""
+    if dataset not in project.dataset_files:
+        return None, f"there is no data set {dataset}"
     stand_ins = stand_ins_of(project)
-    if stand_ins is None:
+    if stand_ins is None or dataset not in _datasets_with_stand_ins(project):
         return dataset, ""
     if dataset not in stand_ins:
         return None, f"no data set stands in for {dataset} (stand_ins: {project.settings.stand_ins})"

@@ -48,9 +48,9 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
         Column(name="95 % interval", content="interval", digits=2, signed=True),
         *number_columns("detectable", digits=2),
         *number_columns("seeds", "seeds of the baseline"),
-        *text_columns("verdict", "also by"),
+        *text_columns("scale", "verdict", "also by"),
     ]
-    groups = [list(map(_row, group)) for _, group in groupby(judged, key=lambda entry: entry.claim.paper)]
+    groups = [[_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)]
     return Page(title="Claims", blocks=(grouped_table(columns, groups), note(_NOTES.format(scale=scale))))
 
 
@@ -58,7 +58,7 @@ def _signed(name: str) -> list[Column]:
     return [Column(name=name, content="number", digits=2, signed=True)]
 
 
-def _row(entry: JudgedClaim) -> list[Any]:
+def _row(entry: JudgedClaim, scale: str) -> list[Any]:
     claim, verdict = entry.claim, entry.verdict
     ours = verdict.difference
     return [
@@ -74,6 +74,7 @@ def _row(entry: JudgedClaim) -> list[Any]:
         None if ours is None else ours.detectable,
         entry.seeds,
         entry.baseline_seeds,
+        scale,
         f"{verdict.answer}: {verdict.reason}" if ours is not None and verdict.reason else verdict.answer,
         ", ".join(_trained(control, claim) for control in verdict.also_by),
     ]

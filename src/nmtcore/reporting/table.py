@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 from nmtcore.training.progress import duration
 
-Content = Literal["text", "corpus", "code", "number", "mean", "interval", "duration"]
+Content = Literal["text", "corpus", "code", "number", "mean", "interval", "p_value", "duration"]
 """What the cells of a column hold: our own text, text of a corpus, text as code (tags); numbers with digits, means over
-seeds, intervals; or seconds, shown as a duration."""
+seeds, intervals, p-values; or seconds, shown as a duration."""
 
 TEXTS = ("text", "corpus", "code")
 """The contents that are text."""
@@ -113,6 +113,8 @@ class Column:
             return value
         if self.content == "duration" and not isinstance(value, tuple):
             return duration(value)
+        if self.content == "p_value" and not isinstance(value, tuple):
+            return "< 0.001" if value < 0.001 else f"{value:.3f}"
         digits = self.digits if cell.digits is None else cell.digits
         form = f"{'+' if self.signed else ''},.{digits}f"
         if isinstance(value, Interval):

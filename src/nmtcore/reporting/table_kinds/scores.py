@@ -197,9 +197,9 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
         Column(name="difference", content="number", digits=2, signed=True),
         Column(name="95 % interval", content="interval", digits=2, signed=True),
         *number_columns("detectable", digits=2),
-        *number_columns("p", "Holm", digits=3),
+        *number_columns("p", "Holm", content="p_value"),
         *number_columns("judges, %"),
-        *number_columns("bootstrap", "randomisation", digits=3),
+        *number_columns("bootstrap", "randomisation", content="p_value"),
     ]
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
     for comparison, p in zip(comparisons, corrected, strict=True):

@@ -1,0 +1,242 @@
+"""Plans of the papers' tables: every published number has a cell, and every cell says where ours comes from."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmtcore.config.paper_tables import paper_systems, read_paper_tables
+from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.config.published import paper_names, read_paper
+from nmtcore.config.typed import build
+from nmtcore.errors import UserError
+from nmtcore.planning.paper_tables import (
+    all_paper_results,
+    all_papers,
+    claimed_table_jsons,
+    our_split,
+    paper_and_table,
+    paper_table_inputs,
+    paper_table_jsons,
+    paper_table_plan,
+    paper_tables_of,
+    planned_table,
+)
+
+PAPERS = ["aycock2021", "bugliarello2020", "pham2018", "tran2018"]
+
+
+@pytest.fixture
+def project(make_project):
+    return make_project({"scale": "smoke", "seeds": [1], "datasets": ["demo_en2de"]})
+
+
+def refusal(function, *arguments, **options):
+    with pytest.raises(UserError) as error:
+        function(*arguments, **options)
+    return str(error.value)
+
+
+def test_every_published_number_has_a_cell(project):
+    """The number of cells per paper is printed; facts are no cells."""
+    assert all_papers(project) == PAPERS == paper_names(project)
+    counts = {}
+    for paper in PAPERS:
+        tables = read_paper(project, paper).tables
+        assert [f"{paper}_{name}" for name in tables] == paper_tables_of(project, paper)
+        for name, published in tables.items():
+            plan = planned_table(project, f"{paper}_{name}")
+            values = Counter((c.row, c.column, c.published, c.marks) for c in plan.cells if c.published is not None)
+            assert values == Counter((c.row, c.column, c.value, c.marks) for c in published.cells.values()), name
+            assert plan.facts.items() >= published.facts.items()
+            counts[paper] = counts.get(paper, 0) + sum(values.values())
+    print(f"{sum(counts.values())} published numbers in cells: {counts}")
+    assert counts == {"aycock2021": 71, "bugliarello2020": 197, "pham2018": 104, "tran2018": 179}
+
+
+def test_every_cell_of_a_system_has_runs_or_a_reason(project):
+    for name in (name for paper in PAPERS for name in paper_tables_of(project, paper)):
+        plan = planned_table(project, name)
+        rows = {row.name: row for row in plan.rows}
+        others = read_paper(project, plan.paper).settings.others
+        assert len(plan.cells) == len(plan.rows) * len(plan.columns)
+        for cell in plan.cells:
+            ours = cell.system is not None and cell.system not in others and not rows[cell.row].elsewhere
+            assert bool(cell.runs or cell.reason) == ours, (name, cell)
+            if cell.runs:
+                assert plan.runs[cell.runs].seeds == (1,)
+                assert cell.split is None or cell.split in project.dataset(cell.dataset).splits
+
+
+def test_a_plan_survives_json(project):
+    for name in ("pham2018_table_6_3", "tran2018_table_3", "aycock2021_figure_5_2"):
+        values = paper_table_plan(project, paper_table=name)
+        plan = planned_table(project, name)
+        assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan").cells == plan.cells
+
+
+def test_small_scales_use_stand_ins_and_the_paper_scale_uses_none(make_project):
+    demo = planned_table(make_project({"scale": "smoke"}), "pham2018_table_6_3")
+    assert demo.stand_ins == {"cs2en": "demo_en2de"}
+    assert {(cell.dataset, cell.split) for cell in demo.cells} == {("demo_en2de", "dev"), ("demo_en2de", "test")}
+    rehearsal = planned_table(make_project({"scale": "quick", "stand_ins": "rehearsal"}), "pham2018_table_6_3")
+    assert rehearsal.stand_ins == {"cs2en": "rehearsal_cs2en"}
+    for settings in ({"scale": "paper"}, {"scale": "quick", "stand_ins": None}):
+        plan = planned_table(make_project(settings), "pham2018_table_6_3")
+        assert plan.stand_ins == {}
+        assert {cell.dataset for cell in plan.cells} == {"cs2en"}
+    small = planned_table(make_project({"scale": "quick", "stand_ins": "multi30k"}), "bugliarello2020_table_4b")
+    assert {cell.reason for cell in small.cells} == {
+        "", "no data set stands in for wat_en2ja (stand_ins: multi30k)"
+    }  # fmt: skip
+    assert all(claim.reason for claim in small.claims)
+
+
+def test_a_split_that_a_stand_in_lacks_is_the_main_test_or_the_first_treebank(project):
+    demo, small = project.dataset("demo_de2en"), project.dataset("rehearsal_wat_en2ja")
+    assert our_split(demo, "dev") == ("dev", "")
+    assert our_split(demo, "test_wmt17") == ("test", "")
+    assert our_split(demo, "gold_ud_german") == ("gold_demo", "")
+    assert our_split(small, "gold_pud") == (None, "rehearsal_wat_en2ja has no treebank of the source side")
+
+
+def test_headline_systems_have_more_seeds_where_verdicts_are_given(make_project):
+    for settings, seeds in (
+        ({"scale": "quick", "seeds": [1]}, (1, 2, 3, 4, 5)),
+        ({"scale": "smoke", "seeds": [1]}, (1,)),
+        ({"scale": "demo", "seeds": [7, 8]}, (7, 8)),
+    ):
+        plan = planned_table(make_project(settings), "pham2018_table_6_3")
+        assert plan.runs["demo_en2de/transformer_base"].seeds == seeds
+        assert plan.runs["demo_en2de/depparse_l2"].seeds == tuple(settings["seeds"])
+
+
+def test_unfinished_runs_can_be_left_out(make_project):
+    settings = {"scale": "smoke", "seeds": [1, 2], "unfinished_runs": "leave_out"}
+    project = make_project(settings)
+    finished = project.layout.path("hypotheses", scale="smoke", dataset="demo_en2de", system="depparse_l1", seed=2)
+    Path(finished).mkdir(parents=True)
+    plan = planned_table(project, "pham2018_table_6_4")
+    assert (plan.runs["demo_en2de/depparse_l1"].seeds, plan.runs["demo_en2de/depparse_l1"].unfinished) == ((2,), (1,))
+    cell = plan.cell("transformer_base", "cs2en/test/bleu")
+    assert cell.runs is None
+    assert cell.reason == "transformer_base on demo_en2de is not trained yet (unfinished_runs: leave_out)"
+    assert finished in paper_table_inputs(project, paper_table="pham2018_table_6_4")
+    assert len(paper_table_inputs(project, paper_table="pham2018_table_6_4")) == 1
+
+
+def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project, tmp_path):
+    write_tables(tmp_path, OWN | {"seeds": {}, "tables": {"t": {
+        "kind": "scores", "rows": ["transformer_base", "tag_attention"], "columns": ["demo_en2de/test/bleu"],
+    }}})  # fmt: skip
+    plan = planned_table(make_project({"scale": "smoke"}), "mine_t")
+    assert [cell.reason for cell in plan.cells] == ["", "demo_en2de has no annotator for ccg on the target side"]
+    assert [cell.runs for cell in plan.cells] == ["demo_en2de/transformer_base", None]
+
+
+def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
+    (mark, *_) = planned_table(project, "pham2018_table_6_4").claims
+    assert (mark.system, mark.baseline) == ("demo_de2en/depparse_l1", "demo_de2en/transformer_base")
+    assert mark.controls == {"0": "demo_de2en/diagonalparse_l1"}
+    reasons = Counter(
+        claim.reason for paper in PAPERS for name in paper_tables_of(project, paper)
+        for claim in planned_table(project, name).claims
+    )  # fmt: skip
+    assert sum(reasons.values()) == 168
+    assert reasons["UDPipe 1.2 is a result that the paper quotes from others"] == 1
+    assert set(reasons) == {
+        "",
+        "UDPipe 1.2 is a result that the paper quotes from others",
+        "demo_de2en has no annotator for constituency on the source side",
+        "demo_de2en stands in for both data sets, nc11_de2en_filtered and nc11_de2en",
+        "demo_en2de stands in for both data sets, nc11_en2de_filtered and nc11_en2de",
+        "demo_en2de stands in for both data sets, wmt16_en2de_filtered and wmt16_en2de",
+    }
+
+
+def test_unknown_papers_and_tables_are_named(project):
+    assert paper_and_table(project, "pham2018_table_6_3") == ("pham2018", "table_6_3")
+    assert "unknown table 'pham2018_table_9'. Did you mean" in refusal(paper_and_table, project, "pham2018_table_9")
+    assert "unknown table 'cho2014_table_1'" in refusal(paper_and_table, project, "cho2014_table_1")
+
+
+def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project):
+    results = all_paper_results(project)
+    assert len(results) == len(set(results))
+    tables = sum(len(paper_tables_of(project, paper)) for paper in PAPERS)
+    figures = [path for path in results if path.endswith(".svg")]
+    assert results[0] == "results/tables/claims.md"
+    assert len(results) == 1 + len(PAPERS) + tables + len(figures)
+    claimed = claimed_table_jsons(project)
+    assert "results/tables/pham2018_table_6_3.json" in claimed
+    assert "results/tables/pham2018_dataset_sizes.json" not in claimed
+    assert paper_table_jsons(project, paper="pham2018", table="mine/")[0] == (
+        "results/tables/mine/pham2018_dataset_sizes.json"
+    )
+
+
+OWN = {
+    "title": "Mine",
+    "seeds": {"transformer_base": [1, 2]},
+    "tables": {
+        "headline": {
+            "kind": "scores", "place": "Table 1", "rows": ["transformer_base", "depparse_l1"],
+            "columns": ["demo_en2de/test/bleu"], "baselines": ["transformer_base"],
+            "claims": [{"says": "Parsing helps", "systems": ["depparse_l1"]}],
+        }
+    },
+}  # fmt: skip
+
+
+def write_tables(tmp_path, values, name="mine"):
+    (tmp_path / "config/tables").mkdir(parents=True, exist_ok=True)
+    (tmp_path / f"config/tables/{name}.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+
+
+def test_a_user_has_tables_of_her_own(make_project, tmp_path):
+    write_tables(tmp_path, OWN)
+    project = make_project({"scale": "quick", "seeds": [1]})
+    assert all_papers(project) == ["aycock2021", "bugliarello2020", "mine", "pham2018", "tran2018"]
+    plan = planned_table(project, "mine_headline")
+    assert (plan.title, plan.place, plan.baselines) == ("Mine", "Table 1", ("transformer_base",))
+    assert [claim.system for claim in plan.claims] == ["demo_en2de/depparse_l1"]
+    # A data set that no file of stand-ins names, such as a stand-in or the user's own, stands for itself.
+    assert plan.stand_ins == {}
+    assert plan.runs["demo_en2de/transformer_base"].seeds == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tables": {}}, "tables lacks"),
+        ({"seeds": {"pascal": [1]}}, "unknown system of its tables 'pascal'"),
+        ({"seeds": {"transformer_base": []}}, "seeds.transformer_base must be a list of different numbers"),
+        ({"seeds": {"transformer_base": [1, 1]}}, "must be a list of different numbers"),
+    ],
+)
+def test_mistakes_in_a_file_of_tables_are_sentences(make_project, tmp_path, change, message):
+    values = {**OWN, **change}
+    name = "pham2018" if "tables" in change else "mine"
+    write_tables(tmp_path, {key: value for key, value in values.items() if name == "mine" or key == "tables"}, name)
+    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), name)
+    assert message in sentence
+    assert f"config/tables/{name}.yaml" in sentence
+
+
+def test_rows_of_a_published_table_are_not_given_twice(make_project, tmp_path):
+    project = make_project({"scale": "smoke"})
+    values = {table: {"kind": "scores"} for table in read_paper(project, "pham2018").tables}
+    write_tables(tmp_path, {"tables": {**values, "table_6_1": {"kind": "scores", "rows": ["nmt"]}}}, "pham2018")
+    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), "pham2018")
+    assert sentence.endswith("table_6_1: the published table has rows and columns: leave them out here.")
+
+
+def test_an_unknown_choice_of_stand_ins_is_named(make_project):
+    sentence = refusal(make_project, {"stand_ins": "demos"})
+    assert sentence == "config.yaml: stand_ins: unknown choice of stand-ins 'demos'. Did you mean demo?"
+
+
+def test_added_systems_count_as_systems_of_the_paper(project):
+    tables = read_paper_tables(project, "bugliarello2020")
+    assert "transformer_base_pascal_rate" in paper_systems(tables.paper, tables.settings)

@@ -1,0 +1,188 @@
+"""Tables of scores of a paper: scores equal sacreBLEU's, each cell depends on its own runs, claims are judged."""
+
+import json
+from pathlib import Path
+
+import pytest
+from reporting.runs import EVALUATION, Results
+from sacrebleu import corpus_bleu
+from sacrebleu.metrics import CHRF
+
+from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json
+from nmtcore.config.planned_tables import (
+    PlannedCell,
+    PlannedClaim,
+    PlannedColumn,
+    PlannedRow,
+    PlannedRuns,
+    PlannedTable,
+)
+from nmtcore.config.typed import plain
+from nmtcore.files import write_lines
+from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
+from nmtcore.reporting.paper_table import write_claims, write_paper_page, write_paper_table
+from nmtcore.reporting.table import Heading, Items, Paragraph
+
+REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
+              for noun in ("cat", "house", "child") for place in ("river", "old tree", "town")]  # fmt: skip
+GOOD = [line.replace("near", "at") for line in REFERENCES]
+BETTER = [line if i % 3 else line.replace("sees", "saw") for i, line in enumerate(REFERENCES)]
+BAD = [" ".join(reversed(line.split())) for line in REFERENCES]
+SYSTEMS = {"base": [BAD, GOOD], "new": [BETTER, GOOD], "control": [GOOD]}
+COLUMN = "real/test/bleu"
+
+
+def claim(system="new", baseline="base", **changes):
+    values = {
+        "paper": "p2020", "place": "Table 1", "says": "", "system": TrainedSystem(system, "real"),
+        "baseline": TrainedSystem(baseline, "real"), "baseline_from_elsewhere": False, "dataset": "real",
+        "split": "test", "metric": "bleu", "item": None, "direction": "gain", "difference": 1.5, "level": 0.05,
+        "controls": (TrainedSystem("control", "real"),),
+    }  # fmt: skip
+    return Claim(**(values | changes))
+
+
+def plan(**changes):
+    runs = {f"d/{name}": PlannedRuns(dataset="d", system=name, seeds=tuple(range(1, len(seeds) + 1)))
+            for name, seeds in SYSTEMS.items()}  # fmt: skip
+    missing = "missing on d is not trained yet (unfinished_runs: leave_out)"
+    cells = [
+        PlannedCell(row=name, column=COLUMN, published=published, marks=marks, system=name, runs=f"d/{name}",
+                    dataset="d", split="test", metric="bleu")
+        for name, published, marks in (("base", 20.5, ""), ("new", 22.0, "d"), ("control", None, ""))
+    ]  # fmt: skip
+    cells.append(PlannedCell(row="missing", column=COLUMN, published=21.0, system="missing", dataset="d",
+                             split="test", metric="bleu", reason=missing))  # fmt: skip
+    cells.append(PlannedCell(row="Other (2019)", column=COLUMN, published=19.0, system="Other (2019)", metric="bleu"))
+    claims = (
+        PlannedClaim(claim=claim_to_json(claim()), system="d/new", baseline="d/base", controls={"0": "d/control"},
+                     dataset="d", split="test"),
+        PlannedClaim(claim=claim_to_json(claim("missing")), baseline="d/base", dataset="d", split="test",
+                     reason=missing),
+    )  # fmt: skip
+    rows = ("base", "new", "missing")
+    return PlannedTable(
+        **{
+            "paper": "p2020", "name": "table_1", "table_kind": "scores", "title": "P 2020", "place": "Table 1",
+            "description": "Scores", "scale": "quick", "stand_ins": {"real": "d"}, "baselines": ("base",),
+            "rows": (*(PlannedRow(name=name) for name in rows), PlannedRow(name="Other (2019)", elsewhere=True),
+                     PlannedRow(name="control", added=True)),
+            "columns": (PlannedColumn(name=COLUMN, dataset="real", split="test", metric="bleu", digits=1),),
+            "cells": tuple(cells), "runs": runs, "evaluation": {"d": EVALUATION}, "claims": claims,
+            **changes,
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture
+def results(tmp_path):
+    made = Results(tmp_path, REFERENCES, REFERENCES)
+    for name, seeds in SYSTEMS.items():
+        for seed, lines in enumerate(seeds, start=1):
+            made.write_run(name, seed, lines)
+    return made
+
+
+def write(results, folder: Path, table=None):
+    """Write a table, and return its Markdown and its JSON."""
+    files = {"json": folder / "t.json", "table": folder / "t.md"}
+    text = write_paper_table(json.loads(json.dumps(plain(table or plan()))), layout=results.layout, **files)
+    return text, json.loads(files["json"].read_text(encoding="utf-8"))
+
+
+def test_scores_and_differences_are_sacrebleus(results, tmp_path):
+    text, content = write(results, tmp_path)
+    scores = {entry["row"]: entry["scores"] for entry in content["data"]["scores"]}
+    for name, seeds in SYSTEMS.items():
+        expected = [corpus_bleu(lines, [REFERENCES], tokenize="none").score for lines in seeds]
+        assert scores[name] == pytest.approx(expected, abs=1e-9)
+    comparison = content["data"]["comparisons"][0]
+    assert (comparison["row"], comparison["baseline"], comparison["measure"]) == ("new", "base", "bleu")
+    expected = sum(scores["new"]) / 2 - sum(scores["base"]) / 2
+    assert comparison["result"]["delta"] == pytest.approx(expected)
+    assert comparison["published"] == 1.5
+    chrf = next(c for c in content["data"]["comparisons"] if c["row"] == "control" and c["measure"] == "chrf")
+    whole = [CHRF().corpus_score(lines, [REFERENCES]).score for lines in (GOOD, BAD, GOOD)]
+    assert chrf["result"]["delta"] == pytest.approx(whole[0] - (whole[1] + whole[2]) / 2)
+    assert text.startswith("## Table 1: Scores\n\nScale quick; data sets that stand in for the paper's: d for real.\n")
+
+
+def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_path):
+    text, _ = write(results, tmp_path)
+    lines = text.splitlines()
+    assert lines[4] == f"| system | {COLUMN}, published | {COLUMN} |"
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
+    assert "| new | 22.0 d |" in text
+    assert "| missing | 21.0 | [a] |" in text
+    assert "[a] missing on d is not trained yet (unfinished_runs: leave_out)" in text
+    assert "| Other (2019) | 19.0 |  |" in text
+    assert rows["control (added)"].startswith("| control (added) |  | ")
+    assert "One seed (control on d): training noise is not included" in text
+    assert "BLEU of d, test: nrefs:1|" in text.replace("\\", "")
+
+
+def test_another_translation_changes_the_cells_of_its_run_and_no_others(results, tmp_path):
+    before = write(results, tmp_path)[1]["data"]
+    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="new", seed=2))
+    write_lines(folder / "test.txt", BAD)
+    after = write(results, tmp_path)[1]["data"]
+    changed = [a["row"] for a, b in zip(before["scores"], after["scores"], strict=True) if a != b]
+    assert changed == ["new"]
+    compared = [a["row"] for a, b in zip(before["comparisons"], after["comparisons"], strict=True)
+                if a["result"] != b["result"]]  # fmt: skip
+    assert set(compared) == {"new"}
+
+
+def test_mostly_empty_translations_are_named_on_top(results, tmp_path):
+    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="new", seed=1))
+    write_lines(folder / "test.txt", [""] * 20 + BETTER[20:])
+    text, _ = write(results, tmp_path)
+    assert text.splitlines()[4] == "- d/new, seed 1, test: 20 of 27 translations are empty."
+
+
+def test_claims_are_judged_and_collected(results, tmp_path):
+    _, content = write(results, tmp_path)
+    first, second = content["claims"]
+    assert (first["seeds"], first["baseline_seeds"]) == (2, 2)
+    assert first["difference"]["delta"] == pytest.approx(content["data"]["comparisons"][0]["result"]["delta"])
+    assert (second["answer"], second["difference"]) == ("not run", None)
+    files = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
+    text = write_claims([tmp_path / "t.json"], scale="quick", **files)
+    assert "| p2020 | Table 1 | p < 0.05 | new | base | real | test |  | bleu | better | +1.50 | " in text
+    assert f"| 2 | 2 | quick | {first['answer']} |" in text
+    assert "| quick | not run |" in text
+
+
+def test_at_too_small_a_scale_there_is_no_verdict(results, tmp_path):
+    moved = Results(tmp_path / "smoke", REFERENCES, REFERENCES)
+    for name, seeds in SYSTEMS.items():
+        for seed, lines in enumerate(seeds, start=1):
+            folder = Path(moved.layout.path("hypotheses", scale="smoke", dataset="d", system=name, seed=seed))
+            folder.mkdir(parents=True)
+            write_lines(folder / "test.txt", lines)
+            write_lines(folder / "test.references.txt", REFERENCES)
+    _, content = write(moved, tmp_path, plan(scale="smoke"))
+    assert content["claims"][0]["answer"] == "not decided"
+    assert content["claims"][0]["reason"] == "the scale smoke is too small for a verdict"
+
+
+def test_a_paper_has_all_its_tables_on_one_page(results, tmp_path):
+    text, content = write(results, tmp_path)
+    page = write_paper_page([tmp_path / "t.json", tmp_path / "t.json"], tmp_path / "p2020.md")
+    assert page.startswith("P 2020\n\n## Table 1: Scores\n")
+    assert page.count(text.split("\n", 2)[2].rstrip()) == 2
+    assert {path.suffix for path in tmp_path.glob("p2020.*")} == {".md", ".csv", ".tex", ".html"}
+    blocks = blocks_from_json(content["blocks"])
+    assert blocks_to_json(blocks) == content["blocks"]
+
+
+def test_blocks_survive_json():
+    blocks = (Heading("a"), Paragraph("b\n", corpus="<c>"), Items(("d", "e")))
+    assert blocks_from_json(json.loads(json.dumps(blocks_to_json(blocks)))) == blocks
+
+
+def test_runs_with_other_references_are_not_compared(results, tmp_path):
+    folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="control", seed=1))
+    write_lines(folder / "test.references.txt", GOOD)
+    with pytest.raises(Exception, match="have different references of test, so that they cannot be compared"):
+        write(results, tmp_path)
