@@ -118,3 +118,27 @@ def test_a_changed_file_is_imported_again_and_a_short_one_is_refused(external):
         )
     finally:
         path.write_text(text, encoding="utf-8")
+
+
+def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(external):
+    table = {
+        "kind": "scores",
+        "rows": ["engine", "transformer_base"],
+        "columns": ["demo_en2de/test/bleu", "demo_en2de/dev/bleu"],
+        "baselines": ["engine"],
+    }
+    external.write("tables/mine", {"title": "Mine", "tables": {"engines": table}})
+    settings = ["scale=smoke", "seeds=[1, 2]", "unfinished_runs=leave_out"]
+    planned = external.plan("results/tables/mine.md", settings=settings)
+    assert planned.rules == {"paper_table", "paper_page"}
+    external.run("results/tables/mine.md", settings=settings)
+    text = (external.folder / "results/tables/mine.md").read_text(encoding="utf-8")
+    scores = [scores_of(external, seed)["test"]["bleu"] for seed in (1, 2)]
+    mean, stdev = sum(scores) / 2, abs(scores[0] - scores[1]) / 2**0.5
+    assert f"| engine |  | {mean:.2f} ± {stdev:.2f} |  | [a] |" in text
+    assert "| transformer_base |  | [b] |  | [b] |" in text
+    assert "[a] engine has no translations of demo_en2de, dev\n" in text
+    assert "[b] transformer_base on demo_en2de is not trained yet (unfinished_runs: leave_out)\n" in text
+    assert "engine was not trained here; its translations: An engine; 2026-11-20." in text
+    for ending in ("csv", "tex", "html"):
+        assert (external.folder / f"results/tables/mine_engines.{ending}").exists()

@@ -23,6 +23,8 @@ class PlannedRuns:
     """Seeds that are left out because their runs are not finished."""
     reason: str = ""
     """Why there are no seeds."""
+    provenance: str = ""
+    """Where translations of an external system come from."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -233,6 +233,8 @@ class _Planner:
         if reason or system is None or self._is_other(system):
             return _Place(dataset=ours, split=our_test, reason=reason)
         runs = self._planned_runs(system, ours)
+        if not runs.reason and our_test is not None and not self._has_outputs(runs, our_test):
+            return _Place(dataset=ours, split=our_test, reason=f"{system} has no translations of {ours}, {our_test}")
         return _Place(
             runs=None if runs.reason else f"{ours}/{system}", dataset=ours, split=our_test, reason=runs.reason
         )
@@ -256,12 +258,20 @@ class _Planner:
                 self.project.run(dataset, system, settings.scale, seed)
         except MissingAnnotation as error:
             return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} has {error.missing}")
-        if settings.unfinished_runs == "train" or system in self.project.systems.external:
+        if system in self.project.systems.external:
+            note = self.project.system(system).external.source_note
+            return PlannedRuns(dataset=dataset, system=system, seeds=seeds, provenance=note)
+        if settings.unfinished_runs == "train":
             return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
         finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))
         unfinished = tuple(seed for seed in seeds if seed not in finished)
         reason = "" if finished else f"{system} on {dataset} is not trained yet (unfinished_runs: leave_out)"
         return PlannedRuns(dataset=dataset, system=system, seeds=finished, unfinished=unfinished, reason=reason)
+
+    def _has_outputs(self, runs: PlannedRuns, split: str) -> bool:
+        """Return whether the runs translate a split; an external system may have files for some splits only."""
+        run = self.project.run(runs.dataset, runs.system, self.project.settings.scale, runs.seeds[0])
+        return run.external is None or split in run.tests
 
     def _is_finished(self, system: str, dataset: str, seed: int) -> bool:
         names = {"scale": self.project.settings.scale, "dataset": dataset, "system": system, "seed": seed}

@@ -50,7 +50,9 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
         *number_columns("seeds", "seeds of the baseline"),
         *text_columns("scale", "verdict", "also by"),
     ]
-    groups = [[_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)]
+    groups = [
+        [_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)
+    ]
     return Page(title="Claims", blocks=(grouped_table(columns, groups), note(_NOTES.format(scale=scale))))
 
 

@@ -258,6 +258,8 @@ def _items(table: PlannedTable, measurements: Measurements) -> Iterator[str]:
         if runs.unfinished and runs.seeds:
             seeds = ", ".join(map(str, runs.unfinished))
             yield f"{runs.system} on {runs.dataset}: without seed {seeds}, whose run is not finished."
+        if runs.provenance:
+            yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
 
 
 def _score_data(table: PlannedTable, measurements: Measurements) -> list[dict[str, Any]]:
