@@ -13,9 +13,13 @@ def planned(
     *,
     seeds: dict[str, list[int]] | None = None,
     rows: dict[str, dict[str, Any]] | None = None,
+    of_columns: dict[str, Any] | None = None,
     **more: Any,
 ) -> PlannedTable:
-    """Plan a table of the data set `d` from its cells; `seeds` are those of each system, `rows` flags of rows."""
+    """Plan a table of the data set `d` from its cells; `seeds` are those of each system, `rows` flags of rows.
+
+    `of_columns` are values of all columns.
+    """
     names = list(dict.fromkeys(cell["row"] for cell in cells))
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
     runs = {f"d/{system}": PlannedRuns(dataset="d", system=system, seeds=own) for system, own in (seeds or {}).items()}
@@ -28,7 +32,7 @@ def planned(
         description="",
         scale="quick",
         rows=tuple(PlannedRow(name=name, **(rows or {}).get(name, {})) for name in names),
-        columns=tuple(PlannedColumn(name=column, metric=column) for column in columns),
+        columns=tuple(PlannedColumn(name=column, metric=column, **(of_columns or {})) for column in columns),
         cells=tuple(PlannedCell(**{"dataset": "d"} | cell) for cell in cells),
         runs=runs,
         **more,

@@ -1,0 +1,65 @@
+"""Tables whose columns are those of the paper, each with the published and with our value, and their data."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nmtcore.config.planned_tables import PlannedColumn, PlannedTable
+from nmtcore.reporting.table import (
+    Column,
+    Content,
+    SeedMean,
+    Table,
+    TableCell,
+    make_table,
+    number_columns,
+    text_columns,
+)
+
+Cells = Mapping[tuple[str, str], TableCell]
+"""Our cells by the names of row and column."""
+
+
+def published_and_ours(
+    table: PlannedTable, ours: Cells, *, first: str, content: Content = "number", digits: int = 0
+) -> Table:
+    """Make a table with two columns for each of the paper's: `NAME, published` and `NAME`.
+
+    Hidden rows are left out.
+
+    Args:
+        table: the plan.
+        ours: our cells.
+        first: the heading of the column that names the rows.
+        content: what our cells hold.
+        digits: the least number of decimals of our values; those of the paper if it has more.
+    """
+    columns: list[Column] = text_columns(first)
+    for column in table.columns:
+        columns += number_columns(f"{column.name}, published", digits=column.digits)
+        columns += number_columns(column.name, content=content, digits=max(digits, column.digits))
+    rows = [
+        [row.name + (" (added)" if row.added else ""), *_pairs_of_cells(table, row.name, table.columns, ours)]
+        for row in table.rows
+        if not row.hidden
+    ]
+    return make_table(columns, rows)
+
+
+def cell_data(table: PlannedTable, ours: Cells) -> list[dict[str, Any]]:
+    """List the published and our value of each cell as plain values; a mean over seeds has its standard deviation."""
+    return [
+        {
+            **{key: getattr(cell, key) for key in ("row", "column", "published", "dataset", "split", "metric", "item")},
+            "ours": value._asdict() if isinstance(value := ours[cell.row, cell.column].value, SeedMean) else value,
+            "reason": ours[cell.row, cell.column].reason or None,
+        }
+        for cell in table.cells
+    ]
+
+
+def _pairs_of_cells(table: PlannedTable, row: str, columns: Sequence[PlannedColumn], ours: Cells) -> list[TableCell]:
+    return [
+        cell
+        for column in columns
+        for cell in (TableCell(table.cell(row, column.name).published), ours[row, column.name])
+    ]
