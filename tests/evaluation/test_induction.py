@@ -9,7 +9,16 @@ from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Input
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import is_punctuation
-from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, hits, score_induction
+from nmtcore.evaluation.attachment_statistics import induction_statistics
+from nmtcore.evaluation.induction import (
+    BASELINES,
+    MEASURES,
+    baseline_trees,
+    checked_trees,
+    gold_tree,
+    hits,
+    score_induction,
+)
 from nmtcore.syntax.random_trees import random_trees
 
 
@@ -110,3 +119,15 @@ def test_branching_baselines_of_real_treebanks(treebank, left, right, shared: Pa
             scored, correct = loop_counts(list(chain(words)), side.annotation.head, marks)
             totals += [scored, *correct]
         assert [scores[name][measure] for measure in MEASURES] == pytest.approx((100 * totals[1:] / totals[0]).tolist())
+
+
+def test_sums_over_sentences_are_the_scores_of_a_treebank():
+    gold = [tree(2, 0, 2, 2, punctuation=[4]), None, tree(0), tree(3, 3, 0, 3)]
+    predicted = [[0, 1, 1, 3], [1, 2], [0], [3, 1, 0, 3]]
+    scores = score_induction(gold, {"mine": predicted})
+    trees = {"mine": checked_trees(predicted, gold, "mine")} | baseline_trees(gold)
+    assert trees.keys() == scores.keys()
+    for name, rows in trees.items():
+        for measure, part in induction_statistics(gold, rows).items():
+            assert part.words_B.tolist() == [2, 0, 0, 3]
+            assert part.corpus_score() == pytest.approx(scores[name][measure])

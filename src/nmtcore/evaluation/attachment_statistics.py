@@ -1,10 +1,11 @@
 """Statistics of sentences behind attachment scores, so that they have intervals as the scores of translations do."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from nmtcore.evaluation.induction import MEASURES, GoldTree, count_hits
 from nmtcore.evaluation.sentence_statistics import SentenceStatistics
 
 
@@ -36,3 +37,18 @@ def attachment_statistics(
         correct_B=np.array([sum(a == b for a, b in zip(*pair, strict=True)) for pair in pairs], dtype=np.float64),
         words_B=np.array([len(own) for _, own in pairs], dtype=np.float64),
     )
+
+
+def induction_statistics(
+    gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]
+) -> dict[str, AttachmentStatistics]:
+    """Count the scored words of each sentence that are right by each of `MEASURES`; see `count_hits`.
+
+    The corpus score is that of `score_induction`, if any word is scored.
+    """
+    hits_B3 = count_hits(gold, trees)
+    words_B = np.array([0 if tree is None else tree.scored_W.sum() for tree in gold], dtype=np.float64)
+    return {
+        measure: AttachmentStatistics(signature=label, correct_B=hits_B3[:, column], words_B=words_B)
+        for column, (measure, label) in enumerate(MEASURES.items())
+    }

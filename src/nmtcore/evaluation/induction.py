@@ -72,15 +72,22 @@ def score_induction(
         "scored_words": scored,
         "nulls": len(gold) - len(counted),
     }
+    trees = {name: checked_trees(rows, gold, name) for name, rows in predicted.items()} | baseline_trees(gold)
+    return {name: _percentages(gold, rows, scored) | counts for name, rows in trees.items()}
+
+
+def baseline_trees(gold: Sequence[GoldTree | None]) -> dict[str, Iterator[np.ndarray]]:
+    """Return the trees of each baseline, by its name: (A, W) for each sentence, without words if it has no gold tree.
+
+    A is 1, and for random trees `RANDOM_TREES`.
+    """
     generator = np.random.default_rng(RANDOM_SEED)
     lengths = [0 if tree is None else len(tree.heads_W) for tree in gold]
-    trees = {name: _checked(rows, gold, name) for name, rows in predicted.items()}
-    trees |= {
+    return {
         "left": (left_branching(length)[None] for length in lengths),
         "right": (right_branching(length)[None] for length in lengths),
         "random": (random_trees(length, RANDOM_TREES, generator) for length in lengths),
     }
-    return {name: _percentages(gold, rows, scored) | counts for name, rows in trees.items()}
 
 
 def left_branching(words: int) -> np.ndarray:
@@ -108,16 +115,26 @@ def hits(heads_AW: np.ndarray, gold: GoldTree) -> np.ndarray:
     return np.stack([correct_AW[:, gold.scored_W].sum(axis=1) for correct_AW in correct], axis=1)
 
 
+def count_hits(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray]) -> np.ndarray:
+    """Count the scored words of each sentence with a correct head by each of `MEASURES`: (B, 3).
+
+    `trees` has the heads of each sentence (A, W); the counts of its A trees are averaged. A sentence without a gold
+    tree has no such words.
+    """
+    counts = [
+        np.zeros(len(MEASURES)) if tree is None else hits(heads_AW, tree).mean(axis=0)
+        for tree, heads_AW in zip(gold, trees, strict=True)
+    ]
+    return np.array(counts, dtype=np.float64).reshape(len(counts), len(MEASURES))
+
+
 def _percentages(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray], scored: int) -> dict[str, float | None]:
     """Average over the trees of each sentence, and sum over the sentences."""
-    totals = np.zeros(len(MEASURES))
-    for tree, heads_AW in zip(gold, trees, strict=True):
-        if tree is not None:
-            totals += hits(heads_AW, tree).mean(axis=0)
-    return {measure: 100 * float(n) / scored if scored else None for measure, n in zip(MEASURES, totals, strict=True)}
+    totals = count_hits(gold, trees).sum(axis=0).tolist()
+    return {measure: 100 * total / scored if scored else None for measure, total in zip(MEASURES, totals, strict=True)}
 
 
-def _checked(rows: Iterable[Sequence[int]], gold: Sequence[GoldTree | None], name: str) -> Iterator[np.ndarray]:
+def checked_trees(rows: Iterable[Sequence[int]], gold: Sequence[GoldTree | None], name: str) -> Iterator[np.ndarray]:
     """Yield the predicted heads of every sentence as (1, W). Raises `UserError` if they do not fit the gold trees."""
     parses = list(rows)
     if len(parses) != len(gold):

@@ -35,6 +35,14 @@ def production_shares(productions: Mapping[str, Mapping[str, int]]) -> dict[str,
     }
 
 
+def shares_by_seed(shares: Sequence[Mapping[str, Mapping[str, float]]], *, head: str, dependent: str) -> list[float]:
+    """List the share of a production by each seed's trees (`production_shares`), in percent.
+
+    A seed whose trees lack the production has share 0; one without any dependents of the head tag is left out.
+    """
+    return [by_head[head].get(dependent, 0.0) for by_head in shares if head in by_head]
+
+
 def treebank_productions(trees: Path, *, stop: int | None = None) -> dict[str, Productions]:
     """Count the productions of the first `stop` trees of a treebank: `gold`, and `left` for chains to the next word.
 

@@ -35,8 +35,13 @@ def attention_treebanks(project: Project, *, run: RunSettings) -> tuple[str, ...
 
 def treebank_files(project: Project, *, run: RunSettings, split: str) -> list[str]:
     """List the pairs of a gold treebank and its gold trees of the source side, in this order."""
-    names = {"dataset": run.dataset, "split": split}
-    annotator = project.dataset(run.dataset).gold_annotator
+    return gold_files(project, dataset=run.dataset, split=split)
+
+
+def gold_files(project: Project, *, dataset: str, split: str) -> list[str]:
+    """List the pairs of a data set's gold treebank and its gold trees of the source side, in this order."""
+    names = {"dataset": dataset, "split": split}
+    annotator = project.dataset(dataset).gold_annotator
     trees = project.layout.path("annotation", **names, annotator=annotator, side="source")
     return [project.layout.path("pairs", **names), trees]
 

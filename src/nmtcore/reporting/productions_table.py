@@ -6,7 +6,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from nmtcore.evaluation.productions import Productions, parse_productions, production_shares, treebank_productions
+from nmtcore.evaluation.productions import (
+    Productions,
+    parse_productions,
+    production_shares,
+    shares_by_seed,
+    treebank_productions,
+)
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
@@ -88,9 +94,8 @@ def _entry(name: str, system: str | None, seeds: Sequence[int], counts: Iterable
 
 
 def _mean(shares: Sequence[Mapping[str, Mapping[str, float]]], head: str) -> dict[str, float]:
-    with_head = [by_head[head] for by_head in shares if head in by_head]
-    tags = sorted({tag for by_tag in with_head for tag in by_tag})
-    return {tag: fmean(by_tag.get(tag, 0.0) for by_tag in with_head) for tag in tags}
+    tags = sorted({tag for by_head in shares for tag in by_head.get(head, ())})
+    return {tag: fmean(shares_by_seed(shares, head=head, dependent=tag)) for tag in tags}
 
 
 def _row(entry: Mapping[str, Any]) -> list[Any]:

@@ -1,9 +1,17 @@
-"""Files behind tables of the kind induction."""
+"""Files behind tables of the accuracy of induced trees: gold treebanks, and the parses of them."""
+
+from typing import Any
 
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
+from nmtcore.planning.treebanks import treebank_facts, treebank_inputs
 
 
 def induction_inputs(project: Project, table: PlannedTable) -> list[str]:
-    """List the files."""
-    return []
+    """List the treebanks and the parses of all runs."""
+    return treebank_inputs(project, table)
+
+
+def induction_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
+    """Return the result of `treebank_facts`."""
+    return treebank_facts(project, table)

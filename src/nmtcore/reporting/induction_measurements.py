@@ -1,0 +1,88 @@
+"""Accuracy of the induced trees of a table's runs, and their differences, from stored parses of gold treebanks."""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.evaluation.attachment_statistics import AttachmentStatistics, induction_statistics
+from nmtcore.evaluation.bootstrap import bootstrap_weights
+from nmtcore.evaluation.differences import Difference, SampledScores, difference_of, sampled_scores
+from nmtcore.evaluation.induction import BASELINES, GoldTree, baseline_trees, checked_trees
+from nmtcore.evaluation.scores import read_gold_trees
+from nmtcore.layout import Layout
+from nmtcore.parquet import read_rows, row_count
+from nmtcore.reporting.table_treebanks import TableTreebanks
+
+MEASURES_OF_METRICS = {"directed": "directed", "undirected": "undirected_predicted_edges"}
+"""The measure that each metric of the paper stands for (`nmtcore.evaluation.induction.MEASURES`)."""
+
+
+class Treebank(NamedTuple):
+    """A gold treebank of a data set of ours."""
+
+    dataset: str
+    split: str
+
+
+class ScoredTrees(NamedTuple):
+    """Trees that are scored: those of runs, or of a baseline that knows no syntax."""
+
+    name: str
+    """A key of `PlannedTable.runs`, or one of `BASELINES`."""
+    untrained: bool = False
+    """Whether they are those of the runs' initial weights."""
+
+
+class InductionMeasurements:
+    """The accuracy of a table's trees; each is computed once."""
+
+    def __init__(self, table: PlannedTable, layout: Layout) -> None:
+        self._treebanks = TableTreebanks(table, layout)
+        for method in ("statistics", "_gold", "_weights", "_sampled"):
+            setattr(self, method, cache(getattr(self, method)))
+
+    def statistics(self, treebank: Treebank, trees: ScoredTrees) -> list[dict[str, AttachmentStatistics]]:
+        """Return the statistics of each seed, one entry for a baseline, by measure.
+
+        Raises `UserError` if parses do not fit the treebank.
+        """
+        gold = self._gold(treebank)
+        if trees.name in BASELINES:
+            return [induction_statistics(gold, baseline_trees(gold)[trees.name])]
+        files = self._treebanks.parses(trees.name, treebank.split).values()
+        paths = [own.untrained_parses if trees.untrained else own.parses for own in files]
+        predicted = [[row["one_root"] for row in read_rows(path, columns=["one_root"])] for path in paths]
+        return [
+            induction_statistics(gold, checked_trees(heads, gold, str(path)))
+            for heads, path in zip(predicted, paths, strict=True)
+        ]
+
+    def scored_words(self, treebank: Treebank) -> int:
+        """Return the number of words that are scored, the same for all trees."""
+        return sum(int(tree.scored_W.sum()) for tree in self._gold(treebank) if tree is not None)
+
+    def scores(self, treebank: Treebank, trees: ScoredTrees, measure: str) -> list[float]:
+        """Return the percentage of right words for each seed, by one of `MEASURES`."""
+        return [own[measure].corpus_score() for own in self.statistics(treebank, trees)]
+
+    def compare(self, treebank: Treebank, system: ScoredTrees, baseline: ScoredTrees, measure: str) -> Difference:
+        """Compare two kinds of trees of a treebank by one of `MEASURES`."""
+        own, other = (self._sampled(treebank, trees, measure) for trees in (system, baseline))
+        if baseline.name in BASELINES:
+            # Such a baseline is not trained: its variance over seeds is known to be 0.
+            other = SampledScores(other.scores * len(own.scores), other.sampled_A)
+        return difference_of(own, other)
+
+    def _gold(self, treebank: Treebank) -> list[GoldTree | None]:
+        pairs, trees = self._treebanks.files(*treebank)
+        sentences = self._treebanks.sentences(*treebank)
+        return read_gold_trees(pairs, trees, row_count(trees) if sentences is None else sentences)
+
+    def _weights(self, sentences: int) -> np.ndarray:
+        return bootstrap_weights(sentences)
+
+    def _sampled(self, treebank: Treebank, trees: ScoredTrees, measure: str) -> SampledScores:
+        parts = [own[measure] for own in self.statistics(treebank, trees)]
+        return sampled_scores(parts, self._weights(len(parts[0])))

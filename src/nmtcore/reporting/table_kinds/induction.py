@@ -1,0 +1,231 @@
+"""Tables of the accuracy of induced trees: ours next to the published ones, and the differences in claims."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from statistics import fmean, stdev
+from typing import Any
+
+from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedTable
+from nmtcore.evaluation.bootstrap import SAMPLES
+from nmtcore.evaluation.differences import Difference, holm
+from nmtcore.evaluation.induction import BASELINES, MEASURES, RANDOM_TREES
+from nmtcore.layout import Layout
+from nmtcore.reporting.induction_measurements import (
+    MEASURES_OF_METRICS,
+    InductionMeasurements,
+    ScoredTrees,
+    Treebank,
+)
+from nmtcore.reporting.table import (
+    Block,
+    Column,
+    Heading,
+    Interval,
+    Items,
+    SeedMean,
+    Table,
+    TableCell,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+)
+from nmtcore.reporting.table_content import Compared, TableContent
+from nmtcore.reporting.table_treebanks import TableTreebanks
+
+ALSO = {"undirected_predicted_edges": "undirected_gold_edges"}
+"""The measure that is shown in addition to another: the other definition of undirected accuracy."""
+
+_NOTES = f"""
+Percentages of the words other than punctuation whose gold head is not the root, means over seeds, ± their standard
+deviation if there are several. Directed: the head is right. Undirected: the gold tree joins the word with its predicted
+head (over predicted edges), the only definition by which the published accuracy of left branching comes out; or the
+predicted tree joins the word with its gold head (over gold edges). left: the head is the next word; right: the previous
+one; random: the mean of {RANDOM_TREES} random trees per sentence; untrained: the same model with its initial weights.
+Differences: the 95 % interval joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples of the
+sentences. Detectable: the smallest difference that would be detected with a probability of 80 %. Holm: p corrected for
+all comparisons in the table.
+"""
+
+
+class _Induction:
+    """The cells and comparisons of a table."""
+
+    def __init__(self, table: PlannedTable, layout: Layout) -> None:
+        self.table = table
+        self.treebanks = TableTreebanks(table, layout)
+        self.measurements = InductionMeasurements(table, layout)
+
+    def reason(self, cell: PlannedCell) -> str:
+        """Say why a cell cannot be measured; empty if it can."""
+        if cell.metric not in {*MEASURES_OF_METRICS, *MEASURES}:
+            return f"{cell.metric} is no measure of induced trees"
+        if cell.runs is None and cell.system not in BASELINES and not cell.reason:
+            return f"{cell.system} has no trees"
+        if reason := self.treebanks.reason(cell):
+            return reason
+        if not self.measurements.scored_words(_treebank(cell)):
+            return f"{cell.split} has no word to score"
+        return ""
+
+    def scores(self, cell: PlannedCell, *, measure: str = "", untrained: bool = False) -> list[float]:
+        """Return the score of each seed, by default by the cell's measure; none if there is a reason."""
+        if self.reason(cell):
+            return []
+        trees = ScoredTrees(cell.runs or cell.system or "", untrained)
+        return self.measurements.scores(_treebank(cell), trees, measure or measure_of(cell.metric))
+
+    def compare(self, claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
+        """Compare two runs, or runs and a baseline that knows no syntax."""
+        name = claim.claim["baseline"][0] if baseline is None else baseline
+        if baseline is None and name not in BASELINES:
+            return f"{name} has no trees to compare"
+        for key in (system, baseline):
+            trained = name if key is None else self.table.runs[key].system
+            place = {"dataset": claim.dataset, "split": claim.split, "metric": claim.claim["metric"]}
+            cell = PlannedCell(row=trained, column="", system=trained, runs=key, **place)
+            if reason := self.reason(cell):
+                return reason
+        treebank = Treebank(claim.dataset or "", claim.split or "")
+        measure = measure_of(claim.claim["metric"])
+        return self.measurements.compare(treebank, ScoredTrees(system), ScoredTrees(name), measure)
+
+
+def induction_content(table: PlannedTable, layout: Layout) -> TableContent:
+    """Score the trees of a table, those of untrained models and of random trees, and compare what claims are about."""
+    own = _Induction(table, layout)
+    blocks: list[Block] = [_overview(own)]
+    compared = [_compared(own, claim) for claim in table.claims]
+    corrected = holm([result.p if isinstance(result, Difference) else None for result in compared])
+    if compared:
+        blocks += [Heading("Differences"), _differences(own, compared, corrected)]
+    blocks += [note(_NOTES), *_single_seeds(table)]
+    differences = [
+        {
+            "claim": claim.claim,
+            "result": asdict(result) if isinstance(result, Difference) else None,
+            "reason": None if isinstance(result, Difference) else result,
+            "holm": p,
+        }
+        for claim, result, p in zip(table.claims, compared, corrected, strict=True)
+    ]
+    return TableContent(
+        blocks=blocks, data={"scores": _score_data(own), "differences": differences}, compare=own.compare
+    )
+
+
+def measure_of(metric: str | None) -> str:
+    """Return the measure that a metric of the paper stands for: one of `MEASURES`, if there is such a measure."""
+    return MEASURES_OF_METRICS.get(metric or "", metric or "")
+
+
+def _treebank(cell: PlannedCell) -> Treebank:
+    return Treebank(cell.dataset or "", cell.split or "")
+
+
+def _compared(own: _Induction, claim: PlannedClaim) -> Compared:
+    if claim.reason or claim.system is None:
+        return claim.reason or "there is no system to compare"
+    return own.compare(claim, claim.system, claim.baseline)
+
+
+def _overview(own: _Induction) -> Table:
+    columns = [*text_columns("trees")]
+    for column in own.table.columns:
+        columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
+        columns.append(Column(name=column.name, content="mean", digits=1))
+        if also := ALSO.get(measure_of(column.metric)):
+            columns.append(Column(name=f"{column.name}, {MEASURES[also]}", content="mean", digits=1))
+    rows = []
+    for row in own.table.rows:
+        rows.append(_row(own, row.name, row.name + (" (added)" if row.added else "")))
+        if any(_is_induced(own, own.table.cell(row.name, column.name)) for column in own.table.columns):
+            rows.append(_row(own, row.name, f"{row.name}, untrained (added)", untrained=True))
+    first = own.table.rows[0].name if own.table.rows else None
+    rows += [
+        _row(own, first, f"{name} (added)", trees=name)
+        for name in sorted(BASELINES)
+        if first is not None and name not in {row.name for row in own.table.rows}
+    ]
+    return make_table(columns, rows)
+
+
+def _is_induced(own: _Induction, cell: PlannedCell) -> bool:
+    return cell.runs is not None and own.treebanks.is_induced(cell.runs) and not own.reason(cell)
+
+
+def _row(own: _Induction, row: str, label: str, *, untrained: bool = False, trees: str | None = None) -> list[Any]:
+    """Make a row of the published table; or one that is added, of untrained models or of the baseline `trees`."""
+    cells: list[Any] = [label]
+    for column in own.table.columns:
+        planned = own.table.cell(row, column.name)
+        cell = planned if trees is None else _baseline_cell(planned, trees)
+        cells.append(None if untrained or trees else cell.published)
+        shown = not untrained or _is_induced(own, cell)
+        measures = [measure_of(cell.metric), *filter(None, [ALSO.get(measure_of(cell.metric))])]
+        for measure in measures:
+            scores = own.scores(cell, measure=measure, untrained=untrained) if shown else []
+            cells.append(TableCell(_mean(scores), reason="" if scores else own.reason(cell)))
+    return cells
+
+
+def _baseline_cell(cell: PlannedCell, name: str) -> PlannedCell:
+    """Return the cell of a baseline in the column of a cell."""
+    place = {"dataset": cell.dataset, "split": cell.split, "metric": cell.metric}
+    return PlannedCell(row=name, column=cell.column, system=name, **place, reason="" if cell.split else cell.reason)
+
+
+def _mean(scores: Sequence[float]) -> SeedMean | None:
+    return SeedMean(fmean(scores), stdev(scores) if len(scores) > 1 else None) if scores else None
+
+
+def _differences(own: _Induction, compared: Sequence[Compared], corrected: Sequence[float | None]) -> Table:
+    columns = [
+        *text_columns("claim", "data set", "treebank", "metric", "system", "baseline"),
+        *number_columns("seeds"),
+        Column(name="published", content="number", digits=1, signed=True),
+        Column(name="difference", content="number", digits=2, signed=True),
+        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *number_columns("detectable", digits=2),
+        *number_columns("p", "Holm", digits=3),
+    ]
+    rows = []
+    for planned, result, p in zip(own.table.claims, compared, corrected, strict=True):
+        claim = planned.claim
+        names = [
+            *(claim["says"], claim["dataset"], claim["split"], claim["metric"]),
+            *(claim["system"][0], claim["baseline"][0]),
+        ]
+        if isinstance(result, str):
+            rows.append([*names, None, claim["difference"], TableCell(None, reason=result), *[None] * 4])
+            continue
+        seeds = len(own.table.runs[planned.system].seeds) if planned.system else None
+        ours = [result.delta, Interval(*result.interval), result.detectable, result.p, p]
+        rows.append([*names, seeds, claim["difference"], *ours])
+    return make_table(columns, rows)
+
+
+def _single_seeds(table: PlannedTable) -> list[Block]:
+    single = [runs for runs in table.runs.values() if len(runs.seeds) == 1]
+    if not single:
+        return []
+    names = "all" if len(single) == len(table.runs) else ", ".join(f"{r.system} on {r.dataset}" for r in single)
+    return [Items((f"One seed ({names}): training noise is not included in intervals and p-values.",))]
+
+
+def _score_data(own: _Induction) -> list[dict[str, Any]]:
+    entries = []
+    for cell in own.table.cells:
+        keys = ("row", "column", "published", "dataset", "split", "metric", "runs")
+        reason = own.reason(cell)
+        measures = {} if reason else {measure: own.scores(cell, measure=measure) for measure in MEASURES}
+        untrained = (
+            {measure: own.scores(cell, measure=measure, untrained=True) for measure in MEASURES}
+            if _is_induced(own, cell)
+            else {}
+        )
+        entries.append(
+            {key: getattr(cell, key) for key in keys}
+            | {"scores": measures, "untrained": untrained, "reason": reason or None}
+        )
+    return entries
