@@ -79,3 +79,10 @@ def test_settings_are_those_of_the_papers_own_data_sets_and_need_no_file(make_pr
         1e-3,
         0.98,
     )
+
+
+def test_times_are_read_from_training_logs_also_of_the_systems_behind_means(make_project):
+    logs = paper_table_plan(make_project(), paper_table="pham2018_figure_6_4")["more"]["logs"]
+    for system in ("transformer_base", "depparse_l5", "diagonalparse_l0", "relative_specdep"):
+        assert logs[f"demo_en2de/{system}"]["2"] == f"results/smoke/demo_en2de/{system}/seed2/training.jsonl"
+    assert "demo_en2de/depparse" not in logs
