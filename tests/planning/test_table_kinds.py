@@ -1,5 +1,7 @@
 """The files that tables and figures of the papers are made from."""
 
+from workflow.calling import little
+
 from nmtcore.planning.paper_tables import paper_table_inputs, paper_table_plan
 
 
@@ -86,3 +88,28 @@ def test_times_are_read_from_training_logs_also_of_the_systems_behind_means(make
     for system in ("transformer_base", "depparse_l5", "diagonalparse_l0", "relative_specdep"):
         assert logs[f"demo_en2de/{system}"]["2"] == f"results/smoke/demo_en2de/{system}/seed2/training.jsonl"
     assert "demo_en2de/depparse" not in logs
+
+
+def test_subwords_are_counted_in_the_english_features(make_project):
+    project = make_project()
+    assert paper_table_inputs(project, paper_table="bugliarello2020_facts") == [
+        "results/demo_en2de/features/bpe_joint_2000/train.source.parquet"
+    ]
+    facts = paper_table_plan(project, paper_table="bugliarello2020_facts")["more"]["facts"]
+    assert [fact.get("most") for fact in facts.values()] == [1, 7, None]
+    assert "demo_en2de is not filtered by langdetect" in facts["pairs_that_langdetect_would_drop_from_wat"]["reason"]
+
+
+def test_what_a_filter_drops_is_read_from_the_report_of_a_data_set_that_has_it(make_project, tmp_path):
+    stand_ins = tmp_path / "config/stand_ins/mine.yaml"
+    stand_ins.parent.mkdir(parents=True)
+    stand_ins.write_text("description: Mine\ndatasets: {wat_en2ja: filtered}\n", encoding="utf-8")
+    project = make_project({"stand_ins": "mine"}, filtered=little(source="en", filters=["langdetect"]))
+    facts = paper_table_plan(project, paper_table="bugliarello2020_facts")["more"]["facts"]
+    assert facts["pairs_that_langdetect_would_drop_from_wat"] == {
+        "dataset": "wat_en2ja",
+        "ours": "filtered",
+        "report": "results/filtered/corpus/train.json",
+        "filter": "langdetect",
+    }
+    assert facts["words_of_at_most_7_subwords"]["reason"].startswith("no data set stands in for wmt16_en2de")
