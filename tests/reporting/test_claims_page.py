@@ -21,11 +21,17 @@ OURS = Difference(
 def test_every_claim_has_a_row_and_nothing_was_run():
     judged = [JudgedClaim(claim, judge_claim(claim, None, scale="quick", reason="no runs")) for claim in CLAIMS]
     page = claims_page(judged, scale="quick")
-    (table,) = page.tables
+    counts, table = page.tables
+    assert [[cell.value for cell in row] for row in counts.rows] == [
+        ["aycock2021", 23, 0, 0, 0, 23, 0],
+        ["bugliarello2020", 78, 0, 0, 0, 78, 0],
+        ["pham2018", 40, 0, 0, 0, 40, 0],
+        ["tran2018", 27, 0, 0, 0, 27, 0],
+    ]
     assert len(list(table.rows)) == len(CLAIMS) == 168
     assert len(table.groups) == 4
     text = page_markdown(page)
-    assert text.count("| not run |") == len(CLAIMS)
+    assert text.count("| quick | not run |") == len(CLAIMS)
     assert "[a] no runs" in text
 
 
@@ -33,7 +39,13 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     claim = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
     verdict = judge_claim(claim, OURS, scale="paper", controls={claim.controls[0]: OURS})
     page = claims_page([JudgedClaim(claim, verdict, seeds=5, baseline_seeds=3)], scale="paper")
-    assert page_markdown(page).splitlines()[2] == (
+    lines = page_markdown(page).splitlines()
+    assert lines[:3] == [
+        "| paper | claims | upheld | contradicted | not decided | not run | upheld, but also by a control |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| pham2018 | 1 | 1 | 0 | 0 | 0 | 1 |",
+    ]
+    assert lines[8] == (
         "| pham2018 | Table 6.3 | p < 0.01 | depparse_l1 | transformer_base | cs2en | test |  | bleu | better | +1.35 "
         "| +1.25 | +0.42 to +2.08 | 1.16 | 5 | 3 | paper | upheld | diagonalparse_l1 |"
     )

@@ -1,13 +1,16 @@
 """What our results say about a claim of a paper: upheld, contradicted, not decided, or not run."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from nmtcore.config.claims import Claim, TrainedSystem
 from nmtcore.config.paper_tables import NO_VERDICTS
 from nmtcore.evaluation.differences import Difference
 
 Answer = Literal["upheld", "contradicted", "not decided", "not run"]
+
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
+"""All answers."""
 
 
 class Verdict(NamedTuple):

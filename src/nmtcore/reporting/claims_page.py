@@ -1,17 +1,21 @@
 """The ledger of claims: what papers claim, the published differences, ours, and the verdicts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from nmtcore.config.claims import Claim, TrainedSystem
-from nmtcore.evaluation.verdicts import Verdict
+from nmtcore.evaluation.verdicts import ANSWERS, Verdict
 from nmtcore.reporting.table import (
     Column,
+    Heading,
     Interval,
     Page,
+    Table,
     TableCell,
     grouped_table,
+    make_table,
     note,
     number_columns,
     text_columns,
@@ -50,10 +54,23 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
         *number_columns("seeds", "seeds of the baseline"),
         *text_columns("scale", "verdict", "also by"),
     ]
+    blocks = (_counts(judged), Heading("All claims"))
     groups = [
         [_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)
     ]
-    return Page(title="Claims", blocks=(grouped_table(columns, groups), note(_NOTES.format(scale=scale))))
+    return Page(title="Claims", blocks=(*blocks, grouped_table(columns, groups), note(_NOTES.format(scale=scale))))
+
+
+def _counts(judged: Sequence[JudgedClaim]) -> Table:
+    """Count the verdicts of each paper, and the claims that are upheld but hold for a control as well."""
+    columns = [*text_columns("paper"), *number_columns("claims", *ANSWERS, "upheld, but also by a control")]
+    rows = []
+    for paper in dict.fromkeys(entry.claim.paper for entry in judged):
+        verdicts = [entry.verdict for entry in judged if entry.claim.paper == paper]
+        answers = Counter(verdict.answer for verdict in verdicts)
+        also = sum(bool(verdict.also_by) for verdict in verdicts)
+        rows.append([paper, len(verdicts), *(answers[answer] for answer in ANSWERS), also])
+    return make_table(columns, rows)
 
 
 def _signed(name: str) -> list[Column]:
