@@ -9,7 +9,7 @@ from evaluation.test_sentence_statistics import draw, own_bleu
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.bootstrap import SAMPLES, SEED, bootstrap_weights
-from nmtcore.evaluation.differences import compare_systems, difference, holm
+from nmtcore.evaluation.differences import SampledScores, compare_systems, difference, holm, score_interval
 from nmtcore.evaluation.sentence_statistics import bleu_statistics, chrf_statistics
 from nmtcore.evaluation.student import student_tail
 
@@ -169,3 +169,13 @@ def test_without_a_baseline_systems_are_only_scored():
         some = texts if options["baseline"] is None else {"base": texts["base"]}
         results = compare(some, references, **options)
         assert all(result.difference is None and len(result.scores) == 2 for result in results.values())
+
+
+def test_the_interval_of_a_score_joins_the_variances_of_seeds_and_samples():
+    scores, sampled = [20.0, 22.0, 21.0], np.array([20.5, 21.5, 21.0, 22.0])
+    seeds, samples = statistics.variance(scores) / 3, statistics.variance(sampled.tolist())
+    degrees = (seeds + samples) ** 2 / (seeds**2 / 2)
+    low, high = score_interval(SampledScores(scores, sampled))
+    assert (low + high) / 2 == pytest.approx(21)
+    half = (high - low) / 2
+    assert 2 * student_tail(half / math.sqrt(seeds + samples), degrees) == pytest.approx(0.05)

@@ -1,8 +1,18 @@
 """Planned tables for tests of the kinds of tables."""
 
+from dataclasses import replace
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedRow, PlannedRuns, PlannedTable
+from reporting.runs import EVALUATION
+
+from nmtcore.config.planned_tables import (
+    PlannedCell,
+    PlannedClaim,
+    PlannedColumn,
+    PlannedRow,
+    PlannedRuns,
+    PlannedTable,
+)
 from nmtcore.config.typed import build, plain
 from nmtcore.reporting.table import Table
 
@@ -49,3 +59,35 @@ def shown(table: Table) -> list[list[str]]:
         ]
         for row in table.rows
     ]
+
+
+def plan_translations(
+    table_kind: str, cells: list[dict[str, Any]], seeds: dict[str, list[int]], **more: Any
+) -> PlannedTable:
+    """Plan a table of scores of the test, whose data set is called `theirs` in the paper."""
+    table = planned(table_kind, cells, seeds=seeds, evaluation={"d": EVALUATION}, **more)
+    metrics = {cell["column"]: cell["metric"] for cell in cells}
+    columns = tuple(
+        replace(column, dataset="theirs", split="test", metric=metrics[column.name], digits=2)
+        for column in table.columns
+    )
+    return replace(table, columns=columns)
+
+
+def plan_cell(row: str, column: str = "ours", *, system: str | None = None, **changes: Any) -> dict[str, Any]:
+    """Plan a cell of a system's row: BLEU of its test."""
+    system = system or row
+    values = {"system": system, "runs": f"d/{system}", "split": "test", "metric": "bleu"}
+    return {"row": row, "column": column, **values, **changes}
+
+
+def plan_claim(item: str | None, *, difference: float | None = None, **changes: Any) -> PlannedClaim:
+    """Plan a claim that `better` gains over `base` on the sentences `item`."""
+    claim = {
+        "paper": "paper", "place": "Table 1", "says": "",
+        "system": ["better", "theirs"], "baseline": ["base", "theirs"],
+        "baseline_from_elsewhere": False, "dataset": "theirs", "split": "test", "metric": "bleu", "item": item,
+        "direction": "gain", "difference": difference, "level": None, "controls": [],
+    }  # fmt: skip
+    values = {"system": "d/better", "baseline": "d/base", "dataset": "d", "split": "test"}
+    return PlannedClaim(claim=claim | changes.pop("claim", {}), **values | changes)

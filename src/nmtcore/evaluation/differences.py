@@ -119,6 +119,12 @@ def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
     return difference(system.scores, baseline.scores, **samples)
 
 
+def score_interval(system: SampledScores) -> tuple[float, float]:
+    """Return the 95 % interval of a system's mean score, by the same variances as that of a difference."""
+    nothing = SampledScores([0.0] * len(system.scores), np.zeros_like(system.sampled_A))
+    return difference_of(system, nothing).interval
+
+
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Correct the p-values of a list of comparisons by Holm's method; None stays None and is not counted."""
     ordered = sorted((p, i) for i, p in enumerate(p_values) if p is not None)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,15 +31,20 @@ def read_subsets(annotation: Path, column: str, *, sentences: int) -> Subsets:
 
     Raises `UserError` if the annotation has fewer sentences or a broken tree.
     """
-    if row_count(annotation) < sentences:
-        raise UserError(
-            f"{annotation} has {row_count(annotation):,} sentences, but {sentences:,} were translated: delete the "
-            "older of the two and run the workflow again."
-        )
-    values = [row[column] for row in read_rows(annotation, columns=[column], stop=sentences)]
+    values = read_translated(annotation, column, sentences=sentences)
     if column == "ccg":
         return construction_subsets(values)
     return constituent_subsets(values, where=annotation)
+
+
+def read_translated(path: Path, column: str, *, sentences: int) -> list[Any]:
+    """Read a column of the first sentences of a test, which are translated. Raises `UserError` if there are fewer."""
+    if row_count(path) < sentences:
+        raise UserError(
+            f"{path} has {row_count(path):,} sentences, but {sentences:,} were translated: delete the "
+            "older of the two and run the workflow again."
+        )
+    return [row[column] for row in read_rows(path, columns=[column], stop=sentences)]
 
 
 def construction_subsets(supertags: Iterable[Sequence[str] | None]) -> Subsets:

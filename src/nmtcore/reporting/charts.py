@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.files import write_text
+from nmtcore.reporting.svg import svg_document, svg_text
 
 if TYPE_CHECKING:
     import altair
@@ -39,6 +40,13 @@ def wrapped_title(text: str) -> "altair.Title":
     import altair as alt
 
     return alt.Title(textwrap.wrap(text, TITLE_CHARACTERS), anchor="start", fontWeight="normal", offset=12)
+
+
+def draw_nothing(path: Path, *, title: str, reason: str) -> None:
+    """Write a figure that only says why there is nothing to draw."""
+    lines = [*textwrap.wrap(title, TITLE_CHARACTERS), "", *textwrap.wrap(reason, TITLE_CHARACTERS)]
+    texts = [svg_text(10, 20 + 16 * row, line) for row, line in enumerate(lines)]
+    write_text(path, svg_document(640, 20 + 16 * len(lines), texts, title=title))
 
 
 def write_svg(chart: "altair.TopLevelMixin", path: Path) -> None:

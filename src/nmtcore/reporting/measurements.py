@@ -13,7 +13,7 @@ from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment_statistics import attachment_statistics
 from nmtcore.evaluation.bootstrap import bootstrap_weights
-from nmtcore.evaluation.differences import Difference, SampledScores, difference_of, sampled_scores
+from nmtcore.evaluation.differences import Difference, SampledScores, difference_of, sampled_scores, score_interval
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
 from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
@@ -74,6 +74,10 @@ class Measurements:
         self._check_references(system, baseline, split)
         sampled = [self._sampled(runs, split, measure, _key(subset)) for runs in (system, baseline)]
         return difference_of(*sampled)
+
+    def interval(self, runs: str, split: str, measure: str, subset: Subset | None = None) -> tuple[float, float]:
+        """Return the 95 % interval of the mean score of some runs on a split or a subset of it."""
+        return score_interval(self._sampled(runs, split, measure, _key(subset)))
 
     def test(self, system: str, baseline: str, split: str, measure: str) -> PairedTests | None:
         """Run sacreBLEU's paired tests; None if both have the same translations."""

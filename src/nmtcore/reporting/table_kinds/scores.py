@@ -14,6 +14,7 @@ from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.paired_tests import PairedTests
 from nmtcore.layout import Layout
 from nmtcore.reporting.measurements import ATTACHMENT, Measurements
+from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
     Column,
@@ -250,16 +251,7 @@ def _items(table: PlannedTable, measurements: Measurements) -> Iterator[str]:
             for measure in dict.fromkeys((measurements.measure(cell.metric), ALSO)):
                 signature = measurements.statistics(cell.runs, cell.split, measure)[0].signature
                 yield f"{_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
-    single = [runs for runs in table.runs.values() if len(runs.seeds) == 1]
-    if single:
-        names = "all" if len(single) == len(table.runs) else ", ".join(f"{r.system} on {r.dataset}" for r in single)
-        yield f"One seed ({names}): training noise is not included in intervals and p-values of comparisons with them."
-    for runs in table.runs.values():
-        if runs.unfinished and runs.seeds:
-            seeds = ", ".join(map(str, runs.unfinished))
-            yield f"{runs.system} on {runs.dataset}: without seed {seeds}, whose run is not finished."
-        if runs.provenance:
-            yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
+    yield from seed_items(table)
 
 
 def _score_data(table: PlannedTable, measurements: Measurements) -> list[dict[str, Any]]:

@@ -1,0 +1,19 @@
+"""Sentences below a table about its runs."""
+
+from collections.abc import Iterator
+
+from nmtcore.config.planned_tables import PlannedTable
+
+
+def seed_items(table: PlannedTable) -> Iterator[str]:
+    """Yield sentences about runs: those with one seed, those that are not finished, and those from elsewhere."""
+    single = [runs for runs in table.runs.values() if len(runs.seeds) == 1]
+    if single:
+        names = "all" if len(single) == len(table.runs) else ", ".join(f"{r.system} on {r.dataset}" for r in single)
+        yield f"One seed ({names}): training noise is not included in intervals and p-values of comparisons with them."
+    for runs in table.runs.values():
+        if runs.unfinished and runs.seeds:
+            seeds = ", ".join(map(str, runs.unfinished))
+            yield f"{runs.system} on {runs.dataset}: without seed {seeds}, whose run is not finished."
+        if runs.provenance:
+            yield f"{runs.system} was not trained here; its translations: {runs.provenance}."

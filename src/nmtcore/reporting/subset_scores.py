@@ -1,0 +1,82 @@
+"""Scores of runs on a subset of a test, with intervals and the difference from a baseline."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from statistics import fmean, stdev
+from typing import Any
+
+from nmtcore.config.planned_tables import PlannedCell
+from nmtcore.evaluation.subsets import FEW
+from nmtcore.reporting.measurements import Measurements, Subset
+from nmtcore.reporting.table import Column, Interval, SeedMean, TableCell, percentage
+from nmtcore.reporting.table_content import Compared
+
+
+def subset_scores(
+    measurements: Measurements, cell: PlannedCell, measure: str, subset: Subset, *, sentences: int
+) -> dict[str, Any]:
+    """Score the runs of a cell on a subset of its test, and compare them with those of the baseline.
+
+    Returns plain values: the `subset`, its `sentences` and their `share` of the test's in percent, `system`, `runs`,
+    the `scores` of each seed, their `interval` (None for a single sentence, which says nothing about others), the
+    `difference`, and the `reason` why there are no scores.
+    """
+    runs, count = cell.runs, len(subset.rows_B)
+    values: dict[str, Any] = {
+        "subset": subset.name, "sentences": count, "share": percentage(count, sentences), "system": cell.system,
+        "runs": runs, "scores": None, "interval": None, "difference": None, "reason": None,
+    }  # fmt: skip
+    if runs is None or cell.split is None or not count:
+        return values | {"reason": cell.reason or ("no sentences" if not count else "it is not run")}
+    names = (cell.split, measure, subset)
+    values["scores"] = measurements.scores(runs, *names)
+    values["interval"] = measurements.interval(runs, *names) if count > 1 else None
+    if cell.baseline_runs not in (None, runs):
+        values["difference"] = asdict(measurements.compare(runs, cell.baseline_runs, *names))
+    return values
+
+
+def compare_on_subset(
+    measurements: Measurements, names: tuple[str, str, str], measure: str, subset: Subset
+) -> Compared:
+    """Compare a system with a baseline, `names` (both and the split), on a subset; too few sentences are refused."""
+    count = len(subset.rows_B)
+    if count < FEW:
+        return f"the test has {count:,} such sentences ({subset.name}), and fewer than {FEW} are too few for a verdict"
+    return measurements.compare(*names, measure, subset)
+
+
+def few_mark(sentences: int | None) -> str:
+    """Return the mark of a subset that is empty, or too small to conclude anything from."""
+    if sentences is None or sentences >= FEW:
+        return ""
+    return " (few)" if sentences else " (none)"
+
+
+def score_columns(label: str) -> list[Column]:
+    """Make columns for a score, its interval, the difference from the baseline and its interval."""
+    return [
+        Column(name=label, content="mean", digits=1),
+        Column(name=f"95 % interval of {label}", content="interval", digits=1),
+        Column(name="difference", content="number", digits=2, signed=True),
+        Column(name="95 % interval", content="interval", digits=2, signed=True),
+    ]
+
+
+def score_cells(values: Mapping[str, Any]) -> list[TableCell]:
+    """Make the cells of `score_columns` from `subset_scores`."""
+    scores = values["scores"]
+    if scores is None:
+        return [TableCell(None, reason=values["reason"]), *[TableCell(None)] * 3]
+    spread = stdev(scores) if len(scores) > 1 else None
+    interval = values["interval"] and Interval(*values["interval"])
+    return [TableCell(SeedMean(fmean(scores), spread)), TableCell(interval), *difference_cells(values)]
+
+
+def difference_cells(values: Mapping[str, Any], *, reason: str = "") -> list[TableCell]:
+    """Make the cells of a difference and its interval from `subset_scores`; `reason` says why there is none."""
+    compared = values["difference"]
+    if compared is None:
+        return [TableCell(None, reason=reason), TableCell(None)]
+    interval = Interval(*compared["interval"]) if values["sentences"] > 1 else None
+    return [TableCell(compared["delta"]), TableCell(interval)]
