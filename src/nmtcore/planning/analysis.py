@@ -1,6 +1,6 @@
 """Inputs of the tables and figures that compare systems with a baseline: on subsets of a test, and by examples."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nmtcore.config.project import Project
@@ -32,9 +32,28 @@ def analysed_tests(project: Project) -> dict[str, dict[str, Any]]:
     tests = {}
     for name in project.settings.datasets:
         split, settings = project.dataset(name).main_test, project.dataset(name).evaluation
+        annotations = list(_annotations(project, name, split))
         evaluation = {key: getattr(settings, key) for key in ("text", "tokenize", "lowercase")}
-        tests[name] = {"split": split, "evaluation": evaluation, "annotations": list(_annotations(project, name))}
+        tests[name] = {
+            "split": split,
+            "evaluation": evaluation,
+            "annotations": annotations,
+        }
     return tests
+
+
+def target_supertags(project: Project, tests: Iterable[tuple[str | None, str | None]]) -> dict[str, dict[str, str]]:
+    """Return the CCG supertags of the target side of tests (data set, split): {data set: {split: path}}.
+
+    Tests whose data set has no supertags are left out.
+    """
+    supertags: dict[str, dict[str, str]] = {}
+    for dataset, split in dict.fromkeys(tests):
+        if dataset is not None and split is not None:
+            paths = [path for _, column, path in _annotations(project, dataset, split) if column == "ccg"]
+            if paths:
+                supertags.setdefault(dataset, {})[split] = paths[0]
+    return supertags
 
 
 def construction_inputs(project: Project, *, runs: Sequence[RunSettings], file_type: str) -> list[str]:
@@ -104,10 +123,10 @@ def _translations(project: Project, runs: Sequence[RunSettings]) -> list[str]:
     ]
 
 
-def _annotations(project: Project, name: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the side, column and path of each annotation of a data set's main test that subsets are made from."""
+def _annotations(project: Project, name: str, split: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the side, column and path of each annotation of a test that subsets are made from."""
     dataset = project.dataset(name)
     for side, column in SUBSETS:
         if annotator := dataset.syntax.get(side, {}).get(column):
-            names = {"dataset": name, "annotator": annotator, "split": dataset.main_test, "side": side}
+            names = {"dataset": name, "annotator": annotator, "split": split, "side": side}
             yield side, column, project.layout.path("annotation", **names)

@@ -30,7 +30,7 @@ def write_construction_figure(entries: Path, *, figure: Path) -> None:
         raise UserError(f"{entries} has no difference from a baseline to draw: add systems and write the table again.")
     systems = list(dict.fromkeys(point["system"] for point in points))
     panels = list(dict.fromkeys(point["panel"] for point in points))
-    charts = [_panel([point for point in points if point["panel"] == panel], systems) for panel in panels]
+    charts = [difference_panel([point for point in points if point["panel"] == panel], systems) for panel in panels]
     write_svg(alt.vconcat(*charts), figure)
 
 
@@ -53,8 +53,8 @@ def difference_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str
         }
 
 
-def _panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "altair.LayerChart":
-    """Draw the points of a data set; a hollow mark is a subset with few sentences."""
+def difference_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "altair.LayerChart":
+    """Draw points as of `difference_points`, those of a data set; a hollow mark is a subset with few sentences."""
     import altair as alt
 
     subsets = list(dict.fromkeys(point["subset"] for point in points))
@@ -78,3 +78,55 @@ def _panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "alta
     height = alt.Step(max(8 * len(systems), 16), **{"for": "position"})
     layers = alt.layer(zero.encode(x=alt.X("zero:Q", title=x_title)), intervals, marks)
     return layers.properties(title=alt.Title(points[0]["panel"], anchor="start"), width=460, height=height)
+
+
+def count_panel(bars: Sequence[Mapping[str, Any]]) -> "altair.LayerChart":
+    """Draw the share of each subset as a bar, and its number of sentences beside it.
+
+    A bar has the keys `subset`; `of`, whose number it is; `share` in percent; and `label`, what is written beside it.
+    """
+    import altair as alt
+
+    subsets, owners = (list(dict.fromkeys(bar[key] for bar in bars)) for key in ("subset", "of"))
+    y = alt.Y("subset:N", title=None, sort=subsets, scale=alt.Scale(paddingInner=0.3))
+    chart = alt.Chart(alt.InlineData(values=list(bars))).encode(
+        x=alt.X("share:Q", title="share of the test in percent, and number of sentences"),
+        y=y,
+        yOffset=alt.YOffset("of:N", sort=owners, scale=alt.Scale(domain=owners)),
+    )
+    greys = ["#ffffff", "#7f7f7f", "#c8c8c8", "#404040"]
+    fill = alt.Fill("of:N", title="numbers", scale=system_scale(owners, greys))
+    texts = chart.mark_text(align="left", dx=4, fontSize=9).encode(text="label:N")
+    height = alt.Step(12 * len(owners) + 4, **{"for": "position"})
+    layers = alt.layer(chart.mark_bar(stroke="black", strokeWidth=0.8).encode(fill=fill), texts)
+    return layers.properties(width=460, height=height)
+
+
+def gain_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield one point per subset that has a gain, and one for each published gain."""
+    for entry in entries:
+        if entry["difference"] is None:
+            continue
+        delta, (low, high) = entry["difference"]["delta"], entry["difference"]["interval"]
+        common = {
+            "panel": entry["test"],
+            "subset": f"{entry['row'].replace('_', '/')}: {entry['sentences']:,} ({entry['share']:.1f} %)",
+            "baseline": entry["baseline"],
+        }
+        own = {"system": entry["system"], "difference": delta, "low": low, "high": high}
+        yield {**common, **own, "few": entry["sentences"] < FEW}
+        if (published := entry["published"]) is not None:
+            theirs = {"system": f"{entry['system']}, published", "difference": published}
+            yield {**common, **theirs, "low": published, "high": published, "few": False}
+
+
+def count_bars(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield one bar per published and per own number of sentences."""
+    for entry in entries:
+        name = entry["row"].replace("_", "/")
+        for who, count, share in (
+            ("published", entry["published"], entry["published_share"]),
+            (entry["test"], entry["sentences"], entry["share"]),
+        ):
+            if share is not None:
+                yield {"subset": name, "of": who, "share": share, "label": f"{count:,.0f}"}

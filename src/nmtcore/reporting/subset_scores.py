@@ -1,6 +1,6 @@
 """Scores of runs on a subset of a test, with intervals and the difference from a baseline."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean, stdev
 from typing import Any
@@ -68,9 +68,15 @@ def score_cells(values: Mapping[str, Any]) -> list[TableCell]:
     scores = values["scores"]
     if scores is None:
         return [TableCell(None, reason=values["reason"]), *[TableCell(None)] * 3]
-    spread = stdev(scores) if len(scores) > 1 else None
     interval = values["interval"] and Interval(*values["interval"])
-    return [TableCell(SeedMean(fmean(scores), spread)), TableCell(interval), *difference_cells(values)]
+    return [mean_cell(scores), TableCell(interval), *difference_cells(values)]
+
+
+def mean_cell(scores: Sequence[float] | None) -> TableCell:
+    """Make the cell of a mean over seeds; None: it is empty."""
+    if scores is None:
+        return TableCell(None)
+    return TableCell(SeedMean(fmean(scores), stdev(scores) if len(scores) > 1 else None))
 
 
 def difference_cells(values: Mapping[str, Any], *, reason: str = "") -> list[TableCell]:
