@@ -5,7 +5,7 @@ from evaluation.test_sentence_statistics import draw
 from sacrebleu.metrics import CHRF
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.differing import differing_sentences
+from nmtcore.evaluation.differing import differing_sentences, scored_sentences
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
@@ -31,3 +31,12 @@ def test_equal_differences_keep_their_order_and_equal_translations_are_left_out(
     sentences = differing_sentences(translations, others, ["a", "b", "c", "b"], EvaluationSettings(), most=9)
     assert [sentence.row for sentence in sentences] == [1, 3, 0]
     assert differing_sentences(["a"], ["a"], ["b"], EvaluationSettings(), most=9) == []
+
+
+def test_sentences_at_given_positions_are_scored_alike():
+    first, references = draw(20)
+    second, _ = draw(20, wrong=0.4)
+    settings = EvaluationSettings()
+    differing = differing_sentences(first, second, references, settings, most=20)
+    rows = [sentence.row for sentence in differing]
+    assert scored_sentences(first, second, references, settings, rows=rows) == differing

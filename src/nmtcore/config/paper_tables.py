@@ -63,6 +63,9 @@ class PaperTableSettings:
     """Rows that are the mean over several systems."""
     facts: dict[str, Number] = field(default_factory=dict)
     """Numbers that the kind reads (`layer`, `first_sentences`...), in addition to the paper's."""
+    sentence: str = ""
+    """Of a table of examples: the source sentence that it shows if the test has it; spaces before punctuation, and case
+    do not matter."""
     place: str = ""
     """Of a table without a published one: its heading."""
     description: str = ""

@@ -71,6 +71,12 @@ def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
     return plain(replace(table, more=more(project, table)) if more else table)
 
 
+def table_settings(project: Project, paper_table: str) -> PaperTableSettings:
+    """Return the settings of a table. Raises `UserError` if it is unknown."""
+    paper, name = paper_and_table(project, paper_table)
+    return _paper_tables(project, paper).settings.tables[name]
+
+
 def run_files(project: Project, table: PlannedTable, file_type: str, **names: str) -> list[str]:
     """List a file of each run of a table."""
     return [

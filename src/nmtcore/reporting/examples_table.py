@@ -1,14 +1,14 @@
 """Sentences that a baseline and another system translate differently, as Markdown and one JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.evaluation.differing import DifferingSentence, differing_sentences
+from nmtcore.evaluation.differing import ScoredSentence, differing_sentences, scored_sentences
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
@@ -30,10 +30,14 @@ from nmtcore.reporting.table import (
 SHOWN = 10
 """Examples per pair of systems."""
 
+_DIFFERING = """
+The {shown} sentences of a test whose two translations differ most in chrF, the largest difference first; equal ones in
+the order of the test.
+"""
+
 _NOTES = """
-Scale {scale}, seed {seed}. The {shown} sentences of a test whose two translations differ most in chrF, the largest
-difference first; equal ones in the order of the test. Sentence: its position in the test, from 0. In references that
-were analysed, each word has its CCG supertag.
+Scale {scale}, seed {seed}. {chosen}Sentence: its position in the test, from 0. In references that were analysed, each
+word has its CCG supertag.
 """
 
 
@@ -63,49 +67,68 @@ def write_example_table(
     entries = []
     for dataset, folders in runs_by_dataset(hypotheses, layout).items():
         split = tests[dataset]["split"]
-        test = _Test(
-            sentences=_read_sentences(tests[dataset], Path(layout.path("pairs", dataset=dataset, split=split))),
+        supertags = [Path(path) for _, column, path in tests[dataset]["annotations"] if column == "ccg"]
+        pairs = Path(layout.path("pairs", dataset=dataset, split=split))
+        test = ExampleTest(
+            sentences=read_example_pairs(pairs, supertags[-1] if supertags else None),
             outputs=read_outputs(folders, split),
             evaluation=build(EvaluationSettings, tests[dataset]["evaluation"], where=dataset),
             left_out={system: reason for name, system, reason in left_out if name == dataset},
         )
         common = {"dataset": dataset, "scale": scale, "split": split, "baseline": baseline}
         others = [system for system in (*folders, *test.left_out) if system != baseline]
-        entries += [{**common, "system": system, **_entry(test, baseline, system)} for system in others]
+        entries += [{**common, "system": system, **example_entry(test, baseline, system)} for system in others]
     write_json(json, entries)
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
-    notes = _NOTES.format(scale=scale, seed=", ".join(map(str, seeds)), shown=SHOWN)
-    blocks = [block for entry in entries for block in _section(entry)]
-    return write_page(Page(title="Examples", blocks=(*blocks, note(notes))), table)
+    blocks = [block for entry in entries for block in example_blocks(entry)]
+    return write_page(Page(title="Examples", blocks=(*blocks, note(example_notes(scale, seeds)))), table)
+
+
+def example_notes(scale: str, seeds: Sequence[int], *, differing: bool = True) -> str:
+    """Describe examples by some seeds; `differing`: whether they were chosen by how much their translations differ."""
+    chosen = _DIFFERING.format(shown=SHOWN).lstrip("\n") if differing else ""
+    return _NOTES.format(scale=scale, seed=", ".join(map(str, seeds)), chosen=chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Test:
-    """The main test of a data set."""
+class ExampleTest:
+    """A test that examples are taken from."""
 
     sentences: list[dict[str, Any]]
     """`id`, `source`, the words of the reference and their supertags (None: there are none) of each pair."""
     outputs: SplitOutputs
     evaluation: EvaluationSettings
-    left_out: dict[str, str]
+    left_out: dict[str, str] = field(default_factory=dict)
     """What the data set lacks for each system that was not run on it."""
 
 
-def _read_sentences(test: Mapping[str, Any], pairs: Path) -> list[dict[str, Any]]:
+def read_example_pairs(pairs: Path, supertags: Path | None) -> list[dict[str, Any]]:
+    """Read the `sentences` of `ExampleTest`; without supertags they have None.
+
+    Raises `UserError` if the numbers of sentences differ.
+    """
     rows = list(read_rows(pairs, columns=["id", "source", "target_words"]))
-    supertags: list[list[str] | None] = [None] * len(rows)
-    for _, column, path in test["annotations"]:
-        if column == "ccg":
-            supertags = [row["ccg"] for row in read_rows(path, columns=["ccg"])]
-            if len(supertags) != len(rows):
-                raise UserError(
-                    f"{path} has {len(supertags):,} sentences, {pairs} has {len(rows):,}: delete the older."
-                )
-    return [{**row, "supertags": tags} for row, tags in zip(rows, supertags, strict=True)]
+    categories: list[list[str] | None] = [None] * len(rows)
+    if supertags is not None:
+        categories = [row["ccg"] for row in read_rows(supertags, columns=["ccg"])]
+        if len(categories) != len(rows):
+            raise UserError(
+                f"{supertags} has {len(categories):,} sentences, {pairs} has {len(rows):,}: delete the older."
+            )
+    return [{**row, "supertags": tags} for row, tags in zip(rows, categories, strict=True)]
 
 
-def _entry(test: _Test, baseline: str, system: str) -> dict[str, Any]:
-    """Make the entry of a system; if one of the two systems was not run, it has a reason and no examples."""
+def example_entry(
+    test: ExampleTest, baseline: str, system: str, *, rows: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Make the entry of a system; if one of the two systems was not run, it has a reason and no examples.
+
+    Args:
+        test: the test.
+        baseline: name of one of its systems.
+        system: name of another.
+        rows: positions of the sentences to show; None: those whose translations differ most.
+    """
     for name in (baseline, system):
         if name not in test.outputs.translations:
             names = f", since the data set has {test.left_out[name]}" if name in test.left_out else ""
@@ -113,7 +136,10 @@ def _entry(test: _Test, baseline: str, system: str) -> dict[str, Any]:
     runs = [next(iter(test.outputs.translations[name].items())) for name in (baseline, system)]
     translations = [lines for _, lines in runs]
     references = test.outputs.references
-    sentences = differing_sentences(*translations, references, test.evaluation, most=SHOWN)
+    if rows is None:
+        sentences = differing_sentences(*translations, references, test.evaluation, most=SHOWN)
+    else:
+        sentences = scored_sentences(*translations, references, test.evaluation, rows=rows)
     return {
         "seeds": [runs[1][0]],
         "reason": None if sentences else "the two systems translate all sentences alike",
@@ -122,7 +148,7 @@ def _entry(test: _Test, baseline: str, system: str) -> dict[str, Any]:
 
 
 def _example(
-    sentence: DifferingSentence, test: _Test, translations: Sequence[str], others: Sequence[str]
+    sentence: ScoredSentence, test: ExampleTest, translations: Sequence[str], others: Sequence[str]
 ) -> dict[str, Any]:
     row = sentence.row
     pair = test.sentences[row]
@@ -138,8 +164,8 @@ def _example(
     }
 
 
-def _section(entry: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield the parts of a section: one small table per example."""
+def example_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the parts of a section: its heading, and one small table per example."""
     yield Heading(f"{entry['dataset']}, {entry['split']}: {entry['baseline']} and {entry['system']}")
     if entry["reason"]:
         yield Paragraph(f"No example: {entry['reason']}.")
