@@ -11,8 +11,9 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differences import Difference
+from nmtcore.reporting.lengths_figure import length_points
 from nmtcore.reporting.table import Items, Page, SeedMean
-from nmtcore.reporting.table_kinds.lengths import LONG, draw_lengths, length_points, lengths_content
+from nmtcore.reporting.table_kinds.lengths import LONG, draw_lengths, lengths_content
 
 LENGTHS = [4, 10, 11, 15, 20, 25, 25, 70] * 10
 SOURCES = [" ".join(["w"] * length) for length in LENGTHS]

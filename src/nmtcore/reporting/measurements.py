@@ -25,6 +25,11 @@ ATTACHMENT = {"uas": "UAS", "diagonal_precision": "precision of chains"}
 """Measures of heads, and their labels."""
 
 
+def measure_label(measure: str) -> str:
+    """Return the name of a measure in tables."""
+    return METRICS[measure].label if measure in METRICS else ATTACHMENT.get(measure, measure)
+
+
 class Subset(NamedTuple):
     """Some sentences of a test."""
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.bootstrap import SAMPLES
-from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.subsets import FEW
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
 from nmtcore.reporting.construction_scores import ConstructionScores
 from nmtcore.reporting.constructions_figure import count_bars, count_panel, difference_panel, gain_points
+from nmtcore.reporting.measurements import measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.subset_scores import difference_cells, few_mark, mean_cell
 from nmtcore.reporting.table import (
@@ -77,7 +77,7 @@ def _count_table(table: PlannedTable, counts: Sequence[Mapping[str, Any]]) -> Ta
 
 def _gain_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Table:
     first = entries[0]
-    label = METRICS[first["measure"]].label if first["measure"] in METRICS else first["measure"]
+    label = measure_label(first["measure"])
     digits = next(column.digits for column in table.columns if column.name == first["column"])
     columns = [
         *text_columns("subset"),
@@ -111,7 +111,7 @@ def _items(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             share = f"{entry['unanalysed']:,} of {entry['test_sentences']:,} sentences"
             yield f"{entry['test']}: {share} have no supertags of the reference."
         if entry.get("signature"):
-            yield f"{METRICS[entry['measure']].label} of {entry['test']}: {entry['signature']}."
+            yield f"{measure_label(entry['measure'])} of {entry['test']}: {entry['signature']}."
 
 
 def draw_constructions(data: Mapping[str, Any], figure: Path, *, title: str) -> None:

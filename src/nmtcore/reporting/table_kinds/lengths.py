@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.lengths import length_bins, long_sentences
-from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.subsets import FEW, read_translated
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, draw_nothing, system_scale, wrapped_title, write_svg
-from nmtcore.reporting.measurements import Measurements, Subset
+from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
+from nmtcore.reporting.lengths_figure import length_panel, length_points
+from nmtcore.reporting.measurements import Measurements, Subset, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.subset_scores import (
     compare_on_subset,
@@ -37,9 +36,6 @@ from nmtcore.reporting.table import (
     text_columns,
 )
 from nmtcore.reporting.table_content import Compared, TableContent
-
-if TYPE_CHECKING:
-    import altair
 
 LONG = "long sentences"
 """The name of the longest sentences of a test in claims."""
@@ -181,7 +177,7 @@ def _is_baseline(other: Mapping[str, Any], entry: Mapping[str, Any], table: Plan
 
 def _bins_table(entries: Sequence[Mapping[str, Any]]) -> Table:
     """Tabulate all subsets: a row per test, subset and system."""
-    labels = list(dict.fromkeys(_label(entry["measure"]) for entry in entries))
+    labels = list(dict.fromkeys(measure_label(entry["measure"]) for entry in entries))
     columns = [
         *text_columns("test", "words", "system"),
         *number_columns("sentences"),
@@ -198,17 +194,13 @@ def _bins_table(entries: Sequence[Mapping[str, Any]]) -> Table:
     return grouped_table(columns, list(groups.values()))
 
 
-def _label(measure: str) -> str:
-    return METRICS[measure].label if measure in METRICS else measure
-
-
 def _items(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield sentences about stand-ins for several data sets, signatures and seeds."""
     for entry in entries:
         if len(entry["columns"]) > 1:
             yield f"{entry['test']}: the same for the columns {', '.join(entry['columns'])}."
         if entry["signature"]:
-            yield f"{_label(entry['measure'])} of {entry['test']}: {entry['signature']}."
+            yield f"{measure_label(entry['measure'])} of {entry['test']}: {entry['signature']}."
     yield from seed_items(table)
 
 
@@ -222,52 +214,5 @@ def draw_lengths(data: Mapping[str, Any], figure: Path, *, title: str) -> None:
         return
     systems = list(dict.fromkeys(point["system"] for point in points))
     tests = list(dict.fromkeys(point["test"] for point in points))
-    panels = [_panel([point for point in points if point["test"] == test], systems) for test in tests]
+    panels = [length_panel([point for point in points if point["test"] == test], systems) for test in tests]
     write_svg(alt.vconcat(*panels, title=wrapped_title(title)), figure)
-
-
-def length_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield one point per bin and system that has scores: the mean score and its interval."""
-    for entry in entries:
-        if entry["long"] or entry["scores"] is None:
-            continue
-        score = fmean(entry["scores"])
-        low, high = entry["interval"] or (score, score)
-        yield {
-            "test": entry["test"],
-            "words": f"{entry['subset']} ({entry['sentences']:,})",
-            "system": entry["row"],
-            "axis": _label(entry["measure"]),
-            "score": score,
-            "low": max(low, 0),
-            "high": high,
-            "few": entry["sentences"] < FEW,
-        }
-
-
-def _panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "altair.LayerChart":
-    """Draw the points of a test; a hollow mark is a bin with few sentences."""
-    import altair as alt
-
-    bins = list(dict.fromkeys(point["words"] for point in points))
-    few = f"; hollow: fewer than {FEW}" if any(point["few"] for point in points) else ""
-    label = alt.Axis(labelAngle=0)
-    x = alt.X("words:N", title=f"source words (sentences{few})", sort=bins, axis=label, scale=alt.Scale(padding=0.3))
-    y_title = f"{points[0]['axis']}, with 95 % interval"
-    offset = alt.XOffset("system:N", sort=list(systems), scale=alt.Scale(domain=list(systems)))
-    colour = alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS))
-    dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES))
-    shape = alt.Shape("system:N", title="system", scale=system_scale(systems, SHAPES))
-    chart = alt.Chart(alt.InlineData(values=list(points)))
-    lines = chart.mark_line(strokeWidth=1.2).encode(
-        x=x, y=alt.Y("score:Q", title=y_title), xOffset=offset, color=colour, strokeDash=dashes
-    )
-    intervals = chart.mark_rule(strokeWidth=1.2).encode(
-        x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", xOffset=offset, color=colour
-    )
-    fill = alt.condition("datum.few", alt.value("white"), colour)
-    marks = chart.mark_point(size=45, strokeWidth=1.2, opacity=1).encode(
-        x=x, y="score:Q", xOffset=offset, shape=shape, fill=fill, stroke=colour
-    )
-    title = alt.Title(points[0]["test"], anchor="start")
-    return alt.layer(lines, intervals, marks).properties(title=title, width=520, height=220)

@@ -13,7 +13,7 @@ from nmtcore.evaluation.differences import Difference, holm
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.paired_tests import PairedTests
 from nmtcore.layout import Layout
-from nmtcore.reporting.measurements import ATTACHMENT, Measurements
+from nmtcore.reporting.measurements import ATTACHMENT, Measurements, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
@@ -207,7 +207,13 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
         result, tests = comparison.result, comparison.tests
         groups.setdefault((comparison.column, comparison.measure, comparison.baseline), []).append(
             [
-                *(comparison.column, _label(comparison.measure), comparison.row, comparison.baseline, comparison.seeds),
+                *(
+                    comparison.column,
+                    measure_label(comparison.measure),
+                    comparison.row,
+                    comparison.baseline,
+                    comparison.seeds,
+                ),
                 comparison.published,
                 result.delta,
                 Interval(*result.interval),
@@ -220,10 +226,6 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
             ]
         )
     return grouped_table(columns, list(groups.values()))
-
-
-def _label(measure: str) -> str:
-    return METRICS[measure].label if measure in METRICS else ATTACHMENT[measure]
 
 
 def _translated(table: PlannedTable, measurements: Measurements) -> Iterator[tuple[str, str]]:
@@ -250,7 +252,7 @@ def _items(table: PlannedTable, measurements: Measurements) -> Iterator[str]:
         if _scored(cell, measurements) and measurements.measure(cell.metric) in METRICS:
             for measure in dict.fromkeys((measurements.measure(cell.metric), ALSO)):
                 signature = measurements.statistics(cell.runs, cell.split, measure)[0].signature
-                yield f"{_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
+                yield f"{measure_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
     yield from seed_items(table)
 
 

@@ -1,0 +1,59 @@
+"""Scores by the length of the source sentence as a figure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from nmtcore.evaluation.subsets import FEW
+from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, system_scale
+from nmtcore.reporting.measurements import measure_label
+
+if TYPE_CHECKING:
+    import altair
+
+
+def length_points(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield one point per bin and system that has scores: the mean score and its interval."""
+    for entry in entries:
+        if entry["long"] or entry["scores"] is None:
+            continue
+        score = fmean(entry["scores"])
+        low, high = entry["interval"] or (score, score)
+        yield {
+            "test": entry["test"],
+            "words": f"{entry['subset']} ({entry['sentences']:,})",
+            "system": entry["row"],
+            "axis": measure_label(entry["measure"]),
+            "score": score,
+            "low": max(low, 0),
+            "high": high,
+            "few": entry["sentences"] < FEW,
+        }
+
+
+def length_panel(points: Sequence[Mapping[str, Any]], systems: Sequence[str]) -> "altair.LayerChart":
+    """Draw the points of a test; a hollow mark is a bin with few sentences."""
+    import altair as alt
+
+    bins = list(dict.fromkeys(point["words"] for point in points))
+    few = f"; hollow: fewer than {FEW}" if any(point["few"] for point in points) else ""
+    label = alt.Axis(labelAngle=0)
+    x = alt.X("words:N", title=f"source words (sentences{few})", sort=bins, axis=label, scale=alt.Scale(padding=0.3))
+    y_title = f"{points[0]['axis']}, with 95 % interval"
+    offset = alt.XOffset("system:N", sort=list(systems), scale=alt.Scale(domain=list(systems)))
+    colour = alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS))
+    dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES))
+    shape = alt.Shape("system:N", title="system", scale=system_scale(systems, SHAPES))
+    chart = alt.Chart(alt.InlineData(values=list(points)))
+    lines = chart.mark_line(strokeWidth=1.2).encode(
+        x=x, y=alt.Y("score:Q", title=y_title), xOffset=offset, color=colour, strokeDash=dashes
+    )
+    intervals = chart.mark_rule(strokeWidth=1.2).encode(
+        x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", xOffset=offset, color=colour
+    )
+    fill = alt.condition("datum.few", alt.value("white"), colour)
+    marks = chart.mark_point(size=45, strokeWidth=1.2, opacity=1).encode(
+        x=x, y="score:Q", xOffset=offset, shape=shape, fill=fill, stroke=colour
+    )
+    title = alt.Title(points[0]["test"], anchor="start")
+    return alt.layer(lines, intervals, marks).properties(title=title, width=520, height=220)
