@@ -53,6 +53,8 @@ def test_vocabularies_of_both_sides_are_found_by_their_language(make_project):
 
 def test_selected_and_copied_pairs_of_the_papers_own_data_set(make_project):
     project = make_project({"scale": "paper"})
+    german = sources(project, "tran2018_table_1")["wmt17dev15_en2de"]
+    assert german["test/pairs"] == {"reason": "wmt17dev15_en2de has no split test"}
     plain = sources(project, "aycock2021_table_4_1")["wmt17_tr2en"]
     copied = sources(project, "aycock2021_table_4_1")["wmt17_tr2en_mono"]
     report = {"files": {"report": "results/wmt17_tr2en/annotation/selection/train.json"}}

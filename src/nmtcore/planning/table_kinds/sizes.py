@@ -38,7 +38,9 @@ def _source(project: Project, column: PlannedColumn, cell: PlannedCell) -> dict[
         return {"reason": cell.reason}
     dataset = project.dataset(cell.dataset)
     if cell.published is None and column.split is not None and column.split not in dataset.splits:
-        return {"reason": f"neither the paper's data set nor {dataset.name} has the split {column.split}"}
+        papers_own = (column.dataset or cell.row) == dataset.name
+        names = f"{dataset.name} has no" if papers_own else f"neither the paper's data set nor {dataset.name} has the"
+        return {"reason": f"{names} split {column.split}"}
     if cell.item is not None:
         return _labels(project, dataset, cell.item)
     match cell.metric:
