@@ -108,7 +108,7 @@ def test_published_gains_on_long_sentences_stand_beside_ours(results):
 def test_claims_about_few_sentences_or_other_subsets_get_a_reason(results):
     content = lengths_content(planned(facts={}), results.layout)
     assert content.compare(plan_claim(LONG), "d/better", "d/base") == (
-        "the test has 10 such sentences (at least 70 words), and fewer than 30 are too few for a verdict"
+        "the subset (at least 70 words) has 10 of the test's sentences, and fewer than 30 are too few"
     )
     assert content.compare(plan_claim("questions"), "d/better", "d/base") == "questions is no subset by length"
     assert content.compare(plan_claim(LONG), "d/better", None) == "there is no score to compare"

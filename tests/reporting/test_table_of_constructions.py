@@ -97,7 +97,7 @@ def test_claims_about_constructions_are_compared_on_their_sentences(results, sup
     assert isinstance(question, Difference)
     assert question.delta == content.data["gains"][0]["difference"]["delta"]
     assert compare("control") == (
-        "the test has 16 such sentences (control_raising), and fewer than 30 are too few for a verdict"
+        "the subset (control_raising) has 16 of the test's sentences, and fewer than 30 are too few"
     )
     assert compare("passive") == "passive is no construction"
     assert isinstance(compare(None), Difference)

@@ -42,7 +42,7 @@ def compare_on_subset(
     """Compare a system with a baseline, `names` (both and the split), on a subset; too few sentences are refused."""
     count = len(subset.rows_B)
     if count < FEW:
-        return f"the test has {count:,} such sentences ({subset.name}), and fewer than {FEW} are too few for a verdict"
+        return f"the subset ({subset.name}) has {count:,} of the test's sentences, and fewer than {FEW} are too few"
     return measurements.compare(*names, measure, subset)
 
 
