@@ -11,6 +11,7 @@ from nmtcore.reporting.attention_maps_reader import attention_ids, read_sentence
 from nmtcore.reporting.sentences import choose_sentence
 from nmtcore.reporting.svg import (
     LEGEND_HEIGHT,
+    Drawing,
     shade_legend,
     svg_document,
     svg_frame,
@@ -79,10 +80,14 @@ def attention_entry(
 
 
 def attention_svg(entry: Mapping[str, Any]) -> str:
+    """Draw `attention_drawing` as a document."""
+    drawing = attention_drawing(entry)
+    return svg_document(drawing.width, drawing.height, drawing.elements, title=_title(entry))
+
+
+def attention_drawing(entry: Mapping[str, Any]) -> Drawing:
     """Draw a result of `attention_entry`: a row of matrices per layer."""
-    sentence, tokens = entry["sentence"], entry["tokens"]
-    names = f"{entry['system']}, {entry['dataset']}, {entry['split']}, scale {entry['scale']}"
-    title = f"{names}: {sentence['chosen']} (a token per row attends to those of the columns)"
+    sentence, tokens, title = entry["sentence"], entry["tokens"], _title(entry)
     elements, y, width = [svg_text(10, 18, title, size=12, bold=True)], 24.0, text_width(title, 13)
     if sentence["heads"] is not None:
         tree = tree_drawing(DrawnTree("", sentence["words"], sentence["heads"], sentence["labels"]))
@@ -110,7 +115,12 @@ def attention_svg(entry: Mapping[str, Any]) -> str:
         note = "framed: heads that a component of the system computes or trains"
         elements.append(svg_text(left + 180, y + 8, note, size=9))
     width = max(width, left + columns * (side + SPACE))
-    return svg_document(width + 10, y + LEGEND_HEIGHT + 10, elements, title=title)
+    return Drawing(elements, width + 10, y + LEGEND_HEIGHT + 10)
+
+
+def _title(entry: Mapping[str, Any]) -> str:
+    names = f"{entry['system']}, seed {entry['seed']}, {entry['dataset']}, {entry['split']}, scale {entry['scale']}"
+    return f"{names}: {entry['sentence']['chosen']} (a token per row attends to those of the columns)"
 
 
 def _token_rows(tokens: list[str], right: float, top: float) -> list[str]:

@@ -11,7 +11,7 @@ from nmtcore.inference.render_gates import DARK, LIGHT, WHITE_TEXT_FROM, shades
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.attention_maps_reader import run_names
-from nmtcore.reporting.svg import svg_document, svg_text, text_width
+from nmtcore.reporting.svg import Drawing, svg_document, svg_text, text_width
 
 SHOWN_SENTENCES = 6
 """Sentences of the figure, as many as in the paper."""
@@ -52,8 +52,14 @@ def gates_entry(gates: Path, *, layout: Layout, sentences: int = SHOWN_SENTENCES
 
 
 def gates_svg(entry: Mapping[str, Any]) -> str:
+    """Draw `gates_drawing` as a document."""
+    drawing = gates_drawing(entry)
+    return svg_document(drawing.width, drawing.height, drawing.elements, title=_title(entry))
+
+
+def gates_drawing(entry: Mapping[str, Any]) -> Drawing:
     """Draw a result of `gates_entry`: the larger a norm in its sentence, the darker; the largest is bold."""
-    title = f"{entry['system']}, {entry['dataset']}, {entry['split']}, scale {entry['scale']}: {entry['chosen']}"
+    title = _title(entry)
     notes = "the larger the norm of the gate, compared with the rest of the sentence, the darker; the largest is bold"
     elements = [svg_text(10, 18, title, size=12, bold=True), svg_text(10, 33, notes, size=11)]
     y = 44.0
@@ -66,7 +72,12 @@ def gates_svg(entry: Mapping[str, Any]) -> str:
             elements += _drawn_piece(piece, shade, x, y, width)
             x += width + 3
         y += LINE_HEIGHT + 8
-    return svg_document(max(LINE_WIDTH, text_width(title, 13)) + 10, y + 4, elements, title=title)
+    return Drawing(elements, max(LINE_WIDTH, text_width(title, 13)) + 10, y + 4)
+
+
+def _title(entry: Mapping[str, Any]) -> str:
+    names = f"{entry['system']}, seed {entry['seed']}, {entry['dataset']}, {entry['split']}, scale {entry['scale']}"
+    return f"{names}: {entry['chosen']}"
 
 
 def _drawn_piece(piece: str, shade: float, x: float, y: float, width: float) -> list[str]:

@@ -34,7 +34,7 @@ def write_gate_table(gates: Sequence[Path], *, layout: Layout, json: Path, table
         names = layout.names(path, "gates")
         key = tuple(names[name] for name in ("dataset", "system", "scale", "split"))
         runs.setdefault(key, []).append({"seed": int(names["seed"]), **count_gates(path)})
-    entries = [_entry(*names, counts_by_seed) for names, counts_by_seed in runs.items()]
+    entries = [gates_summary(*names, counts_by_seed) for names, counts_by_seed in runs.items()]
     write_json(json, entries)
     columns = [
         *text_columns("data set", "system", "test", "tag"),
@@ -49,8 +49,13 @@ def write_gate_table(gates: Sequence[Path], *, layout: Layout, json: Path, table
     return write_page(Page(title="Gates by tag", blocks=(make_table(columns, rows), note(notes))), table)
 
 
-def _entry(dataset: str, system: str, scale: str, split: str, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Average the counts of a system over its seeds; what does not depend on the model is the same for all of them."""
+def gates_summary(
+    dataset: str, system: str, scale: str, split: str, runs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Average the counts of a system over its seeds; what does not depend on the model is the same for all of them.
+
+    `runs` has for each seed its number, `seed`, and the result of `count_gates`. Tags are sorted by `highest`.
+    """
     tags = {
         tag: {key: fmean(run["tags"][tag][key] for run in runs) for key in ("highest", "words", "pieces", "norm")}
         for tag in runs[0]["tags"]

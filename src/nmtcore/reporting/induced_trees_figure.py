@@ -1,6 +1,6 @@
 """Gold and induced trees of one sentence of a treebank, as one figure and one JSON (tran2018, Figure 5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,22 @@ def write_induced_trees_figure(
 
 
 def induced_trees_entry(
-    parses: Sequence[Path], *, split: str, pairs: Path, trees: Path, layout: Layout
+    parses: Sequence[Path],
+    *,
+    split: str,
+    pairs: Path,
+    trees: Path,
+    layout: Layout,
+    ids: Collection[int] | None = None,
 ) -> dict[str, Any]:
     """Read what the figure shows: `split`, `sentence` with its gold tree, `punctuation` (a mark per word) and `runs`.
+
+    `ids` are the sentences to choose from; all by default.
 
     Each run has its names and `heads` (1-based, 0 = root): the tree with one root, or for systems without a root the
     likeliest head of each word.
     """
-    sentence = choose_sentence(pairs, trees)
+    sentence = choose_sentence(pairs, trees, ids=ids)
     runs = []
     for folder in parses:
         path = output_files(folder, split).parses
@@ -68,11 +76,17 @@ def induced_trees_entry(
 
 def induced_trees_svg(entry: Mapping[str, Any]) -> str:
     """Draw a result of `induced_trees_entry`."""
+    chosen = entry["sentence"]["chosen"]
+    title = f"Trees of {entry['split']}: {chosen}, without punctuation and roots"
+    return trees_svg(drawn_trees(entry), title=title)
+
+
+def drawn_trees(entry: Mapping[str, Any]) -> list[DrawnTree]:
+    """List the trees of a result of `induced_trees_entry`: the gold tree, and that of each run."""
     sentence = entry["sentence"]
     common = {"words": sentence["words"], "ignored": entry["punctuation"], "roots": False}
     trees = [DrawnTree("gold", heads=sentence["heads"], labels=sentence["labels"], **common)]
-    trees += [
+    return trees + [
         DrawnTree(f"{run['system']}, seed {run['seed']}, scale {run['scale']}", heads=run["heads"], **common)
         for run in entry["runs"]
     ]
-    return trees_svg(trees, title=f"Trees of {entry['split']}: {sentence['chosen']}, without punctuation and roots")

@@ -15,6 +15,7 @@ from nmtcore.reporting.attention_maps_reader import SentenceMap, common_ids, rea
 from nmtcore.reporting.sentences import choose_sentence
 from nmtcore.reporting.svg import (
     LEGEND_HEIGHT,
+    Drawing,
     shade_legend,
     svg_document,
     svg_frame,
@@ -79,9 +80,14 @@ def _map_entry(own: SentenceMap) -> dict[str, Any]:
 
 
 def maps_svg(entry: Mapping[str, Any]) -> str:
+    """Draw `maps_drawing` as a document."""
+    drawing = maps_drawing(entry)
+    return svg_document(drawing.width, drawing.height, drawing.elements, title=_title(entry))
+
+
+def maps_drawing(entry: Mapping[str, Any]) -> Drawing:
     """Draw a result of `maps_entry`."""
-    first = entry["runs"][0]
-    title = f"{first['dataset']}, {first['split']}, scale {first['scale']}: {entry['sentence']['chosen']}"
+    title = _title(entry)
     elements, y, width = [svg_text(10, 18, title, size=12, bold=True)], 30.0, text_width(title, 13)
     for run in entry["runs"]:
         y += TITLE_SIZE + 6
@@ -95,7 +101,12 @@ def maps_svg(entry: Mapping[str, Any]) -> str:
         width = max(width, x)
         y = top + CELL * max(len(own["rows"]) for own in run["maps"]) + SPACE
     elements += shade_legend(10, y)
-    return svg_document(width + 10, y + LEGEND_HEIGHT + 10, elements, title=title)
+    return Drawing(elements, width + 10, y + LEGEND_HEIGHT + 10)
+
+
+def _title(entry: Mapping[str, Any]) -> str:
+    first = entry["runs"][0]
+    return f"{first['dataset']}, {first['split']}, scale {first['scale']}: {entry['sentence']['chosen']}"
 
 
 def _drawn_map(own: Mapping[str, Any], left: float, top: float) -> tuple[list[str], float]:

@@ -29,12 +29,26 @@ class ShownSentence(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the sentence and how it was chosen, as plain values."""
-        tree = " and a tree" if self.heads is not None else ""
-        return {**self._asdict(), "chosen": f"the first sentence with {FEWEST_WORDS} to {MOST_WORDS} words{tree}"}
+        count, tree = len(self.words), " and a tree" if self.heads is not None else ""
+        if _words_outside(count):
+            chosen = (
+                f"the first sentence with {count} words{tree}, since none has {FEWEST_WORDS} to {MOST_WORDS} and no "
+                "number is nearer"
+            )
+        else:
+            chosen = f"the first sentence with {FEWEST_WORDS} to {MOST_WORDS} words{tree}"
+        return {**self._asdict(), "chosen": chosen}
+
+
+def _words_outside(words: int) -> int:
+    """Return by how many words a sentence is too short or too long for a figure; 0 if it is neither."""
+    return max(FEWEST_WORDS - words, words - MOST_WORDS, 0)
 
 
 def choose_sentence(pairs: Path, trees: Path | None = None, *, ids: Collection[int] | None = None) -> ShownSentence:
     """Choose the first sentence with `FEWEST_WORDS` to `MOST_WORDS` words and, with `trees`, a tree.
+
+    If there is none, it is the first sentence whose number of words is nearest to these.
 
     Args:
         pairs: the sentence pairs of a split.
@@ -42,15 +56,22 @@ def choose_sentence(pairs: Path, trees: Path | None = None, *, ids: Collection[i
         ids: the sentences to choose from; all by default.
 
     Raises:
-        UserError: if there is no such sentence.
+        UserError: if there is no sentence with words and, with `trees`, a tree.
     """
+    best: ShownSentence | None = None
     for row in _sentence_rows(pairs, trees):
-        long_enough = FEWEST_WORDS <= len(row["source_words"]) <= MOST_WORDS
-        if long_enough and (ids is None or row["id"] in ids) and (trees is None or row["head"] is not None):
-            return ShownSentence(row["id"], row["source_words"], row.get("head"), row.get("deprel"), row.get("upos"))
+        words = row["source_words"]
+        if not words or (ids is not None and row["id"] not in ids) or (trees is not None and row["head"] is None):
+            continue
+        if best is None or _words_outside(len(words)) < _words_outside(len(best.words)):
+            best = ShownSentence(row["id"], words, row.get("head"), row.get("deprel"), row.get("upos"))
+        if not _words_outside(len(words)):
+            break
+    if best is not None:
+        return best
     among = "" if ids is None else f" among the {len(ids)} to choose from"
     raise UserError(
-        f"{pairs} has no sentence with {FEWEST_WORDS} to {MOST_WORDS} words{'' if trees is None else ' and a tree'}"
+        f"{pairs} has no sentence with words{'' if trees is None else ' and a tree'}"
         f"{among}, so there is nothing to draw: leave this figure out, or use a larger scale."
     )
 

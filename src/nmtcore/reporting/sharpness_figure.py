@@ -56,7 +56,7 @@ def write_sharpness_figure(
     first = entries[0]
     names = f"{first['dataset']}, {first['split']}, scale {first['scale']}"
     title = f"{names}: attention weights of {first['sentences']} sentences"
-    write_svg(_chart(bars, layer=layer, title=title), figure)
+    write_svg(sharpness_chart(bars, by_head=layer is not None, title=[title]), figure)
 
 
 def sharpness_entries(attention: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
@@ -80,9 +80,16 @@ def sharpness_entries(attention: Sequence[Path], layout: Layout) -> list[dict[st
 
 
 def sharpness_bars(
-    entries: Sequence[Mapping[str, Any]], *, layer: int | None = None, claimed: Mapping[str, Collection[str]]
+    entries: Sequence[Mapping[str, Any]],
+    *,
+    layer: int | None = None,
+    claimed: Mapping[str, Collection[str]],
+    lowest_bin: int = LOWEST_BIN,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the bars of all panels: their system, layer and head (None for all), bin and percentage of all weights."""
+    """Yield the bars of all panels: their system, layer and head (None for all), bin and percentage of all weights.
+
+    Bins below `lowest_bin` are left out.
+    """
     for entry in entries:
         own = claimed.get(entry["system"], ())
         if layer is None:
@@ -98,7 +105,7 @@ def sharpness_bars(
             is_claimed = bool(names) if head is None else f"{number}.{head}" in own
             total = sum(counts["counts"])
             bins = zip(entry["edges"][:-1], entry["edges"][1:], counts["counts"], strict=True)
-            for low, high, count in list(bins)[LOWEST_BIN:]:
+            for low, high, count in list(bins)[lowest_bin:]:
                 yield {
                     "system": entry["system"],
                     "layer": number,
@@ -110,22 +117,19 @@ def sharpness_bars(
                 }
 
 
-def _chart(bars: Sequence[Mapping[str, Any]], *, layer: int | None, title: str) -> "altair.FacetChart":
-    """Draw the bars: a panel per system and layer, or per system and head."""
+def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: Sequence[str]) -> "altair.FacetChart":
+    """Draw `sharpness_bars`, at least one: a panel per system and layer or, `by_head`, per system and head."""
     import altair as alt
 
     systems = list(dict.fromkeys(bar["system"] for bar in bars))
-    labels = [
-        {**bar, "panel": f"layer {bar['layer']}" if layer is None else f"layer {layer}, head {bar['head']}"}
-        for bar in bars
-    ]
+    labels = [{**bar, "panel": f"layer {bar['layer']}" + (f", head {bar['head']}" if by_head else "")} for bar in bars]
     panels = list(dict.fromkeys(bar["panel"] for bar in labels))
     axis = alt.Axis(values=[0.1, 0.4, 0.7, 1.0], format=".1f")
     chart = (
         alt.Chart(alt.InlineData(values=labels))
         .mark_bar(stroke="#ffffff", strokeWidth=0.5)
         .encode(
-            x=alt.X("low:Q", title="weight", axis=axis, scale=alt.Scale(domain=[0.1, 1.0], nice=False)),
+            x=alt.X("low:Q", title="weight", axis=axis, scale=alt.Scale(domain=[bars[0]["low"], 1.0], nice=False)),
             x2="high:Q",
             y=alt.Y("share:Q", title="%"),
             y2=alt.Y2Datum(0),
@@ -136,9 +140,9 @@ def _chart(bars: Sequence[Mapping[str, Any]], *, layer: int | None, title: str) 
     header = alt.Header(title=None, labelFontSize=10)
     system = {"shorthand": "system:N", "sort": systems, "header": header}
     panel = {"shorthand": "panel:N", "sort": panels, "header": header}
-    rows, columns = (panel, system) if layer is None else (system, panel)
+    rows, columns = (system, panel) if by_head else (panel, system)
     notes = [f"% of all weights of the panel; those below {bars[0]['low']:g} (most of them) are not drawn"]
     if any(bar["claimed"] for bar in bars):
-        notes.append(f"black: {_CLAIMED_NOTE['layer' if layer is None else 'head']}")
-    heading = alt.Title(title, subtitle=notes, anchor="start", subtitleColor="#000000")
+        notes.append(f"black: {_CLAIMED_NOTE['head' if by_head else 'layer']}")
+    heading = alt.Title(list(title), subtitle=notes, anchor="start", subtitleColor="#000000")
     return chart.facet(row=alt.Row(**rows), column=alt.Column(**columns), spacing=8).properties(title=heading)

@@ -3,11 +3,24 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
+from textwrap import wrap
+from typing import NamedTuple
 
 SHADES = 16
 """Shades of grey of weights, from white (0) to black (1)."""
 
 FONT = "sans-serif"
+
+LINE_LENGTH, LINE_SIZE, LINE_STEP = 110, 12, 16
+"""Of lines of text above a drawing: characters, and size and distance in pixels."""
+
+
+class Drawing(NamedTuple):
+    """Elements of an SVG, whose upper left corner is at (0, 0), and the size of their box."""
+
+    elements: list[str]
+    width: float
+    height: float
 
 
 def svg_document(width: float, height: float, elements: Iterable[str], *, title: str) -> str:
@@ -20,6 +33,21 @@ def svg_document(width: float, height: float, elements: Iterable[str], *, title:
         + "".join(f"{element}\n" for element in elements)
         + "</svg>\n"
     )
+
+
+def titled_svg(title: str, drawings: Sequence[Drawing], sentences: Sequence[str] = ()) -> str:
+    """Make a document of a title in lines, sentences below it, and drawings below one another."""
+    lines = [(line, True) for line in wrap(title, LINE_LENGTH)]
+    lines += [(line, False) for sentence in sentences for line in wrap(sentence, LINE_LENGTH)]
+    elements = [
+        svg_text(10, 18 + LINE_STEP * number, line, size=LINE_SIZE, bold=bold)
+        for number, (line, bold) in enumerate(lines)
+    ]
+    y, widths = 14.0 + LINE_STEP * len(lines), [text_width(line, LINE_SIZE + 1) + 20 for line, _ in lines]
+    for drawing in drawings:
+        elements.append(f'<g transform="translate(0 {_number(y)})">{"".join(drawing.elements)}</g>')
+        y, widths = y + drawing.height, [*widths, drawing.width]
+    return svg_document(max(widths, default=20), y, elements, title=title)
 
 
 def svg_text(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmtcore.reporting.svg import svg_document, svg_text, text_width
+from nmtcore.reporting.svg import Drawing, svg_document, svg_text, text_width
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 WORD_SIZE, LABEL_SIZE = 13, 9
@@ -12,14 +12,6 @@ GAP = 14
 STEP = 22
 """Height of an arc above the arcs that it spans, in pixels."""
 MARGIN = 10
-
-
-class TreeDrawing(NamedTuple):
-    """Elements of an SVG, whose upper left corner is at (0, 0), and the size of their box."""
-
-    elements: list[str]
-    width: float
-    height: float
 
 
 class DrawnTree(NamedTuple):
@@ -43,7 +35,7 @@ class _Arc(NamedTuple):
     dependent: int
 
 
-def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> TreeDrawing:
+def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> Drawing:
     """Draw a tree: a title, the arcs, and the words; `widths` are the columns of the words, `column_widths` if None."""
     arcs = _arcs(tree)
     levels = arc_levels(arcs)
@@ -62,10 +54,16 @@ def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> T
         for word, head in enumerate(tree.heads):
             if head == HEAD_OF_ROOT and not _is_ignored(tree, word):
                 elements += _drawn_root(centres[word], base, min(STEP, base - top))
-    return TreeDrawing(elements, max(width, text_width(tree.title, 12) + 2 * MARGIN), base + WORD_SIZE + 4 + MARGIN)
+    return Drawing(elements, max(width, text_width(tree.title, 12) + 2 * MARGIN), base + WORD_SIZE + 4 + MARGIN)
 
 
 def trees_svg(trees: Sequence[DrawnTree], *, title: str) -> str:
+    """Draw `trees_drawing` as a document."""
+    drawing = trees_drawing(trees)
+    return svg_document(drawing.width, drawing.height, drawing.elements, title=title)
+
+
+def trees_drawing(trees: Sequence[DrawnTree]) -> Drawing:
     """Draw trees of one sentence below one another, each word below itself."""
     widths = [max(columns) for columns in zip(*map(column_widths, trees), strict=True)]
     drawings = [tree_drawing(tree, widths=widths) for tree in trees]
@@ -73,7 +71,7 @@ def trees_svg(trees: Sequence[DrawnTree], *, title: str) -> str:
     for drawing in drawings:
         elements.append(f'<g transform="translate(0 {y:g})">{"".join(drawing.elements)}</g>')
         y += drawing.height
-    return svg_document(max(drawing.width for drawing in drawings), y, elements, title=title)
+    return Drawing(elements, max(drawing.width for drawing in drawings), y)
 
 
 def arc_levels(arcs: Sequence[tuple[int, int]]) -> list[int]:
