@@ -38,8 +38,11 @@ def test_the_sentence_is_the_first_that_fits(runs):
     assert (sentence.id, sentence.words, sentence.heads) == (IDS[2], SENTENCES[2], HEADS)
     assert sentence.punctuation == [False] * 7 + [True]
     assert choose_sentence(runs.pairs, runs.trees, ids={3, 4, 9}).id == 9
-    with pytest.raises(UserError, match="no sentence with 8 to 15 words and a tree among the 2 to choose from"):
-        choose_sentence(runs.pairs, runs.trees, ids={3, 4})
+    short = choose_sentence(runs.pairs, runs.trees, ids={3, 4})
+    assert short.id == 3
+    assert short.as_json()["chosen"].startswith("the first sentence with 2 words and a tree, since none has 8 to 15")
+    with pytest.raises(UserError, match="no sentence with words and a tree among the 1 to choose from"):
+        choose_sentence(runs.pairs, runs.trees, ids={4})
 
 
 def test_attention_with_a_tree(runs):

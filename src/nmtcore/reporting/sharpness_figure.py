@@ -138,11 +138,14 @@ def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: 
         .properties(width=84, height=52)
     )
     header = alt.Header(title=None, labelFontSize=10)
-    system = {"shorthand": "system:N", "sort": systems, "header": header}
-    panel = {"shorthand": "panel:N", "sort": panels, "header": header}
+    beside = alt.Header(title=None, labelFontSize=10, labelAngle=0, labelAlign="left")
+    system = {"shorthand": "system:N", "sort": systems}
+    panel = {"shorthand": "panel:N", "sort": panels}
     rows, columns = (system, panel) if by_head else (panel, system)
     notes = [f"% of all weights of the panel; those below {bars[0]['low']:g} (most of them) are not drawn"]
     if any(bar["claimed"] for bar in bars):
         notes.append(f"black: {_CLAIMED_NOTE['head' if by_head else 'layer']}")
     heading = alt.Title(list(title), subtitle=notes, anchor="start", subtitleColor="#000000")
-    return chart.facet(row=alt.Row(**rows), column=alt.Column(**columns), spacing=8).properties(title=heading)
+    return chart.facet(
+        row=alt.Row(**rows, header=beside), column=alt.Column(**columns, header=header), spacing=8
+    ).properties(title=heading)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedTable
@@ -79,33 +78,31 @@ def _counts(table: PlannedTable, summary: Mapping[str, Any]) -> Iterator[Block]:
     if not summary["tags"]:
         yield Paragraph("The data set names no tags for the target side, so that there is nothing to count.")
     totals = {key: sum(tag[key] for tag in summary["tags"].values()) for key in ("words", "pieces")}
-    rows = [_row(name, cells.get(name), summary, totals) for name in names]
+    rows = [_row(name, cells.get(name), summary, totals, added=bool(cells) and name not in cells) for name in names]
     lowest = percentage(summary["end_lowest"], summary["sentences"])
     rows.append(["`</s>`", None, None, None, None, None, summary["end_norm"], lowest])
     yield _table(rows)
 
 
-def _row(name: str, cell: PlannedCell | None, summary: Mapping[str, Any], totals: Mapping[str, int]) -> list[Any]:
-    added = "" if cell or not any(summary["tags"]) else " (added)"
+def _row(
+    name: str, cell: PlannedCell | None, summary: Mapping[str, Any], totals: Mapping[str, int], *, added: bool
+) -> list[Any]:
+    label = f"{name} (added)" if added else name
     published = None if cell is None else cell.published
     if name not in summary["tags"]:
         reason = f"no word of the test has the tag {name}" if summary["tags"] else "the words of the test have no tags"
-        return [name + added, published, TableCell(None, reason=reason), *[None] * 5]
+        return [label, published, TableCell(None, reason=reason), *[None] * 5]
     tag = summary["tags"][name]
     return [
-        name + added,
+        label,
         published,
-        _mean(summary["highest_by_seed"][name]),
+        SeedMean.over(summary["highest_by_seed"][name]),
         percentage(tag["highest"], summary["tagged"]),
         percentage(tag["words"], totals["words"]),
         percentage(tag["pieces"], totals["pieces"]),
         tag["norm"],
         None,
     ]
-
-
-def _mean(values: Sequence[int]) -> SeedMean:
-    return SeedMean(fmean(values), stdev(values) if len(values) > 1 else None)
 
 
 def _published_alone(table: PlannedTable, tests: Mapping[tuple[str, str], Any]) -> Iterator[Block]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from statistics import fmean, stdev
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedTable
@@ -16,6 +15,7 @@ from nmtcore.reporting.induction_measurements import (
     ScoredTrees,
     Treebank,
 )
+from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
     Column,
@@ -99,7 +99,8 @@ def induction_content(table: PlannedTable, layout: Layout) -> TableContent:
     corrected = holm([result.p if isinstance(result, Difference) else None for result in compared])
     if compared:
         blocks += [Heading("Differences"), _differences(own, compared, corrected)]
-    blocks += [note(_NOTES), *_single_seeds(table)]
+    remarks = tuple(seed_items(table))
+    blocks += [note(_NOTES), *([Items(remarks)] if remarks else [])]
     differences = [
         {
             "claim": claim.claim,
@@ -176,7 +177,7 @@ def _baseline_cell(cell: PlannedCell, name: str) -> PlannedCell:
 
 
 def _mean(scores: Sequence[float]) -> SeedMean | None:
-    return SeedMean(fmean(scores), stdev(scores) if len(scores) > 1 else None) if scores else None
+    return SeedMean.over(scores) if scores else None
 
 
 def _differences(own: _Induction, compared: Sequence[Compared], corrected: Sequence[float | None]) -> Table:
@@ -203,14 +204,6 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
         ours = [result.delta, Interval(*result.interval), result.detectable, result.p, p]
         rows.append([*names, seeds, claim["difference"], *ours])
     return make_table(columns, rows)
-
-
-def _single_seeds(table: PlannedTable) -> list[Block]:
-    single = [runs for runs in table.runs.values() if len(runs.seeds) == 1]
-    if not single:
-        return []
-    names = "all" if len(single) == len(table.runs) else ", ".join(f"{r.system} on {r.dataset}" for r in single)
-    return [Items((f"One seed ({names}): training noise is not included in intervals and p-values.",))]
 
 
 def _score_data(own: _Induction) -> list[dict[str, Any]]:

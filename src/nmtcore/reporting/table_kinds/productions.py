@@ -1,7 +1,6 @@
 """Tables of productions: percentages of dependents by tag, in gold and predicted trees, next to the published ones."""
 
 from functools import cache
-from statistics import fmean, stdev
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedTable
@@ -12,7 +11,9 @@ from nmtcore.evaluation.productions import (
     treebank_productions,
 )
 from nmtcore.layout import Layout
-from nmtcore.reporting.table import Column, SeedMean, Table, TableCell, make_table, note, text_columns
+from nmtcore.reporting.published_columns import cell_data, published_and_ours
+from nmtcore.reporting.seed_items import unfinished_items
+from nmtcore.reporting.table import Items, SeedMean, TableCell, note
 from nmtcore.reporting.table_content import TableContent
 from nmtcore.reporting.table_treebanks import TableTreebanks
 
@@ -68,33 +69,14 @@ class _Shares:
 def productions_content(table: PlannedTable, layout: Layout) -> TableContent:
     """Count the productions of all trees of a table."""
     shares = _Shares(table, layout)
-    return TableContent(blocks=[_overview(table, shares), note(_NOTES)], data=[_entry(c, shares) for c in table.cells])
-
-
-def _overview(table: PlannedTable, shares: _Shares) -> Table:
-    columns = [*text_columns("production")]
-    for column in table.columns:
-        columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
-        columns.append(Column(name=column.name, content="mean", digits=1))
-    rows = []
-    for row in table.rows:
-        cells: list[Any] = [row.name]
-        for column in table.columns:
-            cell = table.cell(row.name, column.name)
-            cells += [cell.published, _shown(cell, shares)]
-        rows.append(cells)
-    return make_table(columns, rows)
+    ours = {(cell.row, cell.column): _shown(cell, shares) for cell in table.cells}
+    shown = published_and_ours(table, ours, first="production", content="mean", digits=1)
+    remarks = tuple(unfinished_items(table))
+    blocks = [shown, note(_NOTES), *([Items(remarks)] if remarks else [])]
+    return TableContent(blocks=blocks, data=cell_data(table, ours))
 
 
 def _shown(cell: PlannedCell, shares: _Shares) -> TableCell:
     if reason := shares.reason(cell):
         return TableCell(None, reason=reason)
-    values = shares.shares(cell)
-    return TableCell(SeedMean(fmean(values), stdev(values) if len(values) > 1 else None))
-
-
-def _entry(cell: PlannedCell, shares: _Shares) -> dict[str, Any]:
-    keys = ("row", "column", "published", "system", "runs", "dataset", "split", "item")
-    reason = shares.reason(cell)
-    values = None if reason else shares.shares(cell)
-    return {**{key: getattr(cell, key) for key in keys}, "shares": values, "reason": reason or None}
+    return TableCell(SeedMean.over(shares.shares(cell)))

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedTable
 from nmtcore.evaluation.sharpness import BINS
 from nmtcore.files import write_text
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import write_svg
+from nmtcore.reporting.charts import TITLE_CHARACTERS, write_svg
 from nmtcore.reporting.missing_runs import missing_items, missing_runs
 from nmtcore.reporting.sharpness_figure import sharpness_bars, sharpness_chart, sharpness_entries
 from nmtcore.reporting.svg import titled_svg
@@ -64,7 +65,8 @@ def draw_sharpness(data: Mapping[str, Any], figure: Path, *, title: str) -> None
         write_text(figure, titled_svg(title, [], sentences))
         return
     by_head = data["systems"][0]["layer"] is not None
-    write_svg(sharpness_chart(bars, by_head=by_head, title=[title, *sentences]), figure)
+    lines = [line for text in (title, *sentences) for line in wrap(text, TITLE_CHARACTERS)]
+    write_svg(sharpness_chart(bars, by_head=by_head, title=lines), figure)
 
 
 def _overview(systems: Sequence[Mapping[str, Any]]) -> Block:
