@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedTable
-from nmtcore.reporting.seed_items import unfinished_items
+from nmtcore.reporting.seed_items import run_items
 from nmtcore.reporting.table import Block, Items
 
 
@@ -16,7 +16,7 @@ def missing_runs(table: PlannedTable, lacks: Callable[[PlannedCell], str]) -> li
     for cell in table.cells:
         if reason := cell.reason or (lacks(cell) if cell.runs else f"{cell.system} is no system"):
             sentences[f"{cell.system} is missing: {reason}."] = None
-    return [*sentences, *unfinished_items(table)]
+    return [*sentences, *run_items(table)]
 
 
 def missing_items(sentences: list[str]) -> list[Block]:

@@ -11,10 +11,10 @@ def seed_items(table: PlannedTable) -> Iterator[str]:
     if single:
         names = "all" if len(single) == len(table.runs) else ", ".join(f"{r.system} on {r.dataset}" for r in single)
         yield f"One seed ({names}): training noise is not included in intervals and p-values of comparisons with them."
-    yield from unfinished_items(table)
+    yield from run_items(table)
 
 
-def unfinished_items(table: PlannedTable) -> Iterator[str]:
+def run_items(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence about each system that was not trained here, or of which some seeds are not finished."""
     for runs in table.runs.values():
         if runs.unfinished and runs.seeds:

@@ -12,7 +12,7 @@ from nmtcore.evaluation.productions import (
 )
 from nmtcore.layout import Layout
 from nmtcore.reporting.published_columns import cell_data, published_and_ours
-from nmtcore.reporting.seed_items import unfinished_items
+from nmtcore.reporting.seed_items import run_items
 from nmtcore.reporting.table import Items, SeedMean, TableCell, note
 from nmtcore.reporting.table_content import TableContent
 from nmtcore.reporting.table_treebanks import TableTreebanks
@@ -71,7 +71,7 @@ def productions_content(table: PlannedTable, layout: Layout) -> TableContent:
     shares = _Shares(table, layout)
     ours = {(cell.row, cell.column): _shown(cell, shares) for cell in table.cells}
     shown = published_and_ours(table, ours, first="production", content="mean", digits=1)
-    remarks = tuple(unfinished_items(table))
+    remarks = tuple(run_items(table))
     blocks = [shown, note(_NOTES), *([Items(remarks)] if remarks else [])]
     return TableContent(blocks=blocks, data=cell_data(table, ours))
 
