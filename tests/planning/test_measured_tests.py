@@ -11,8 +11,8 @@ RUN = "results/smoke/demo_en2de"
 def project(make_project, tmp_path):
     (tmp_path / "config/tables").mkdir(parents=True)
     table = "{kind: KIND, rows: [nmt, sa_nmt_shared, transformer_base], columns: [wmt17dev15_en2de/test_wmt16/shown]}"
-    kinds = ("gates", "attention", "sharpness")
-    tables = "".join(f"  {kind}: {table.replace('KIND', kind)}\n" for kind in kinds)
+    table_kinds = ("gates", "attention", "sharpness")
+    tables = "".join(f"  {name}: {table.replace('KIND', name)}\n" for name in table_kinds)
     (tmp_path / "config/tables/mine.yaml").write_text(f"tables:\n{tables}")
     return make_project()
 

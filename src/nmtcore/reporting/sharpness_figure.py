@@ -138,7 +138,7 @@ def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: 
         .properties(width=84, height=52)
     )
     header = alt.Header(title=None, labelFontSize=10)
-    beside = alt.Header(title=None, labelFontSize=10, labelAngle=0, labelAlign="left")
+    row_header = alt.Header(title=None, labelFontSize=10, labelAngle=0, labelAlign="left")
     system = {"shorthand": "system:N", "sort": systems}
     panel = {"shorthand": "panel:N", "sort": panels}
     rows, columns = (system, panel) if by_head else (panel, system)
@@ -147,5 +147,5 @@ def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: 
         notes.append(f"black: {_CLAIMED_NOTE['head' if by_head else 'layer']}")
     heading = alt.Title(list(title), subtitle=notes, anchor="start", subtitleColor="#000000")
     return chart.facet(
-        row=alt.Row(**rows, header=beside), column=alt.Column(**columns, header=header), spacing=8
+        row=alt.Row(**rows, header=row_header), column=alt.Column(**columns, header=header), spacing=8
     ).properties(title=heading)
