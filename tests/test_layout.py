@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -217,6 +218,17 @@ def test_existing_files_of_one_type(tmp_path):
     assert layout.existing("annotation_report", dataset="other") == []
 
 
+def test_existing_files_of_runs_at_all_scales(tmp_path):
+    layout = Layout(results=tmp_path, scales=SCALES)
+    names = {"dataset": "demo", "system": "s", "seed": 1}
+    paths = [Path(layout.path("scores", **names, scale=scale)) for scale in ("paper", *SCALES)]
+    for path in (*paths, tmp_path / "other/demo/s/seed1/scores.json", tmp_path / "demo/s/seedling/scores.json"):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    assert layout.existing("scores") == sorted(paths)
+    assert layout.existing("scores", scale="small") == [path for path in paths if "small" in path.parts]
+
+
 def test_every_file_type_has_its_own_path():
     assert len(set(TEMPLATES.values())) == len(TEMPLATES) == len(FILES) + 2 * len(JOBS)
 
@@ -224,7 +236,7 @@ def test_every_file_type_has_its_own_path():
 def test_tables_have_a_path_in_each_format():
     layout = Layout(papers=PAPERS)
     tables = [file_type.removesuffix("_table") for file_type in FILES if file_type.endswith("_table")]
-    assert len(tables) == 14
+    assert len(tables) == 15
     for table in tables:
         own = {"paper": {"paper_table": "cho2014_table_1"}, "paper_page": {"paper": "cho2014"}}
         names = {} if table == "demo" else {"table": "mine/", **own.get(table, {})}

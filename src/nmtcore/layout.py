@@ -64,6 +64,7 @@ FILES = {
     # A run, and a system's summary over its seeds
     "model": "{root}/{dataset}/{system}/seed{seed}/model",
     "history": "{root}/{dataset}/{system}/seed{seed}/training.jsonl",
+    "attempts": "{root}/{dataset}/{system}/seed{seed}/attempts.json",
     "checkpoints": "{root}/{dataset}/{system}/seed{seed}/checkpoints",
     "hypotheses": "{root}/{dataset}/{system}/seed{seed}/hypotheses",
     "scores": "{root}/{dataset}/{system}/seed{seed}/scores.json",
@@ -76,7 +77,9 @@ FILES = {
     "comet_output": "{root}/{dataset}/{system}/seed{seed}/comet.output.json",
     "segment_scores": "{root}/{dataset}/{system}/seed{seed}/comet",
     "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
+    "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
+    "run_index": "{results}/runs.parquet",
     # Tables and figures; one with its own name lies in a folder of that name
     "data_table": "{results}/tables/{table}data.md",
     "data_json": "{results}/tables/{table}data.json",
@@ -107,6 +110,8 @@ FILES = {
     "paper_page_table": "{results}/tables/{table}{paper}.md",
     "claim_table": "{results}/tables/{table}claims.md",
     "claim_json": "{results}/tables/{table}claims.json",
+    "licence_table": "{results}/tables/{table}licences.md",
+    "licence_json": "{results}/tables/{table}licences.json",
     "demo_table": "{results}/tables/demo.md",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
@@ -167,7 +172,9 @@ JOBS = {
     "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
     "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
     "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
+    "write_manifest": "{root}/{records}/{dataset}/{system}/seed{seed}.manifest",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
+    "index_runs": "{results}/{records}/runs",
     "data_table": "{results}/{records}/tables/{table}data",
     "annotation_table": "{results}/{records}/tables/{table}annotation",
     "parser_table": "{results}/{records}/tables/{table}parsers",
@@ -184,6 +191,7 @@ JOBS = {
     "paper_figure": "{results}/{records}/figures/{table}{paper_table}",
     "paper_page": "{results}/{records}/tables/{table}{paper}",
     "claim_table": "{results}/{records}/tables/{table}claims",
+    "licence_table": "{results}/{records}/tables/{table}licences",
     "demo": "{results}/{records}/demo",
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""
@@ -290,8 +298,11 @@ class Layout:
 
     def existing(self, file_type: str, **names: Any) -> list[Path]:
         """List the existing files of a type that have these names, sorted; names that are not given may vary."""
-        pattern = self.pattern(file_type, **names)
-        paths = glob.glob("*".join(map(glob.escape, re.split(r"\{\w+\}", pattern))))
+        of_runs = "{root}" in TEMPLATES[file_type] and "scale" not in names
+        scales = ({"scale": PAPER}, {"scale": "{scale}"}) if of_runs else ({},)
+        patterns = [self.pattern(file_type, **names, **scale) for scale in scales]
+        escaped = ["*".join(map(glob.escape, re.split(r"\{\w+\}", pattern))) for pattern in patterns]
+        paths = {path for pattern in escaped for path in glob.glob(pattern)}
         return sorted(Path(path) for path in paths if (parsed := self.parse(path)) and parsed.file_type == file_type)
 
     @cached_property

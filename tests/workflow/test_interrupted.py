@@ -21,6 +21,10 @@ def run_folder(workplace):
     return (workplace.folder / MODEL).parent
 
 
+def manifest(workplace):
+    return json.loads((run_folder(workplace) / "manifest.json").read_text())
+
+
 def weights(workplace):
     return load_file(workplace.folder / MODEL / "weights.safetensors")
 
@@ -45,6 +49,8 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1, output
     assert not (workplace.folder / MODEL).exists()
+    assert manifest(workplace)["status"] == "interrupted"
+    assert manifest(workplace)["device"]["kind"] == "cpu"
     (folder,) = run_folder(workplace).glob("checkpoints/*")
     reached = max(int(path.stem) for path in folder.glob("0*.json"))
     assert 40 <= reached < UPDATES
@@ -52,6 +58,9 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     workplace.run(MODEL)
     resumed = weights(workplace)
     assert updates(workplace) == list(range(1, UPDATES + 1))
+    assert manifest(workplace)["status"] == "unscored"
+    assert [attempt["finished"] for attempt in manifest(workplace)["attempts"]] == [False, True]
+    assert manifest(workplace)["attempts"][0]["ended"] is None
     log = workplace.folder / "results/long/logs/little/transformer_base/seed1.training.log"
     assert f"Resuming from the checkpoint of update {reached}." in log.read_text()
 

@@ -10,7 +10,7 @@ import pytest
 from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS
 
-NOT_DECLARED = {"features", "checkpoints", "unfinished"}
+NOT_DECLARED = {"features", "checkpoints", "attempts", "unfinished"}
 """A folder of declared files, and paths that Snakemake would delete if it knew them."""
 
 DUMP = """

@@ -98,6 +98,9 @@ def test_the_demo_runs_in_an_empty_directory(empty):
     check_bleu(run, corpus, "target", tokens=False)
     check_words(run, corpus)
     assert empty.partial_files() == []
+    manifest = read(run / "manifest.json")
+    assert (manifest["status"], manifest["data"]["splits"]["train"]["lines"]) == ("complete", 20000)
+    assert manifest["scores"]["test"]["BLEU"] == read(run / "scores.json")["bleu"]["test"]["bleu"]
     # The scores of the run are printed first, then those over all seeds.
     scores = read(run / "scores.json")["bleu"]["test"]
     shown = f"BLEU {scores['bleu']:.1f}, chrF {scores['chrf']:.1f}"

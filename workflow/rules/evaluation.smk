@@ -1,7 +1,8 @@
-# Translations made elsewhere; scores of a run, also by COMET in an environment of its own; summaries of a system over
-# its seeds; the table of the demo.
+# Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
+# a system over its seeds; the table of the demo.
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.external import raw_reports, tracked_import, translation_files
+from nmtcore.planning.manifests import manifest_inputs, tracked_sources
 from nmtcore.planning.runs import (
     pair_files,
     seed_scores,
@@ -20,6 +21,7 @@ localrules:
     score_gold,
     prepare_comet,
     score_comet,
+    write_manifest,
     summarise_seeds,
     demo,
 
@@ -151,6 +153,23 @@ rule score_comet:
         settings=run_param(comet_settings, ScoringSettings.of_tests),
     script:
         "../scripts/score_comet.py"
+
+
+rule write_manifest:
+    input:
+        planned(manifest_inputs),
+    output:
+        LAYOUT.pattern("manifest"),
+    log:
+        LAYOUT.log("write_manifest"),
+    benchmark:
+        LAYOUT.benchmark("write_manifest")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        sources=planned(tracked_sources),
+    script:
+        "../scripts/write_manifest.py"
 
 
 rule summarise_seeds:

@@ -1,5 +1,5 @@
 # Before the first job starts: report what must be downloaded and which models are missing, and run the jobs again that
-# an earlier plan did not finish.
+# an earlier plan did not finish. After the last one: write the manifests of the plan's runs.
 import os
 from pathlib import Path
 
@@ -12,7 +12,11 @@ from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
+from nmtcore.planning.manifests import described_runs
 from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
+
+PLANNED_PATHS = []
+"""The outputs of all jobs of the plan."""
 
 
 def when_planned(check):
@@ -54,6 +58,7 @@ def check_plan(jobs):
     for sentence in by_hand.values():
         warn(sentence)
     if not workflow.dryrun:
+        PLANNED_PATHS.extend(file for job in jobs for file in job.output)
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
 
@@ -90,8 +95,26 @@ def ask_length(url):
     return remote_length(url, SETTINGS.http_hosts)
 
 
+def write_planned_manifests():
+    """Write the manifests of the plan's runs; a fault in a file is a warning, as the results are there.
+
+    A job per run would take longer than its work, and change the plans of finished results.
+    """
+    from nmtcore.reporting.manifest_files import write_manifests
+
+    paths = map(LAYOUT.parse, PLANNED_PATHS)
+    runs = [path for path in paths if path is not None and "seed" in path.names]
+    for sentence in write_manifests(LAYOUT, described_runs(PROJECT, runs)):
+        warn(sentence)
+
+
 when_planned(check_plan)
 
 
 onsuccess:
     delete_plan_record(LAYOUT)
+    write_planned_manifests()
+
+
+onerror:
+    write_planned_manifests()

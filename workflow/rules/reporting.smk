@@ -1,6 +1,6 @@
 # Tables and figures of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and
 # systems, gates by tag, attention heads as parsers, productions; differences from a baseline by construction, examples,
-# validation curves, predicted tags.
+# validation curves, predicted tags. The index of all runs, and the licences of their data.
 # Each table is written as Markdown, CSV, LaTeX and HTML.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.analysis import (
@@ -32,6 +32,7 @@ from nmtcore.planning.configured_data import (
     published_sizes,
 )
 from nmtcore.planning.external import external_notes
+from nmtcore.planning.manifests import run_states
 
 
 localrules:
@@ -47,6 +48,8 @@ localrules:
     example_table,
     curve_figure,
     tag_table,
+    index_runs,
+    licence_table,
 
 
 rule data_table:
@@ -293,3 +296,37 @@ rule tag_table:
         columns=planned(configured_tag_columns),
     script:
         "../scripts/tag_table.py"
+
+
+# The runs are not declared as inputs, so that an index or a table of those that are there trains none again.
+rule index_runs:
+    output:
+        LAYOUT.pattern("run_index"),
+    log:
+        LAYOUT.log("index_runs"),
+    benchmark:
+        LAYOUT.benchmark("index_runs")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        runs=planned(run_states),
+    script:
+        "../scripts/index_runs.py"
+
+
+rule licence_table:
+    output:
+        **table_files("licence"),
+        json=LAYOUT.pattern("licence_json"),
+    log:
+        LAYOUT.log("licence_table"),
+    benchmark:
+        LAYOUT.benchmark("licence_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        runs=planned(run_states),
+    script:
+        "../scripts/licence_table.py"

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from nmtcore import __version__
 from nmtcore.cli.attention import add_attention
+from nmtcore.cli.checklist import add_checklist
+from nmtcore.cli.curves import add_curves
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.parse import add_parse
 from nmtcore.cli.results import add_results
@@ -50,5 +52,7 @@ def parser() -> argparse.ArgumentParser:
     add_gates(commands)
     add_score(commands)
     add_results(commands)
+    add_curves(commands)
+    add_checklist(commands)
     add_schema(commands)
     return top

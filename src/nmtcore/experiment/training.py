@@ -1,7 +1,8 @@
 """Training jobs: a run trained from its feature files into a bundle."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,12 +16,16 @@ from nmtcore.experiment.load_examples import load_run_labels, load_sources, load
 from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import Examples, concatenate
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
+from nmtcore.files import write_json
 from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
 from nmtcore.inference.translate import translate_examples
+from nmtcore.layout import file_name
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
+from nmtcore.reporting.manifest import write_interrupted_manifest
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.training.attempts import read_attempts, recorded_attempt
 from nmtcore.training.distributed import silent
 from nmtcore.training.fingerprint import checkpoint_folder, hash_files
 from nmtcore.training.train import train
@@ -73,20 +78,34 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     if job.start:
         load_initial_weights(model, Path(job.start), run=run, segmentation=segmentation, labels=labels)
     treebanks = [examples[split] for split in run.treebanks]
-    train(
-        run,
-        model,
-        examples.get("train"),
-        examples["dev"],
-        treebank=concatenate(treebanks) if treebanks else None,
-        log_folder=Path(job.history).parent,
-        checkpoint_folder=folder,
-        validate=_validator(run, vocabularies, transforms, job),
-        device=choose_device(job.device),
-        terminal=terminal,
-    )
-    if is_main:
-        save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
+    with _recorded(run, job, folder) if is_main else nullcontext():
+        train(
+            run,
+            model,
+            examples.get("train"),
+            examples["dev"],
+            treebank=concatenate(treebanks) if treebanks else None,
+            log_folder=Path(job.history).parent,
+            checkpoint_folder=folder,
+            validate=_validator(run, vocabularies, transforms, job),
+            device=choose_device(job.device),
+            terminal=terminal,
+        )
+        if is_main:
+            save_bundle(Path(job.model), run=run, model=model, segmentation=segmentation, labels=labels or None)
+
+
+@contextmanager
+def _recorded(run: RunSettings, job: TrainingJob, folder: Path) -> Iterator[None]:
+    """Record this attempt in the checkpoints' folder, and copy the record to the log's folder if it succeeds.
+
+    The run's manifest says from the beginning that the run is not complete, also if this process is killed.
+    """
+    run_folder, device = Path(job.history).parent, choose_device(job.device)
+    with recorded_attempt(folder, device=device, gpus=job.gpus, threads=job.threads):
+        write_interrupted_manifest(run, run_folder, read_attempts(folder / file_name("attempts")))
+        yield
+    write_json(run_folder / file_name("attempts"), read_attempts(folder / file_name("attempts")))
 
 
 def _load_training_splits(

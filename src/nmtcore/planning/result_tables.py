@@ -66,7 +66,7 @@ def check_table_name(project: Project, folder: str, parts: Sequence[str], target
     if any(table.startswith(f"{paper}_") for paper in papers):
         paper_and_table(project, table, where=target)
     else:
-        others = ["claims", *papers, *(["demo"] if len(parts) == 1 else [])] if folder == "tables" else []
+        others = ["claims", "licences", *papers, *(["demo"] if len(parts) == 1 else [])] if folder == "tables" else []
         choose(table, [*_prefixes(folder), *others], noun=noun, where=target)
     if len(parts) > 2 or (len(parts) == 2 and not re.fullmatch(NAME, parts[0])):
         file = f"{table}.{'md' if folder == 'tables' else 'svg'}"

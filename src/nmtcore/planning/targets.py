@@ -46,7 +46,8 @@ def check_target(project: Project, target: str) -> None:
     first, *rest = project.layout.below_results(target) or [""]
     if first in RESULT_FOLDERS and rest:
         check_table(project, first, rest, target)
-    parsed = parse_target(project, target)
+    path = project.layout.parse(target)
+    parsed = None if path and path.file_type == "run_index" else parse_target(project, target)
     if parsed:
         _check_parts(project, parsed.parts, parsed.scale, target)
     elif first in project.scale_names and rest and rest[0] in RESULT_FOLDERS:

@@ -51,11 +51,16 @@ def draw_nothing(path: Path, *, title: str, reason: str) -> None:
 
 def write_svg(chart: "altair.TopLevelMixin", path: Path) -> None:
     """Draw a chart as SVG, without a display, a browser or a network."""
+    write_text(path, chart_svg(chart) + "\n")
+
+
+def chart_svg(chart: "altair.TopLevelMixin") -> str:
+    """Draw a chart and return the SVG."""
     drawing = io.StringIO()
     # The texts for screen readers would be most of the file, and have one description per mark.
     plain = chart.configure(aria=False).configure_axis(labelLimit=400, titleLimit=600).configure_legend(labelLimit=400)
     plain.save(drawing, format="svg")
-    write_text(path, drawing.getvalue() + "\n")
+    return drawing.getvalue()
 
 
 def write_empty_chart(reason: str, path: Path, *, title: str) -> None:

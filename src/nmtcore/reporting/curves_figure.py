@@ -115,6 +115,23 @@ def curve_points(entry: Mapping[str, Any], metric: str) -> Iterator[dict[str, An
         yield {"system": entry["system"], "line": "mean", "update": update, "score": mean}
 
 
+def curve_chart(
+    points: Sequence[Mapping[str, Any]], systems: Sequence[str], *, axis: str
+) -> tuple["altair.Chart", "altair.StrokeDash"]:
+    """Make a chart of points (`curve_points`) without marks, and the dashes of its lines; `axis` is the y axis."""
+    import altair as alt
+
+    legend = alt.Legend(symbolType="stroke", symbolSize=900, symbolStrokeWidth=2, symbolOpacity=1)
+    dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES), legend=legend)
+    chart = alt.Chart(alt.InlineData(values=list(points))).encode(
+        x=alt.X("update:Q", title="updates", axis=alt.Axis(format=",d")),
+        y=alt.Y("score:Q", title=axis, scale=alt.Scale(zero=False)),
+        color=alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS), legend=legend),
+        detail="line:N",
+    )
+    return chart, dashes
+
+
 def _panel(
     entries: Sequence[Mapping[str, Any]], metric: str, systems: Sequence[str], beams: Sequence[int]
 ) -> "altair.LayerChart":
@@ -128,14 +145,7 @@ def _panel(
     several = any(len(entry["seeds"]) > 1 for entry in entries)
     lines = " (thick: mean over seeds; thin: seeds)" if several else ""
     title = alt.Title(f"{first['dataset']}, scale {first['scale']}{lines}", anchor="start")
-    legend = alt.Legend(symbolType="stroke", symbolSize=900, symbolStrokeWidth=2, symbolOpacity=1)
-    dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES), legend=legend)
-    chart = alt.Chart(alt.InlineData(values=points)).encode(
-        x=alt.X("update:Q", title="updates", axis=alt.Axis(format=",d")),
-        y=alt.Y("score:Q", title=METRICS[metric].format(search=search), scale=alt.Scale(zero=False)),
-        color=alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS), legend=legend),
-        detail="line:N",
-    )
+    chart, dashes = curve_chart(points, systems, axis=METRICS[metric].format(search=search))
     mean = chart.transform_filter("datum.line === 'mean'")
     seeds = chart.transform_filter("datum.line !== 'mean'")
     layers = [

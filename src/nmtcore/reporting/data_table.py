@@ -62,7 +62,7 @@ def write_data_table(
                 {split: path for (dataset, split), path in tokens.items() if dataset == name},
                 published.get(name, {}),
             ),
-            "seconds": _stage_seconds(layout, name),
+            "seconds": stage_seconds(layout, name),
         }
         for name in dict.fromkeys(parsed["dataset"] for parsed, _ in stage_reports)
     }
@@ -110,7 +110,9 @@ def _pairs_after_filters(report: Mapping[str, Any]) -> dict[str, int]:
     return pairs_after
 
 
-def _stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:
+def stage_seconds(layout: Layout, dataset: str) -> dict[str, float | None]:
+    """Return the run time of each stage of a data set, from Snakemake's benchmarks; None for a stage without any."""
+
     def files(rule: str) -> list[Path]:
         return layout.existing(f"{rule}.benchmark", dataset=dataset)
 

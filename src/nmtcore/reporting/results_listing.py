@@ -1,6 +1,6 @@
 """All scores of a results folder, as a table for the terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ def results_listing(folder: Path) -> str:
         first = sources.setdefault((path.name, *run), path)
         if first != path:
             raise UserError(f"{first} and {path} are scores of the same run: name the folder of one results folder.")
-        for split, score, value in _values(scores):
+        for split, score, value in score_values(scores):
             row = _Row(*run[:3], split)
             values.setdefault(row, {}).setdefault(int(run[3]), {})[score] = value
     if not values:
@@ -49,7 +49,7 @@ def results_listing(folder: Path) -> str:
     rows = []
     for row in sorted(values, key=lambda row: row[:3]):  # stable: splits in their files' order, the main test first
         seeds = values[row]
-        cells = [_spread_over([seed[score] for seed in seeds.values() if score in seed]) for score in shown]
+        cells = [spread_over([seed[score] for seed in seeds.values() if score in seed]) for score in shown]
         rows.append([row.scale, row.dataset, row.system, row.split, ", ".join(map(str, sorted(seeds))), *cells])
     return terminal_table(["scale", "data set", "system", "split", "seeds", *shown], rows, text=5) + _NOTES
 
@@ -64,8 +64,8 @@ def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
             yield path, scores
 
 
-def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
-    """Yield the split, name and value of each score; none for parses without words."""
+def score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
+    """Yield the split, name and value of each score in a file of a run's scores; none for parses without words."""
     for split, metrics in ((split, own) for key in LABELS for split, own in scores.get(key, {}).items()):
         yield from ((split, label, metrics[name]) for name, label in LABELS.items() if name in metrics)
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
@@ -77,7 +77,8 @@ def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
             yield split, name, value
 
 
-def _spread_over(values: list[float]) -> str | None:
+def spread_over(values: Sequence[float]) -> str | None:
+    """Format the mean of the values of seeds, and their standard deviation if there are several; None without any."""
     if not values:
         return None
     return spread({"mean": fmean(values), "stdev": stdev(values) if len(values) > 1 else None})

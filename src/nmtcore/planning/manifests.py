@@ -1,0 +1,120 @@
+"""What a run's manifest says about its data: corpora, parsers, languages, with licences, from the configuration."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
+from nmtcore.config.changes import Tracked
+from nmtcore.config.corpora import FileSettings
+from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings
+from nmtcore.errors import UserError
+from nmtcore.layout import ParsedPath
+
+
+def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
+    """Describe the data of a run, as plain values: the data set, its corpora and parsers that the run uses.
+
+    `external` says what made the translations of an external system; it is None for others.
+    """
+    dataset = project.dataset(run.dataset)
+    splits = dict.fromkeys([*run.training_splits, *run.tests, *run.gold] if run.external is None else run.tests)
+    return {
+        **{key: getattr(dataset, key) for key in ("description", "licence", "citation", "source", "target")},
+        "splits": {split: [part.corpus for part in dataset.splits[split]] for split in splits},
+        "corpora": _corpora(project, dataset, splits),
+        "models": [_model(project, name, dataset.annotators[name]) for name in _annotators(dataset, run)],
+        "external": None if run.external is None else project.system(run.system).external.source_note,
+    }
+
+
+def tracked_sources(project: Project, *, run: RunSettings) -> Tracked:
+    """Return the data of a run; its manifest is written again when they change."""
+    sources = manifest_sources(project, run=run)
+    return Tracked(sources, sources)
+
+
+def manifest_inputs(project: Project, *, run: RunSettings) -> list[str]:
+    """List the files of a run that its manifest describes: scores and translations, and model and log if trained."""
+    types = ("scores", "hypotheses", *(("model", "history") if run.external is None else ()))
+    names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}
+    return [project.layout.path(file_type, **names) for file_type in types]
+
+
+def run_states(project: Project) -> Tracked:
+    """Return the names and data of all runs of the results folder; the index is made again when one changes.
+
+    A run's state is the time of its scores or, without scores, of its log; its manifest is no part of it, since making
+    the index writes manifests. The data are None for a run that the configuration no longer has.
+    """
+    states = {}
+    for file_type in ("manifest", "history", "scores"):
+        for path in project.layout.existing(file_type):
+            time = 0 if file_type == "manifest" else path.stat().st_mtime_ns
+            states[str(path.parent)] = (project.layout.parse(path), time)
+    times = {folder: time for folder, (_, time) in states.items()}
+    return Tracked(described_runs(project, (path for path, _ in states.values())), {"runs": times})
+
+
+def described_runs(project: Project, paths: Iterable[ParsedPath | None]) -> list[dict[str, Any]]:
+    """Return the `names` (scale, data set, system, seed) and `sources` of the runs of some files, each run once."""
+    keys = ("scale", "dataset", "system", "seed")
+    runs = dict.fromkeys(tuple(path[key] for key in keys) for path in paths if path is not None)
+    named = [dict(zip(keys, run, strict=True)) for run in sorted(runs)]
+    return [{"names": names, "sources": _known_sources(project, names)} for names in named]
+
+
+def _known_sources(project: Project, names: Mapping[str, str]) -> dict[str, Any] | None:
+    try:
+        run = project.run(names["dataset"], names["system"], names["scale"], int(names["seed"]))
+        return manifest_sources(project, run=run)
+    except UserError:
+        return None
+
+
+def _corpora(project: Project, dataset: DatasetSettings, splits: Iterable[str]) -> list[dict[str, Any]]:
+    """Describe the corpora of some splits; one that is not shared has the data set's name before its own."""
+    used: dict[str, list[str]] = {}
+    for split in splits:
+        for part in dataset.splits[split]:
+            used.setdefault(part.corpus, []).append(split)
+    corpora = {name: dataset.corpora[name] for name in used}
+    return [
+        {
+            "corpus": name if name in project.corpus_files else f"{dataset.name}/{name}",
+            "splits": list(dict.fromkeys(used[name])),
+            "licence": corpus.licence or dataset.licence,
+            "citation": corpus.citation or dataset.citation,
+            "files": [_file(file) for files in corpus.files.values() for file in files],
+        }
+        for name, corpus in corpora.items()
+    ]
+
+
+def _annotators(dataset: DatasetSettings, run: RunSettings) -> list[str]:
+    """Name the annotators of a run: of its features, of the trees that it is compared with, and of the selection."""
+    if run.external is not None:
+        return []
+    names = [name for features in run.features.values() for name in features.values()]
+    names += [run.tree_annotator, run.linearised_by, run.gold_annotator if run.gold or run.treebanks else None]
+    if dataset.selection is not None:
+        parsed = dataset.selection.parsed.items()
+        names += [dataset.syntax[side][annotation] for side, annotations in parsed for annotation in annotations]
+    return list(dict.fromkeys(filter(None, names)))
+
+
+def _model(project: Project, name: str, annotator: AnnotatorSettings) -> dict[str, Any]:
+    models = [project.annotator_model(model) for model in annotator.models if model in project.model_files]
+    return {
+        "annotator": name,
+        "tool": ANNOTATORS.name_of(annotator),
+        "models": list(annotator.models),
+        "licence": "; ".join(dict.fromkeys(filter(None, (model.licence for model in models)))),
+        "citation": "; ".join(dict.fromkeys(filter(None, (model.citation for model in models)))),
+        "files": [_file(file) for model in models for file in model.files],
+    }
+
+
+def _file(file: FileSettings) -> dict[str, Any]:
+    return {"name": file.name, "path": file.path, "url": file.url, "sha256": file.sha256}

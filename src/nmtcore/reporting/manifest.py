@@ -1,0 +1,212 @@
+"""The manifest of a run: its code, data, device, cost, size, scores and signatures in one file, `manifest.json`."""
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from math import prod
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from nmtcore.config.runs import RunSettings
+from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.evaluation.metrics import LABELS
+from nmtcore.files import read_json, read_lines, write_json
+from nmtcore.layout import JOBS, Layout, file_name
+from nmtcore.reporting.benchmarks import benchmark_seconds
+from nmtcore.reporting.data_table import stage_seconds
+from nmtcore.reporting.results_listing import score_values
+from nmtcore.training.attempts import code_version, read_attempts
+from nmtcore.training.history import read_history
+
+FORMAT_OF_MANIFESTS = 1
+"""The version of the format."""
+
+COMPLETE, UNSCORED, INTERRUPTED = "complete", "unscored", "interrupted"
+"""The values of `status`: scored, trained (or imported) only, or training has not ended. It may still be going on."""
+
+RUN_KEYS = ("scale", "dataset", "system", "seed")
+"""The names of a run."""
+
+_SCORES = ("scores", "gold_scores", "comet_scores")
+_NOT_TIMED = ("score_heads", "measure_gates", "measure_attention", "write_manifest")
+"""Jobs of a run that are done on request only, for other results than its scores."""
+
+
+def write_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Write and return the manifest of a run, from the files of the run and of its data.
+
+    Args:
+        layout: the paths of the results.
+        names: scale, data set, system and seed.
+        sources: `manifest_sources` of the run; None if the configuration does not have it.
+    """
+    manifest = collect_manifest(layout, names, sources)
+    write_json(Path(layout.path("manifest", **names)), manifest)
+    return manifest
+
+
+def collect_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Collect the manifest of a run as plain values; what is not known is None. See `write_manifest`."""
+    paths = {file_type: Path(layout.path(file_type, **names)) for file_type in (*_SCORES, "model", "hypotheses")}
+    external = sources is not None and sources["external"] is not None
+    log_folder = _log_folder(Path(layout.path("history", **names)))
+    attempts = read_attempts(log_folder / file_name("attempts"))
+    scores = [read_json(paths[file_type]) for file_type in _SCORES if paths[file_type].exists()]
+    return {
+        **_header(_status(paths, external), names, attempts),
+        "external": sources["external"] if sources else None,
+        "parameters": parameter_count(paths["model"]) if paths["model"].exists() else None,
+        "training": _training(log_folder / file_name("history")),
+        "stages": _stages(layout, names, paths["hypotheses"]),
+        "scores": _by_split(scores),
+        "signatures": _signatures(scores),
+        "data": None if sources is None else _data(layout, names["dataset"], sources),
+    }
+
+
+def _status(paths: Mapping[str, Path], external: bool) -> str:
+    first = "hypotheses" if external else "model"
+    if not paths[first].exists():
+        return INTERRUPTED
+    return COMPLETE if paths["hypotheses"].exists() and paths["scores"].exists() else UNSCORED
+
+
+def write_interrupted_manifest(run: RunSettings, folder: Path, attempts: Sequence[Mapping[str, Any]]) -> None:
+    """Write the manifest of a run whose training begins into the run's `folder`; it has no results yet."""
+    names = {key: getattr(run, key) for key in RUN_KEYS}
+    write_json(folder / file_name("manifest"), _header(INTERRUPTED, names, attempts))
+
+
+def _header(status: str, names: Mapping[str, Any], attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    last = attempts[-1] if attempts else {}
+    return {
+        "format": FORMAT_OF_MANIFESTS,
+        "status": status,
+        **{key: int(names[key]) if key == "seed" else names[key] for key in RUN_KEYS},
+        "code": {"training": last.get("code"), "manifest": code_version()},
+        "packages": last.get("packages"),
+        "python": last.get("python"),
+        "device": last.get("device"),
+        "energy_joules": {part: _energy(attempts, part) for part in ("cpu", "gpu")},
+        "attempts": [{key: attempt.get(key) for key in ("began", "ended", "finished")} for attempt in attempts] or None,
+    }
+
+
+def _energy(attempts: Sequence[Mapping[str, Any]], part: str) -> float | None:
+    """Add up the energy of all attempts; None if one of them has none, as the sum would be too small."""
+    values = [attempt.get("energy", {}).get(part) for attempt in attempts]
+    return round(sum(values), 3) if values and None not in values else None
+
+
+def parameter_count(model: Path) -> int:
+    """Count the parameters of a bundle, from the header of its weights; tied ones count once."""
+    path = model / "weights.safetensors"
+    with explain_os_errors(path), open(path, "rb") as file:
+        try:
+            (length,) = struct.unpack("<Q", file.read(8))
+            tensors = json.loads(file.read(min(length, path.stat().st_size)))
+            return sum(prod(entry["shape"]) for name, entry in tensors.items() if name != "__metadata__")
+        except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
+            raise UserError(f"{path} holds no weights: delete {model} and train again.") from error
+
+
+def _log_folder(history: Path) -> Path:
+    """Return the folder of a run's log: beside the model or, before the end of training, among the checkpoints."""
+    if history.exists():
+        return history.parent
+    logs = history.parent.glob(f"{file_name('checkpoints')}/*/{history.name}")
+    return max(logs, key=lambda path: path.stat().st_mtime, default=history).parent
+
+
+def _training(history: Path) -> dict[str, Any] | None:
+    """Summarise a training log; None if there is none. The best validation is None before the first one."""
+    if not history.exists():
+        return None
+    updates, rates, seconds, best = 0, [], 0.0, None
+    for record in read_history(history):
+        seconds = record.get("seconds", seconds)
+        if "validation" in record:
+            best = {"update": record["update"], **record["validation"]} if record.get("best") else best
+        elif "tokens_per_second" in record:
+            updates = record["update"]
+            rates.append(record["tokens_per_second"])
+    rate = median(rates) if rates else None
+    return {"updates": updates, "seconds": seconds, "tokens_per_second": rate, "best_validation": best}
+
+
+def _stages(layout: Layout, names: Mapping[str, Any], hypotheses: Path) -> dict[str, Any]:
+    """Return the wall time of the data's stages and of the run's jobs, by Snakemake's benchmarks, in seconds."""
+    run_jobs = [rule for rule, stem in JOBS.items() if "{seed}" in stem and rule not in _NOT_TIMED]
+    seconds = {rule: benchmark_seconds(layout.existing(f"{rule}.benchmark", **names)) for rule in run_jobs}
+    jobs = {rule: {"seconds": value} for rule, value in seconds.items() if value is not None}
+    if "translate_tests" in jobs and seconds["translate_tests"]:
+        words = sum(len(line.split()) for path in _translations(hypotheses) for line in read_lines(path))
+        jobs["translate_tests"]["words_per_second"] = round(words / seconds["translate_tests"], 1)
+    return {"data": stage_seconds(layout, names["dataset"]), "jobs": jobs}
+
+
+def _translations(hypotheses: Path) -> list[Path]:
+    return [path for path in sorted(hypotheses.glob("*.txt")) if not path.name.endswith(".references.txt")]
+
+
+def _by_split(scores: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    values: dict[str, dict[str, float]] = {}
+    for split, label, value in (entry for file in scores for entry in score_values(file)):
+        values.setdefault(split, {})[label] = value
+    return values
+
+
+def _signatures(scores: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the signature of each score; it is the same for all splits."""
+    return {
+        label: split[f"{name}_signature"]
+        for file in scores
+        for key in LABELS
+        for split in file.get(key, {}).values()
+        for name, label in LABELS.items()
+        if f"{name}_signature" in split
+    }
+
+
+def _data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the sizes of the splits and the checksums of the files to what the configuration says."""
+    return {
+        **{key: sources[key] for key in ("description", "licence", "citation", "source", "target")},
+        "splits": {split: _split(layout, dataset, split) for split in sources["splits"]},
+        "corpora": [_with_checksums(layout, corpus) for corpus in sources["corpora"]],
+        "models": [_with_checksums(layout, model) for model in sources["models"]],
+    }
+
+
+def _split(layout: Layout, dataset: str, split: str) -> dict[str, Any]:
+    """Return the pairs of a split in its files, and those that are left after each stage; None for an unread one."""
+    types = {"read": "raw_report", "filtered": "pairs_report"}
+    paths = {stage: Path(layout.path(type_, dataset=dataset, split=split)) for stage, type_ in types.items()}
+    paths |= {"selected": Path(layout.path("selection_report", dataset=dataset))} if split == "train" else {}
+    reports = {stage: read_json(path) for stage, path in paths.items() if path.exists()}
+    return {
+        "lines": reports["read"]["pairs"] if "read" in reports else None,
+        **{stage: reports[stage]["kept"] if stage in reports else None for stage in ("read", "filtered")},
+        **({"selected": reports["selected"]["kept"]} if "selected" in reports else {}),
+    }
+
+
+def _with_checksums(layout: Layout, entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {**entry, "files": [_with_checksum(layout, file) for file in entry["files"]]}
+
+
+def _with_checksum(layout: Layout, file: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file with the checksum of the copy that was read: of its download, or of the user's own file."""
+    if file["path"] is not None:
+        path = Path(file["path"]).expanduser()
+        return {"name": path.name, "url": None, "sha256": _sha256_of(path) if path.is_file() else None}
+    record = Path(layout.path("download_record", file=file["name"]))
+    checksum = read_json(record)["sha256"] if record.exists() else file["sha256"]
+    return {"name": file["name"], "url": file["url"], "sha256": checksum}
+
+
+def _sha256_of(path: Path) -> str:
+    with explain_os_errors(path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,66 @@
+"""The manifests of many runs: written for those of a plan or a folder, and read from a folder."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nmtcore.errors import UserError
+from nmtcore.files import read_json
+from nmtcore.layout import Layout, file_name
+from nmtcore.reporting.manifest import FORMAT_OF_MANIFESTS, RUN_KEYS, write_manifest
+
+
+def write_manifests(layout: Layout, runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Write the manifests of runs that were started; return a sentence for each run that has a broken file.
+
+    `runs` have `names` (scale, data set, system, seed) and `sources`. A run whose sources are None, which is no longer
+    in the configuration, keeps the manifest that it has.
+    """
+    sentences = []
+    for run in runs:
+        manifest = Path(layout.path("manifest", **run["names"]))
+        kept = run["sources"] is None and manifest.exists()
+        if manifest.parent.is_dir() and not kept:
+            try:
+                write_manifest(layout, run["names"], run["sources"])
+            except UserError as error:
+                sentences.append(f"No manifest was written for {manifest.parent}: {error}")
+    return sentences
+
+
+def read_manifests(folder: Path) -> list[dict[str, Any]]:
+    """Read all manifests below a folder, sorted by scale, data set, system and seed.
+
+    Raises `UserError` if there is no such folder, if it has no manifest, if one is broken, or if two are of one run.
+    """
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder: name a results folder.")
+    paths: dict[tuple, Path] = {}
+    manifests = []
+    for path in sorted(folder.rglob(file_name("manifest"))):
+        manifest = read_manifest(path)
+        run = tuple(manifest[key] for key in RUN_KEYS)
+        if run in paths:
+            raise UserError(f"{paths[run]} and {path} are of the same run: name the folder of one results folder.")
+        paths[run] = path
+        manifests.append(manifest)
+    if not manifests:
+        raise UserError(
+            f"There is no manifest of a run in {folder}: name a results folder; if its runs are older than manifests, "
+            "`snakemake results/runs.parquet` writes them."
+        )
+    return sorted(manifests, key=lambda manifest: [manifest[key] for key in RUN_KEYS])
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read a manifest. Raises `UserError` if the file is broken or has another format."""
+    manifest = read_json(path)
+    broken = f"{path} is not the manifest of a run"
+    if not isinstance(manifest, dict) or not {"format", "status", *RUN_KEYS} <= manifest.keys():
+        raise UserError(f"{broken}: delete it, and `snakemake results/runs.parquet` writes it again.")
+    if manifest["format"] != FORMAT_OF_MANIFESTS:
+        raise UserError(
+            f"{broken} that this version reads (format {manifest['format']}, not {FORMAT_OF_MANIFESTS}): delete it, "
+            "and `snakemake results/runs.parquet` writes it again."
+        )
+    return manifest

@@ -1,0 +1,80 @@
+"""`nmtcore checklist`: answers from manifests."""
+
+import json
+
+import pytest
+from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+
+from nmtcore.cli import main
+from nmtcore.reporting.manifest import write_manifest
+
+
+def answers(capsysbinary, folder):
+    """Return the answers by question."""
+    main(["checklist", str(folder)])
+    text = capsysbinary.readouterr().out.decode()
+    blocks = [block.partition("**\n\n") for block in text.split("\n**")[1:]]
+    return {
+        question: [line[2:] for line in lines.splitlines() if line.startswith("- ")] for question, _, lines in blocks
+    }
+
+
+@pytest.fixture
+def results(tmp_path):
+    layout = layout_of(tmp_path)
+    for seed, bleu in ((1, 20.0), (2, 22.0)):
+        write_run(layout, "base", seed, bleu=bleu)
+    write_run(layout, "old", attempts=[])
+    folder = tmp_path / "results/small/d/cut/seed1"
+    write_log(folder / "checkpoints/0", [ATTEMPT])
+    for run in (("base", 1), ("base", 2), ("old", 1), ("cut", 1)):
+        write_manifest(layout, names_of(*run), SOURCES)
+    return tmp_path / "results"
+
+
+def test_questions_are_answered_from_the_manifests(results, capsysbinary):
+    by_question = answers(capsysbinary, results)
+    assert len(by_question) == 16
+    assert by_question["How many runs were trained and evaluated?"] == [
+        "base on d (scale small): 2 runs (seeds 1, 2)",
+        "cut on d (scale small): 1 run (seeds 1), 1 interrupted",
+        "old on d (scale small): 1 run (seeds 1)",
+    ]
+    scores = by_question["What are mean and spread of the results (over seeds)?"]
+    assert scores[0] == "base on d (scale small): test BLEU 21.0 ± 1.4; dev BLEU 22.0 ± 1.4"
+    assert scores[1] == "cut on d (scale small): not recorded"
+    assert by_question["On which hardware?"] == ["A processor, 2 threads", "the device of 1 run was not recorded"]
+    cost = by_question["How long did training take, and how much energy?"]
+    assert cost[0].endswith("0.1 minutes per run on average, 20 target tokens per second, 1 kWh of the processors")
+    assert cost[2].endswith("energy not recorded")
+    assert "trained with torch 2.0" in by_question["Which code, and which versions of other packages?"]
+    assert by_question["How many parameters does each model have?"][0] == "base on d (scale small): 17"
+    assert by_question["Which languages?"] == ["d: en to de"]
+    links = by_question["Where can the data be obtained, and under which licence?"]
+    assert links[0] == "d: news, licence: CC BY 4.0; https://example.org/a.gz (SHA-256 not recorded)"
+    assert len(links) == 3
+    assert by_question["Which measures, and how were they computed?"] == ["BLEU: `nrefs:1`"]
+
+
+def test_a_manifest_without_anything_else_is_answered(tmp_path, capsysbinary):
+    manifest = {"format": 1, "status": "interrupted", "scale": "s", "dataset": "d", "system": "a", "seed": 1}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    by_question = answers(capsysbinary, tmp_path)
+    assert by_question["Which languages?"] == ["not recorded"]
+    assert by_question["How many parameters does each model have?"] == ["a on d (scale s): not recorded"]
+
+
+def test_mistakes_are_one_sentence(tmp_path, capsys):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/manifest.json").write_text("[]")
+    (tmp_path / "none").mkdir()
+    for name, sentence in {
+        "broken": "is not the manifest",
+        "none": "There is no manifest",
+        "gone": "not a folder",
+    }.items():
+        with pytest.raises(SystemExit) as exit:
+            main(["checklist", str(tmp_path / name)])
+        output, errors = capsys.readouterr()
+        assert (exit.value.code, output, errors.count("\n")) == (2, "", 1)
+        assert sentence in errors

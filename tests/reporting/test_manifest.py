@@ -1,0 +1,163 @@
+"""Manifests: collected from the files of a run, and read again."""
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+
+from nmtcore.errors import UserError
+from nmtcore.files import read_json, write_json, write_text
+from nmtcore.reporting.manifest import collect_manifest, write_manifest
+from nmtcore.reporting.manifest_files import read_manifests, write_manifests
+
+
+def write_benchmark(layout, rule, seconds, **names):
+    write_text(layout.path(f"{rule}.benchmark", **names), f"s\th:m:s\n{seconds}\t0:00:01\n")
+
+
+def test_a_complete_run(tmp_path):
+    layout, names = layout_of(tmp_path), names_of()
+    folder = write_run(layout)
+    write_benchmark(layout, "train_model", 20.0, **names)
+    write_benchmark(layout, "translate_tests", 2.0, **names)
+    write_benchmark(layout, "measure_gates", 7.0, **names, split="test")
+    write_benchmark(layout, "read_split", 3.0, dataset="d", split="train")
+    write_json(layout.path("download_record", file="news/a.gz"), {"sha256": "feed"})
+    write_json(layout.path("raw_report", dataset="d", split="train"), {"pairs": 10, "kept": 9})
+    write_json(layout.path("pairs_report", dataset="d", split="train"), {"pairs": 9, "kept": 7})
+    manifest = write_manifest(layout, names, SOURCES)
+    assert read_json(folder / "manifest.json") == manifest
+    assert manifest.items() >= {"status": "complete", **names, "parameters": 17}.items()
+    assert manifest["code"]["training"] == ATTEMPT["code"]
+    assert manifest["device"]["name"] == "A processor"
+    assert manifest["energy_joules"] == {"cpu": 3.6e6, "gpu": None}
+    assert manifest["training"] == {
+        "updates": 3,
+        "seconds": 3.5,
+        "tokens_per_second": 20.0,
+        "best_validation": {"update": 1, "perplexity": 9.0, "bleu": 20.0, "accuracy/tags": 0.5},
+    }
+    assert manifest["stages"]["jobs"] == {
+        "train_model": {"seconds": 20.0},
+        "translate_tests": {"seconds": 2.0, "words_per_second": 2.0},
+    }
+    assert manifest["stages"]["data"]["read"] == 3.0
+    assert manifest["scores"] == {"test": {"BLEU": 20.0}, "dev": {"BLEU": 21.0}}
+    assert manifest["signatures"] == {"BLEU": "nrefs:1"}
+    data = manifest["data"]
+    assert data["splits"]["train"] == {"lines": 10, "read": 9, "filtered": 7}
+    assert data["splits"]["test"] == {"lines": None, "read": None, "filtered": None}
+    url = "https://example.org/a.gz"
+    assert data["corpora"][0]["files"] == [{"name": "news/a.gz", "url": url, "sha256": "feed"}]
+    assert data["models"][0]["files"][0]["sha256"] == "beef", "the configuration's checksum, without a download"
+
+
+def test_a_file_of_the_users_own_has_a_checksum_but_no_path(tmp_path):
+    layout = layout_of(tmp_path)
+    write_run(layout)
+    (tmp_path / "mine.txt").write_text("text")
+    own = [{"name": "", "path": str(tmp_path / name), "url": None, "sha256": None} for name in ("mine.txt", "gone")]
+    corpus = {**SOURCES["corpora"][0], "files": own}
+    files = collect_manifest(layout, names_of(), {**SOURCES, "corpora": [corpus]})["data"]["corpora"][0]["files"]
+    assert files[0] == {"name": "mine.txt", "url": None, "sha256": hashlib.sha256(b"text").hexdigest()}
+    assert files[1]["sha256"] is None
+
+
+def test_the_status_of_a_run(tmp_path):
+    layout = layout_of(tmp_path)
+    folder = write_run(layout)
+
+    def status(sources=SOURCES):
+        return collect_manifest(layout, names_of(), sources)["status"]
+
+    assert status() == status(None) == "complete"
+    (folder / "scores.json").unlink()
+    assert status() == "unscored"
+    shutil.rmtree(folder / "model")
+    assert status() == "interrupted"
+    assert status({**SOURCES, "external": "An LLM"}) == "unscored", "a system made elsewhere has no model"
+
+
+def test_an_interrupted_run_says_how_far_it_came(tmp_path):
+    layout = layout_of(tmp_path)
+    folder = Path(layout.path("scores", **names_of())).parent
+    killed = ATTEMPT | {"ended": None, "finished": False, "energy": {"cpu": None, "gpu": None}}
+    write_log(folder / "checkpoints/0123", [ATTEMPT, killed])
+    manifest = collect_manifest(layout, names_of(), SOURCES)
+    assert (manifest["status"], manifest["training"]["updates"]) == ("interrupted", 3)
+    assert [attempt["ended"] for attempt in manifest["attempts"]] == [ATTEMPT["ended"], None]
+    assert manifest["energy_joules"]["cpu"] is None, "the energy of one attempt is not that of both"
+    assert (manifest["parameters"], manifest["scores"]) == (None, {})
+
+
+def test_a_run_of_an_earlier_version_has_no_record_of_its_device(tmp_path):
+    layout = layout_of(tmp_path)
+    folder = write_run(layout)
+    (folder / "attempts.json").unlink()
+    manifest = collect_manifest(layout, names_of(), None)
+    assert (manifest["status"], manifest["parameters"]) == ("complete", 17)
+    for key in ("device", "attempts", "packages", "data"):
+        assert manifest[key] is None
+    assert manifest["code"]["training"] is None
+
+
+@pytest.mark.parametrize("content", [b"", b"\x05", b"\x02\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0[]", b"\xff" * 8])
+def test_broken_weights_are_one_sentence(content, tmp_path):
+    layout = layout_of(tmp_path)
+    folder = write_run(layout)
+    (folder / "model/weights.safetensors").write_bytes(content)
+    runs = [{"names": names_of(), "sources": SOURCES}]
+    (sentence,) = write_manifests(layout, runs)
+    assert sentence.startswith(f"No manifest was written for {folder}: ")
+    assert "holds no weights" in sentence
+    assert not (folder / "manifest.json").exists()
+
+
+def test_a_run_that_the_configuration_no_longer_has_keeps_its_manifest(tmp_path):
+    layout = layout_of(tmp_path)
+    folder = write_run(layout)
+    unknown = [{"names": names_of(), "sources": None}, {"names": names_of("not_started"), "sources": SOURCES}]
+    assert write_manifests(layout, unknown) == []
+    assert read_json(folder / "manifest.json")["data"] is None
+    write_manifests(layout, [{"names": names_of(), "sources": SOURCES}])
+    write_manifests(layout, unknown)
+    assert read_json(folder / "manifest.json")["data"] is not None
+    assert not (folder.parent.parent / "not_started").exists()
+
+
+def test_manifests_are_read_in_the_order_of_seeds(tmp_path):
+    layout = layout_of(tmp_path)
+    for seed in (10, 2):
+        write_run(layout, seed=seed)
+        write_manifest(layout, names_of(seed=seed), SOURCES)
+    assert [manifest["seed"] for manifest in read_manifests(tmp_path / "results")] == [2, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "is not the manifest of a run: delete it"),
+        ('{"status": "complete"}', "is not the manifest of a run: delete it"),
+        ('{"format": 99, "status": "complete", "scale": "a", "dataset": "b", "system": "c", "seed": 1}', "(format 99"),
+    ],
+)
+def test_a_broken_manifest_is_one_sentence(text, sentence, tmp_path):
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        read_manifests(tmp_path)
+
+
+def test_folders_without_manifests_are_one_sentence(tmp_path):
+    for folder, sentence in ((tmp_path / "missing", "is not a folder"), (tmp_path, "There is no manifest of a run in")):
+        with pytest.raises(UserError, match=sentence):
+            read_manifests(folder)
+    layout = layout_of(tmp_path)
+    folder = write_run(layout)
+    write_manifest(layout, names_of(), None)
+    shutil.copytree(folder, tmp_path / "copy")
+    with pytest.raises(UserError, match="are of the same run"):
+        read_manifests(tmp_path)

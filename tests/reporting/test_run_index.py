@@ -1,0 +1,91 @@
+"""The index of runs, and the table of licences."""
+
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+import pytest
+from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
+
+from nmtcore.errors import UserError
+from nmtcore.files import read_json
+from nmtcore.reporting.licences_table import licence_entries, write_licence_table
+from nmtcore.reporting.run_index import index_runs
+
+
+def described(*runs, sources=SOURCES):
+    return [{"names": names_of(*run), "sources": sources} for run in runs]
+
+
+def test_the_index_has_a_row_per_run(tmp_path):
+    layout = layout_of(tmp_path)
+    write_run(layout, "base", 10)
+    write_run(layout, "base", 2, attempts=[])
+    write_log(Path(layout.path("scores", **names_of("other"))).parent / "checkpoints/0", [ATTEMPT])
+    index = tmp_path / "results/runs.parquet"
+    assert index_runs(layout, described(("base", 10), ("base", 2), ("other", 1)), index=index) == 3
+    rows = parquet.read_table(index).to_pylist()
+    assert [(row["system"], row["seed"], row["status"]) for row in rows] == [
+        ("base", 2, "complete"),
+        ("base", 10, "complete"),
+        ("other", 1, "interrupted"),
+    ]
+    assert [row["device"] for row in rows] == [None, "A processor", "A processor"]
+    assert rows[1].items() >= {"commit": "c0ffee", "parameters": 17, "updates": 3, "cpu_joules": 3.6e6}.items()
+    assert rows[1]["scores"][1] == {"split": "dev", "score": "BLEU", "value": 21.0}
+    assert rows[1]["signatures"] == [("BLEU", "nrefs:1")]
+    assert Path(rows[1]["folder"]) == tmp_path / "results/small/d/base/seed10"
+
+
+def test_the_example_of_the_documentation(root, tmp_path, monkeypatch):
+    layout = layout_of(tmp_path)
+    write_run(layout, "base", 1, bleu=20.0)
+    write_run(layout, "base", 2, bleu=22.0)
+    index_runs(layout, described(("base", 1), ("base", 2)), index=tmp_path / "results/runs.parquet")
+    text = (root / "docs/running.md").read_text(encoding="utf-8")
+    (example,) = (block for block in text.split("```python\n")[1:] if "runs.parquet" in block)
+    monkeypatch.chdir(tmp_path)
+    values = {}
+    exec(example.partition("```")[0], values)
+    assert values["bleu"].to_dict() == {("small", "d", "base"): 21.0}
+
+
+def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
+    layout = layout_of(tmp_path)
+    write_run(layout, "base", 1)
+    write_run(layout, "base", 2)
+    paths = {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
+    text = write_licence_table(layout, described(("base", 1), ("base", 2)), **paths)
+    assert [list(entry.values()) for entry in read_json(paths["json"])] == [
+        ["corpus", "mine/test", "CC0", "A 2020", 0, 0, ["d"]],
+        ["corpus", "news", "CC BY 4.0", "B 2021", 1, 0, ["d"]],
+        ["model", "stanza_en", "Apache-2.0", "C", 1, 1, ["d"]],
+    ]
+    assert "| corpus | news | CC BY 4.0 | B 2021 | 1 | 0 | d |" in text
+    assert paths["table"].with_suffix(".csv").exists()
+
+
+def test_two_data_sets_share_a_row_of_the_same_licence():
+    data = {"corpora": [SOURCES["corpora"][0]], "models": []}
+    changed = {"corpora": [SOURCES["corpora"][0] | {"licence": "other"}], "models": []}
+    manifests = [
+        {"dataset": name, "data": own} for name, own in (("a", data), ("b", data), ("c", changed), ("d", None))
+    ]
+    assert [(e["licence"], e["datasets"]) for e in licence_entries(manifests)] == [
+        ("CC BY 4.0", ["a", "b"]),
+        ("other", ["c"]),
+    ]
+
+
+def test_without_runs_there_are_no_licences(tmp_path):
+    with pytest.raises(UserError, match=r"There is no run in .* train a system first"):
+        write_licence_table(layout_of(tmp_path), [], json=tmp_path / "a.json", table=tmp_path / "a.md")
+
+
+def test_a_run_with_a_broken_log_is_named_and_left_out(tmp_path):
+    layout, sentences = layout_of(tmp_path), []
+    (write_run(layout, "broken") / "training.jsonl").write_text("{\n")
+    write_run(layout)
+    runs = described(("broken", 1), ("base", 1))
+    assert index_runs(layout, runs, index=tmp_path / "runs.parquet", warn=sentences.append) == 1
+    assert len(sentences) == 1
+    assert "training.jsonl, line 1: this is not JSON" in sentences[0]
