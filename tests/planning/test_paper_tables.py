@@ -224,6 +224,39 @@ def test_mistakes_in_a_file_of_tables_are_sentences(make_project, tmp_path, chan
     assert f"config/tables/{name}.yaml" in sentence
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"columns": ["demo_en2de/test/bleuu"]}, "columns: demo_en2de/test/bleuu: unknown metric 'bleuu'. Did you"),
+        ({"columns": []}, "tables.headline: name the `columns` that the rows have, DATASET/SPLIT/METRIC."),
+        ({"columns": ["demo_en2d/test/bleu"]}, "unknown data set 'demo_en2d'. Did you mean demo_en2de"),
+        ({"columns": ["demo_en2de/tests/bleu"]}, "demo_en2de: unknown split 'tests'. Did you mean test"),
+        ({"columns": ["demo_en2de/test"]}, "'demo_en2de/test' does not have the form dataset/split/metric."),
+        (
+            {"rows": ["transformer_base", "depparse_l1", "transformer_bas"]},
+            "unknown system 'transformer_bas'. Did you mean transformer_base",
+        ),
+        ({"baselines": ["nmt"]}, "unknown row 'nmt'. Valid are: depparse_l1, transformer_base."),
+        ({"added": ["nmtt"]}, "unknown system 'nmtt'. Did you mean nmt"),
+    ],
+)
+def test_mistakes_in_an_own_table_are_sentences(make_project, tmp_path, change, message):
+    table = OWN["tables"]["headline"] | change
+    write_tables(tmp_path, OWN | {"tables": {"headline": table}})
+    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), "mine")
+    assert message in sentence
+    assert sentence.startswith(str(tmp_path / "config/tables/mine.yaml"))
+
+
+def test_names_of_tables_and_measures_are_checked(make_project, tmp_path):
+    write_tables(tmp_path, OWN | {"tables": {"Table-1": OWN["tables"]["headline"]}})
+    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), "mine")
+    assert "tables: 'Table-1': a name has small letters, digits and single underscores." in sentence
+    write_tables(tmp_path, OWN | {"measures": {"bleu": "multi-bleu"}})
+    sentence = refusal(read_paper_tables, make_project({"scale": "smoke"}), "mine")
+    assert "measures.bleu: unknown measure 'multi-bleu'. Did you mean multi_bleu" in sentence
+
+
 def test_rows_of_a_published_table_are_not_given_twice(make_project, tmp_path):
     project = make_project({"scale": "smoke"})
     values = {table: {"kind": "scores"} for table in read_paper(project, "pham2018").tables}

@@ -9,6 +9,7 @@ from sacrebleu import corpus_bleu
 from sacrebleu.metrics import CHRF
 
 from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json
+from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, TRANSLATION_MEASURES
 from nmtcore.config.planned_tables import (
     PlannedCell,
     PlannedClaim,
@@ -18,7 +19,9 @@ from nmtcore.config.planned_tables import (
     PlannedTable,
 )
 from nmtcore.config.typed import plain
+from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import write_lines
+from nmtcore.reporting.measurements import ATTACHMENT
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
 from nmtcore.reporting.paper_table import write_claims, write_paper_page, write_paper_table
 from nmtcore.reporting.table import Heading, Items, Paragraph
@@ -186,3 +189,8 @@ def test_runs_with_other_references_are_not_compared(results, tmp_path):
     write_lines(folder / "test.references.txt", GOOD)
     with pytest.raises(Exception, match="have different references of test, so that they cannot be compared"):
         write(results, tmp_path)
+
+
+def test_configuration_knows_all_measures():
+    assert tuple(METRICS) == TRANSLATION_MEASURES
+    assert tuple(ATTACHMENT) == ATTACHMENT_MEASURES

@@ -1,6 +1,7 @@
 """The tables and figures that show our results next to those of a paper, from `config/tables/PAPER.yaml`."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -45,6 +46,12 @@ TableKind = Literal[
 
 NO_VERDICTS = ("smoke", "demo")
 """Scales that are too small for a verdict on a claim: those below `quick`."""
+
+TRANSLATION_MEASURES = ("bleu", "chrf", "ribes", "multi_bleu")
+"""Measures of translations in tables of scores."""
+
+ATTACHMENT_MEASURES = ("uas", "diagonal_precision")
+"""Measures of heads in tables of scores."""
 
 FIGURES_OF_KINDS = ("curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention")
 """The kinds that also draw a figure."""
@@ -101,6 +108,9 @@ class PaperTablesSettings:
                 raise ValueError(f"seeds.{system} must be a list of different numbers, at least one")
 
 
+_TABLE_NAME = "[a-z0-9]+(?:_[a-z0-9]+)*"
+
+
 class PaperTables(NamedTuple):
     """The tables of a paper: what it published, and what we show."""
 
@@ -138,6 +148,22 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
     return PaperTables(name=name, path=path, paper=paper, settings=settings)
 
 
+def _check_measures(settings: PaperTablesSettings, published: Container[str], *, where: str) -> None:
+    """Check the names of own tables, and that their columns have scores that can be computed."""
+    measures = [*TRANSLATION_MEASURES, *ATTACHMENT_MEASURES]
+    for metric, measure in settings.measures.items():
+        choose(measure, measures, noun="measure", where=f"{where}: measures.{metric}")
+    for name, table in settings.tables.items():
+        if not re.fullmatch(_TABLE_NAME, name):
+            raise UserError(f"{where}: tables: '{name}': a name has small letters, digits and single underscores.")
+        if table.rows and not table.columns and name not in published:
+            raise UserError(f"{where}: tables.{name}: name the `columns` that the rows have, DATASET/SPLIT/METRIC.")
+        for column in table.columns if table.kind == "scores" else ():
+            metric = column.rpartition("/")[2]
+            if column.count("/") == 2 and metric not in settings.measures:
+                choose(metric, measures, noun="metric", where=f"{where}: tables.{name}: columns: {column}")
+
+
 def paper_systems(paper: Paper, settings: PaperTablesSettings) -> list[str]:
     """List the systems of the published tables and those that are added, each once."""
     added = [row_system(row) for table in settings.tables.values() for row in table.added]
@@ -149,6 +175,7 @@ def _with_own_tables(
 ) -> Paper:
     """Return the published paper with the tables that only `settings` has."""
     known: Mapping[str, object] = published.tables if published else {}
+    _check_measures(settings, known, where=str(path))
     own = {table: _own_table(values) for table, values in settings.tables.items() if table not in known}
     for table in settings.tables.keys() - own.keys():
         if settings.tables[table].rows or settings.tables[table].columns:

@@ -3,12 +3,10 @@
 from typing import Any
 
 from nmtcore.config.datasets import GOLD
+from nmtcore.config.paper_tables import ATTACHMENT_MEASURES
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.planning.paper_tables import run_files
-
-ATTACHMENT_METRICS = ("uas", "diagonal_precision")
-"""Metrics that compare heads."""
 
 
 def scores_inputs(project: Project, table: PlannedTable) -> list[str]:
@@ -28,7 +26,7 @@ def scores_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
     trees: dict[str, dict[str, dict[str, str | None]]] = {}
     for cell in table.cells:
         runs = None if cell.runs is None else table.runs[cell.runs]
-        if runs is None or cell.split is None or cell.metric not in ATTACHMENT_METRICS:
+        if runs is None or cell.split is None or cell.metric not in ATTACHMENT_MEASURES:
             continue
         run = project.run(runs.dataset, runs.system, table.scale, runs.seeds[0])
         gold = cell.split.startswith(GOLD)
