@@ -1,4 +1,4 @@
-"""Figures of attention, gates and trees: what they read, what they write, and what they refuse."""
+"""Figures of attention, gates and trees: what they read, what they draw, and what they refuse."""
 
 import re
 
@@ -6,15 +6,18 @@ import pytest
 from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, AttentionRuns
 
 from nmtcore.errors import UserError
-from nmtcore.files import read_json
+from nmtcore.files import read_json, write_json, write_text
 from nmtcore.inference.gate_files import GATES_SCHEMA
 from nmtcore.parquet import read_rows, write_rows
-from nmtcore.reporting.attention_figure import write_attention_figure
-from nmtcore.reporting.gates_figure import LONGEST, write_gates_figure
-from nmtcore.reporting.induced_trees_figure import write_induced_trees_figure
-from nmtcore.reporting.maps_figure import write_maps_figure
+from nmtcore.reporting.attention_figure import attention_drawing, attention_entry
+from nmtcore.reporting.charts import write_svg
+from nmtcore.reporting.gates_figure import LONGEST, gates_drawing, gates_entry
+from nmtcore.reporting.induced_trees_figure import drawn_trees, induced_trees_entry
+from nmtcore.reporting.maps_figure import maps_drawing, maps_entry
 from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
-from nmtcore.reporting.sharpness_figure import CLAIMED, sharpness_bars, write_sharpness_figure
+from nmtcore.reporting.sharpness_figure import CLAIMED, sharpness_bars, sharpness_chart, sharpness_entries
+from nmtcore.reporting.svg import titled_svg
+from nmtcore.reporting.tree_drawing import trees_drawing
 
 
 @pytest.fixture
@@ -22,9 +25,19 @@ def runs(tmp_path):
     return AttentionRuns(tmp_path)
 
 
-def drawn(runs, write, *arguments, **options):
-    write(*arguments, **options, layout=runs.layout, **runs.outputs)
-    return read_json(runs.outputs["json"]), runs.outputs["figure"].read_text(encoding="utf-8")
+def drawn(runs, entry, draw):
+    """Draw an entry that was written as JSON; return what is read from the files."""
+    write_json(runs.outputs["json"], entry)
+    entry = read_json(runs.outputs["json"])
+    write_text(runs.outputs["figure"], titled_svg("Figure 1", [draw(entry)]))
+    return entry, runs.outputs["figure"].read_text(encoding="utf-8")
+
+
+def charted(runs, entries, *, layer=None, claimed):
+    bars = list(sharpness_bars(entries, layer=layer, claimed=claimed))
+    chart = sharpness_chart(bars, by_head=layer is not None, title=["Figure 1", "Scale quick."])
+    write_svg(chart, runs.outputs["figure"])
+    return bars, runs.outputs["figure"].read_text(encoding="utf-8")
 
 
 def rounded(weights):
@@ -47,8 +60,8 @@ def test_the_sentence_is_the_first_that_fits(runs):
 
 def test_attention_with_a_tree(runs):
     path = runs.write_attention("mine")
-    options = {"pairs": runs.pairs, "trees": runs.trees, "claimed": ["1.0"]}
-    entry, svg = drawn(runs, write_attention_figure, path, **options)
+    own = attention_entry(path, pairs=runs.pairs, trees=runs.trees, layout=runs.layout, claimed=["1.0"])
+    entry, svg = drawn(runs, own, attention_drawing)
     assert [entry[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
     assert entry["sentence"] == {
         "id": 7, "words": SENTENCES[2], "heads": HEADS, "labels": LABELS, "upos": UPOS,
@@ -66,7 +79,8 @@ def test_attention_with_a_tree(runs):
 
 
 def test_attention_without_a_tree(runs):
-    entry, svg = drawn(runs, write_attention_figure, runs.write_attention("mine"), pairs=runs.pairs, trees=None)
+    own = attention_entry(runs.write_attention("mine"), pairs=runs.pairs, trees=None, layout=runs.layout)
+    entry, svg = drawn(runs, own, attention_drawing)
     assert (entry["sentence"]["id"], entry["sentence"]["heads"]) == (4, None)
     assert "framed" not in svg
     assert not re.search(r"M[\d.]+ [\d.]+A", svg)
@@ -75,12 +89,12 @@ def test_attention_without_a_tree(runs):
 def test_attention_of_a_system_without_encoder_heads_is_refused(runs):
     path = runs.write_attention("nmt", layers=0)
     with pytest.raises(UserError, match="has no attention of encoder heads: draw a system whose base"):
-        drawn(runs, write_attention_figure, path, pairs=runs.pairs, trees=None)
+        attention_entry(path, pairs=runs.pairs, trees=None, layout=runs.layout)
 
 
 def test_maps_of_recurrent_systems(runs):
     paths = [runs.write_attention(name, layers=0, selection=name == "sa", ids=IDS[1:]) for name in ("nmt", "sa")]
-    entry, _ = drawn(runs, write_maps_figure, paths, pairs=runs.pairs)
+    entry, _ = drawn(runs, maps_entry(paths, pairs=runs.pairs, layout=runs.layout), maps_drawing)
     assert entry["sentence"]["id"] == 4
     assert [(run["system"], [own["title"] for own in run["maps"]]) for run in entry["runs"]] == [
         ("nmt", ["decoder to source"]),
@@ -99,7 +113,7 @@ def test_maps_of_recurrent_systems(runs):
 
 def test_maps_of_a_decoder_with_several_heads_are_refused(runs):
     with pytest.raises(UserError, match="the decoder has several attention heads"):
-        drawn(runs, write_maps_figure, [runs.write_attention("mine", cross=2)], pairs=runs.pairs)
+        maps_entry([runs.write_attention("mine", cross=2)], pairs=runs.pairs, layout=runs.layout)
 
 
 def test_gates_of_short_sentences(runs):
@@ -110,7 +124,7 @@ def test_gates_of_short_sentences(runs):
         for i, n in enumerate(lengths)
     ]
     write_rows(path, GATES_SCHEMA, rows)
-    entry, svg = drawn(runs, write_gates_figure, path, sentences=2)
+    entry, svg = drawn(runs, gates_entry(path, layout=runs.layout, sentences=2), gates_drawing)
     assert [sentence["id"] for sentence in entry["sentences"]] == [0, 3]
     assert entry["sentences"][0] == {"id": 0, "pieces": ["<0.0>", "<0.1>"], "norms": [0, 1]}
     assert [text for text in runs.texts() if text.startswith("<")] == ["<0.0>", "<0.1>", *rows[3]["pieces"][:-1]]
@@ -121,8 +135,9 @@ def test_gates_of_short_sentences(runs):
 def test_gold_and_induced_trees(runs):
     induced = [2, 3, 4, 5, 6, 7, 8, 0]
     folders = [runs.write_parses("sa", induced), runs.write_parses("chain", induced[::-1], one_root=False)]
-    options = {"split": "test", "pairs": runs.pairs, "trees": runs.trees}
-    entry, svg = drawn(runs, write_induced_trees_figure, folders, **options)
+    options = {"split": "test", "pairs": runs.pairs, "trees": runs.trees, "layout": runs.layout}
+    own = induced_trees_entry(folders, **options)
+    entry, svg = drawn(runs, own, lambda entry: trees_drawing(drawn_trees(entry)))
     assert (entry["sentence"]["id"], entry["sentence"]["heads"]) == (7, HEADS)
     assert entry["punctuation"] == [False] * 7 + [True]
     assert [(run["system"], run["heads"]) for run in entry["runs"]] == [("sa", induced), ("chain", induced[::-1])]
@@ -135,21 +150,21 @@ def test_gold_and_induced_trees(runs):
 
 
 def test_broken_parses_are_refused(runs):
-    options = {"split": "test", "pairs": runs.pairs, "trees": runs.trees}
+    options = {"split": "test", "pairs": runs.pairs, "trees": runs.trees, "layout": runs.layout}
     with pytest.raises(UserError, match="has no sentence with id 7: delete"):
-        drawn(runs, write_induced_trees_figure, [runs.write_parses("a", HEADS, ids=[3, 4])], **options)
+        induced_trees_entry([runs.write_parses("a", HEADS, ids=[3, 4])], **options)
     with pytest.raises(UserError, match="the sentence with id 7 has 3 heads for 8 words"):
-        drawn(runs, write_induced_trees_figure, [runs.write_parses("b", [2, 0, 2])], **options)
+        induced_trees_entry([runs.write_parses("b", [2, 0, 2])], **options)
 
 
 def test_sharpness_of_systems(runs):
     paths = [runs.write_attention("mine", seed=seed) for seed in (1, 2)] + [runs.write_attention("other")]
-    entries, svg = drawn(runs, write_sharpness_figure, paths, claimed={"mine": ["1.0"]})
+    entries = sharpness_entries(paths, runs.layout)
     assert [(entry["system"], entry["seeds"], entry["sentences"]) for entry in entries] == [
         ("mine", [1, 2], 4),
         ("other", [1], 4),
     ]
-    bars = list(sharpness_bars(entries, claimed={"mine": ["1.0"]}))
+    bars, svg = charted(runs, entries, claimed={"mine": ["1.0"]})
     assert len(bars) == 2 * 2 * 9
     for bar in bars:
         (entry,) = (entry for entry in entries if entry["system"] == bar["system"])
@@ -158,14 +173,15 @@ def test_sharpness_of_systems(runs):
         assert bar["claimed"] == (bar["system"] == "mine" and bar["layer"] == 1)
     texts = runs.texts()
     assert {"mine", "other", "layer 0", "layer 1", "weight", "%"} <= set(texts)
-    assert "d, test, scale quick: attention weights of 4 sentences" in texts
+    assert {"Figure 1", "Scale quick."} <= set(texts)
     assert "black: layers with a head that a component of the system computes or trains" in texts
     assert svg.count(f'fill="{CLAIMED}"') >= 9
 
 
 def test_sharpness_of_the_heads_of_a_layer(runs):
     path = runs.write_attention("mine", heads=3)
-    entries, _ = drawn(runs, write_sharpness_figure, [path], layer=1)
+    entries = sharpness_entries([path], runs.layout)
+    charted(runs, entries, layer=1, claimed={})
     assert {"layer 1, head 0", "layer 1, head 1", "layer 1, head 2"} <= set(runs.texts())
     assert not any(text.startswith("black") for text in runs.texts())
     bars = list(sharpness_bars(entries, layer=1, claimed={"mine": {"1.2"}}))
@@ -174,4 +190,4 @@ def test_sharpness_of_the_heads_of_a_layer(runs):
         [100 * count / sum(entries[0]["heads"]["1.2"]["counts"]) for count in entries[0]["heads"]["1.2"]["counts"][1:]]
     )
     with pytest.raises(UserError, match="The encoder of mine has no layer 4: its layers are 0 to 1"):
-        drawn(runs, write_sharpness_figure, [path], layer=4)
+        list(sharpness_bars(entries, layer=4, claimed={}))

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from nmtcore.reporting.tree_drawing import DrawnTree, arc_levels, tree_drawing, trees_svg
+from nmtcore.reporting.tree_drawing import DrawnTree, arc_levels, tree_drawing, trees_drawing
 
 TREE = DrawnTree("gold", ["I", "see", "it", "."], [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"])
 
@@ -60,7 +60,7 @@ def test_everything_is_inside_the_box():
 
 
 def test_the_words_of_trees_are_below_each_other():
-    drawing = trees_svg([TREE, TREE._replace(title="<mine>", labels=None)], title="t")
+    drawing = "".join(trees_drawing([TREE, TREE._replace(title="<mine>", labels=None)]).elements)
     for word in TREE.words:
         assert len(re.findall(f">{re.escape(word)}</text>", drawing)) == 2
         assert len(set(re.findall(f'<text x="([^"]*)"[^>]*>{re.escape(word)}</text>', drawing))) == 1

@@ -1,11 +1,10 @@
-"""The attention of all encoder heads on one sentence, with its tree, as one figure and one JSON (pham2018, 6.3)."""
+"""The attention of all encoder heads on one sentence, with its tree: its data and its drawing (pham2018, 6.3)."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from nmtcore.errors import UserError
-from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.attention_maps_reader import attention_ids, read_sentence_maps, run_names
 from nmtcore.reporting.sentences import choose_sentence
@@ -13,7 +12,6 @@ from nmtcore.reporting.svg import (
     LEGEND_HEIGHT,
     Drawing,
     shade_legend,
-    svg_document,
     svg_frame,
     svg_matrix,
     svg_text,
@@ -29,42 +27,25 @@ SPACE = 10
 """Between two matrices, in pixels."""
 
 
-def write_attention_figure(
-    attention: Path,
-    *,
-    pairs: Path,
-    trees: Path | None,
-    layout: Layout,
-    json: Path,
-    figure: Path,
-    claimed: Collection[str] = (),
-) -> None:
-    """Draw the attention of every encoder head on a sentence (`choose_sentence`) as matrices, below its tree.
+def attention_entry(
+    attention: Path, *, pairs: Path, trees: Path | None, layout: Layout, claimed: Collection[str] = ()
+) -> dict[str, Any]:
+    """Read what the figure shows: the attention of every encoder head on a sentence (`choose_sentence`).
 
     Args:
         attention: `{dataset}/{system}/seed{seed}/attention/{split}.parquet` of a run.
         pairs: the sentence pairs of the split.
         trees: the annotation of the source side; None for no tree.
         layout: names the data set, system and seed of the path.
-        json: output, the result of `attention_entry`.
-        figure: output as SVG.
         claimed: the heads that components of the system compute or train, as "LAYER.HEAD" (`claimed_heads`), which are
             framed.
 
+    Returns:
+        The run's names; `sentence` and its `tokens`; `claimed`; and `heads`, matrices by "LAYER.HEAD", with one row per
+        token that attends, and one column per token that it attends to.
+
     Raises:
         UserError: if the encoder has no heads, or if there is no such sentence.
-    """
-    entry = attention_entry(attention, pairs=pairs, trees=trees, layout=layout, claimed=claimed)
-    write_json(json, entry, indent=None)
-    write_text(figure, attention_svg(entry))
-
-
-def attention_entry(
-    attention: Path, *, pairs: Path, trees: Path | None, layout: Layout, claimed: Collection[str] = ()
-) -> dict[str, Any]:
-    """Read what the figure shows: the run's names; `sentence` and its `tokens`; `heads`, matrices by "LAYER.HEAD".
-
-    A matrix has one row per token that attends, and one column per token that it attends to.
     """
     sentence = choose_sentence(pairs, trees, ids=attention_ids(attention))
     maps = [own for own in read_sentence_maps(attention, sentence.id) if own.attention == "encoder"]
@@ -77,12 +58,6 @@ def attention_entry(
         "claimed": sorted(claimed),
         "heads": {f"{own.layer}.{own.head}": own.weights for own in maps},
     }
-
-
-def attention_svg(entry: Mapping[str, Any]) -> str:
-    """Draw `attention_drawing` as a document."""
-    drawing = attention_drawing(entry)
-    return svg_document(drawing.width, drawing.height, drawing.elements, title=_title(entry))
 
 
 def attention_drawing(entry: Mapping[str, Any]) -> Drawing:

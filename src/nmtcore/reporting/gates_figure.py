@@ -1,4 +1,4 @@
-"""Translations coloured by gate norms, as one figure and one JSON (tran2018, Figure 6)."""
+"""Translations coloured by gate norms: their data and their drawing (tran2018, Figure 6)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from nmtcore.files import write_json, write_text
 from nmtcore.inference.render_gates import DARK, LIGHT, WHITE_TEXT_FROM, shades
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.attention_maps_reader import run_names
-from nmtcore.reporting.svg import Drawing, svg_document, svg_text, text_width
+from nmtcore.reporting.svg import Drawing, svg_text, text_width
 
 SHOWN_SENTENCES = 6
 """Sentences of the figure, as many as in the paper."""
@@ -23,25 +22,17 @@ LINE_WIDTH = 900
 SIZE, LINE_HEIGHT, PADDING = 13, 22, 3
 
 
-def write_gates_figure(
-    gates: Path, *, layout: Layout, json: Path, figure: Path, sentences: int = SHOWN_SENTENCES
-) -> None:
-    """Colour the subwords of the first references with at most `LONGEST` subwords by the gate norms of a run.
+def gates_entry(gates: Path, *, layout: Layout, sentences: int = SHOWN_SENTENCES) -> dict[str, Any]:
+    """Read what the figure shows: the gate norms of the first references with at most `LONGEST` subwords.
 
     Args:
         gates: `{dataset}/{system}/seed{seed}/gates/{split}.parquet` of a run.
         layout: names the data set, system and seed of the path.
-        json: output, the result of `gates_entry`.
-        figure: output as SVG.
-        sentences: the most sentences to draw.
+        sentences: the most sentences to read.
+
+    Returns:
+        The run's names; which sentences are `chosen`; `sentences` with `id`, `pieces` and `norms` without `</s>`.
     """
-    entry = gates_entry(gates, layout=layout, sentences=sentences)
-    write_json(json, entry)
-    write_text(figure, gates_svg(entry))
-
-
-def gates_entry(gates: Path, *, layout: Layout, sentences: int = SHOWN_SENTENCES) -> dict[str, Any]:
-    """Read what the figure shows: the run's names; `sentences` with `id`, `pieces` and `norms` without `</s>`."""
     shown = []
     for row in read_rows(gates, columns=["id", "pieces", "norms"]):
         pieces = row["pieces"][:-1]
@@ -49,12 +40,6 @@ def gates_entry(gates: Path, *, layout: Layout, sentences: int = SHOWN_SENTENCES
             shown.append({"id": row["id"], "pieces": pieces, "norms": [round(norm, 4) for norm in row["norms"][:-1]]})
     chosen = f"the first references with at most {LONGEST} subwords"
     return {**run_names(gates, "gates", layout), "chosen": chosen, "sentences": shown}
-
-
-def gates_svg(entry: Mapping[str, Any]) -> str:
-    """Draw `gates_drawing` as a document."""
-    drawing = gates_drawing(entry)
-    return svg_document(drawing.width, drawing.height, drawing.elements, title=_title(entry))
 
 
 def gates_drawing(entry: Mapping[str, Any]) -> Drawing:

@@ -1,4 +1,4 @@
-"""Gold and induced trees of one sentence of a treebank, as one figure and one JSON (tran2018, Figure 5)."""
+"""Gold and induced trees of one sentence of a treebank: their data and what is drawn (tran2018, Figure 5)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -6,36 +6,11 @@ from typing import Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.scores import output_files
-from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.attention_maps_reader import run_names
 from nmtcore.reporting.sentences import choose_sentence
-from nmtcore.reporting.tree_drawing import DrawnTree, trees_svg
-
-
-def write_induced_trees_figure(
-    parses: Sequence[Path], *, split: str, pairs: Path, trees: Path, layout: Layout, json: Path, figure: Path
-) -> None:
-    """Draw the gold tree of a sentence (`choose_sentence`), and the trees of runs that parse below it.
-
-    As in the paper, punctuation and roots are left out.
-
-    Args:
-        parses: `{dataset}/{system}/seed{seed}/gold` of every run, of one data set and scale.
-        split: the treebank, a split gold_NAME.
-        pairs: the sentences of the treebank.
-        trees: the gold trees of its source side.
-        layout: names the data set, system and seed of each path.
-        json: output, the result of `induced_trees_entry`.
-        figure: output as SVG.
-
-    Raises:
-        UserError: if there is no such sentence, or if a run lacks its parse.
-    """
-    entry = induced_trees_entry(parses, split=split, pairs=pairs, trees=trees, layout=layout)
-    write_json(json, entry)
-    write_text(figure, induced_trees_svg(entry))
+from nmtcore.reporting.tree_drawing import DrawnTree
 
 
 def induced_trees_entry(
@@ -47,12 +22,23 @@ def induced_trees_entry(
     layout: Layout,
     ids: Collection[int] | None = None,
 ) -> dict[str, Any]:
-    """Read what the figure shows: `split`, `sentence` with its gold tree, `punctuation` (a mark per word) and `runs`.
+    """Read what the figure shows: the gold tree of a sentence (`choose_sentence`), and the trees of runs that parse.
 
-    `ids` are the sentences to choose from; all by default.
+    Args:
+        parses: `{dataset}/{system}/seed{seed}/gold` of every run, of one data set and scale.
+        split: the treebank, a split gold_NAME.
+        pairs: the sentences of the treebank.
+        trees: the gold trees of its source side.
+        layout: names the data set, system and seed of each path.
+        ids: the sentences to choose from; all by default.
 
-    Each run has its names and `heads` (1-based, 0 = root): the tree with one root, or for systems without a root the
-    likeliest head of each word.
+    Returns:
+        `split`, `sentence` with its gold tree, `punctuation` (a mark per word) and `runs`. Each run has its names and
+        `heads` (1-based, 0 = root): the tree with one root, or for systems without a root the likeliest head of each
+        word.
+
+    Raises:
+        UserError: if there is no such sentence, or if a run lacks its parse.
     """
     sentence = choose_sentence(pairs, trees, ids=ids)
     runs = []
@@ -74,15 +60,11 @@ def induced_trees_entry(
     return {"split": split, "sentence": sentence.as_json(), "punctuation": sentence.punctuation, "runs": runs}
 
 
-def induced_trees_svg(entry: Mapping[str, Any]) -> str:
-    """Draw a result of `induced_trees_entry`."""
-    chosen = entry["sentence"]["chosen"]
-    title = f"Trees of {entry['split']}: {chosen}, without punctuation and roots"
-    return trees_svg(drawn_trees(entry), title=title)
-
-
 def drawn_trees(entry: Mapping[str, Any]) -> list[DrawnTree]:
-    """List the trees of a result of `induced_trees_entry`: the gold tree, and that of each run."""
+    """List the trees of a result of `induced_trees_entry`: the gold tree, and that of each run.
+
+    As in the paper, punctuation and roots are left out.
+    """
     sentence = entry["sentence"]
     common = {"words": sentence["words"], "ignored": entry["punctuation"], "roots": False}
     trees = [DrawnTree("gold", heads=sentence["heads"], labels=sentence["labels"], **common)]

@@ -1,4 +1,4 @@
-"""Attention maps of recurrent systems on one sentence, as one figure and one JSON (tran2018, Figure 4).
+"""Attention maps of recurrent systems on one sentence: their data and their drawing (tran2018, Figure 4).
 
 For each system: the distributions over the heads of each word (head selection), and the attention of the decoder to the
 source.
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.errors import UserError
-from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.attention_maps_reader import SentenceMap, common_ids, read_sentence_maps, run_names
 from nmtcore.reporting.sentences import choose_sentence
@@ -17,7 +16,6 @@ from nmtcore.reporting.svg import (
     LEGEND_HEIGHT,
     Drawing,
     shade_legend,
-    svg_document,
     svg_frame,
     svg_matrix,
     svg_text,
@@ -32,28 +30,20 @@ SPACE = 24
 """Between two matrices, in pixels."""
 
 
-def write_maps_figure(attention: Sequence[Path], *, pairs: Path, layout: Layout, json: Path, figure: Path) -> None:
-    """Draw the attention maps of a sentence (`choose_sentence`), a row per run.
+def maps_entry(attention: Sequence[Path], *, pairs: Path, layout: Layout) -> dict[str, Any]:
+    """Read what the figure shows: the attention maps of each run on a sentence (`choose_sentence`).
 
     Args:
         attention: `{dataset}/{system}/seed{seed}/attention/{split}.parquet` of every run, of one data set and scale.
         pairs: the sentence pairs of the split.
         layout: names the data set, system and seed of each path.
-        json: output, the result of `maps_entry`.
-        figure: output as SVG.
+
+    Returns:
+        `sentence`, and `runs`, the names of each run and its `maps`. A map has a `title`, what its `rows` and `columns`
+        stand for and are, and `weights`, a list per row.
 
     Raises:
         UserError: if a system has more than one cross attention head, or if there is no such sentence.
-    """
-    entry = maps_entry(attention, pairs=pairs, layout=layout)
-    write_json(json, entry, indent=None)
-    write_text(figure, maps_svg(entry))
-
-
-def maps_entry(attention: Sequence[Path], *, pairs: Path, layout: Layout) -> dict[str, Any]:
-    """Read what the figure shows: `sentence`, and `runs`, the names of each run and its `maps`.
-
-    A map has a `title`, what its `rows` and `columns` stand for and are, and `weights`, a list per row.
     """
     sentence = choose_sentence(pairs, ids=common_ids(attention))
     runs = []
@@ -79,14 +69,8 @@ def _map_entry(own: SentenceMap) -> dict[str, Any]:
     return {"title": f"heads ({own.attention})", **sides, "weights": weights}
 
 
-def maps_svg(entry: Mapping[str, Any]) -> str:
-    """Draw `maps_drawing` as a document."""
-    drawing = maps_drawing(entry)
-    return svg_document(drawing.width, drawing.height, drawing.elements, title=_title(entry))
-
-
 def maps_drawing(entry: Mapping[str, Any]) -> Drawing:
-    """Draw a result of `maps_entry`."""
+    """Draw a result of `maps_entry`: a row per run."""
     title = _title(entry)
     elements, y, width = [svg_text(10, 18, title, size=12, bold=True)], 30.0, text_width(title, 13)
     for run in entry["runs"]:

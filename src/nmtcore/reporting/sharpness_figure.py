@@ -1,4 +1,4 @@
-"""Histograms of attention weights by layer, or by head of a layer, as a figure and a JSON (pham2018, 6.1 and 6.2)."""
+"""Histograms of attention weights by layer, or by head of a layer: data and chart (pham2018, 6.1 and 6.2)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.sharpness import count_sharpness
-from nmtcore.files import write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.charts import write_svg
 
 if TYPE_CHECKING:
     import altair
@@ -25,42 +23,20 @@ _CLAIMED_NOTE = {
 }
 
 
-def write_sharpness_figure(
-    attention: Sequence[Path],
-    *,
-    layout: Layout,
-    json: Path,
-    figure: Path,
-    layer: int | None = None,
-    claimed: Mapping[str, Collection[str]] | None = None,
-) -> None:
-    """Draw histograms of the encoder's attention weights.
+def sharpness_entries(attention: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
+    """Count the weights of each system over its seeds.
 
     Args:
         attention: `{dataset}/{system}/seed{seed}/attention/{split}.parquet` of every run, of one data set and scale.
             Seeds of a system are counted together.
         layout: names the data set, system and seed of each path.
-        json: output, a list with one entry per system: its names and the result of `count_sharpness`.
-        figure: output as SVG. Without `layer`, a row per layer, with all its heads, and a column per system. With it, a
-            row per system, and a column per head of this layer.
-        layer: the layer of which to draw each head, from 0.
-        claimed: the heads that components of a system compute or train, as "LAYER.HEAD", by system (`claimed_heads`);
-            their bars are black.
+
+    Returns:
+        One entry per system: its names, and the result of `count_sharpness`.
 
     Raises:
-        UserError: for the reasons of `count_sharpness`, or if a system has no such layer.
+        UserError: for the reasons of `count_sharpness`.
     """
-    entries = sharpness_entries(attention, layout)
-    write_json(json, entries)
-    bars = list(sharpness_bars(entries, layer=layer, claimed=claimed or {}))
-    first = entries[0]
-    names = f"{first['dataset']}, {first['split']}, scale {first['scale']}"
-    title = f"{names}: attention weights of {first['sentences']} sentences"
-    write_svg(sharpness_chart(bars, by_head=layer is not None, title=[title]), figure)
-
-
-def sharpness_entries(attention: Sequence[Path], layout: Layout) -> list[dict[str, Any]]:
-    """Count the weights of each system over its seeds: its names, and the result of `count_sharpness`."""
     files: dict[tuple[str, ...], dict[int, Path]] = {}
     for path in attention:
         names = layout.names(path, "attention")
@@ -88,7 +64,14 @@ def sharpness_bars(
 ) -> Iterator[dict[str, Any]]:
     """Yield the bars of all panels: their system, layer and head (None for all), bin and percentage of all weights.
 
-    Bins below `lowest_bin` are left out.
+    Args:
+        entries: results of `sharpness_entries`.
+        layer: the layer of which to show each head, from 0; None for all layers, each with its heads together.
+        claimed: the heads that components of a system compute or train, as "LAYER.HEAD", by system (`claimed_heads`).
+        lowest_bin: bins below it are left out.
+
+    Raises:
+        UserError: if a system has no such layer.
     """
     for entry in entries:
         own = claimed.get(entry["system"], ())
@@ -118,7 +101,10 @@ def sharpness_bars(
 
 
 def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: Sequence[str]) -> "altair.FacetChart":
-    """Draw `sharpness_bars`, at least one: a panel per system and layer or, `by_head`, per system and head."""
+    """Draw `sharpness_bars`, at least one; those of claimed heads are black.
+
+    A row has the panels of a layer, one per system, or `by_head` those of a system, one per head.
+    """
     import altair as alt
 
     systems = list(dict.fromkeys(bar["system"] for bar in bars))

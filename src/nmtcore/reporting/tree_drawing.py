@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmtcore.reporting.svg import Drawing, svg_document, svg_text, text_width
+from nmtcore.reporting.svg import Drawing, svg_text, text_width
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 WORD_SIZE, LABEL_SIZE = 13, 9
@@ -55,12 +55,6 @@ def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> D
             if head == HEAD_OF_ROOT and not _is_ignored(tree, word):
                 elements += _drawn_root(centres[word], base, min(STEP, base - top))
     return Drawing(elements, max(width, text_width(tree.title, 12) + 2 * MARGIN), base + WORD_SIZE + 4 + MARGIN)
-
-
-def trees_svg(trees: Sequence[DrawnTree], *, title: str) -> str:
-    """Draw `trees_drawing` as a document."""
-    drawing = trees_drawing(trees)
-    return svg_document(drawing.width, drawing.height, drawing.elements, title=title)
 
 
 def trees_drawing(trees: Sequence[DrawnTree]) -> Drawing:

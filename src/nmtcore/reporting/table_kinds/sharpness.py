@@ -11,7 +11,7 @@ from nmtcore.files import write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import TITLE_CHARACTERS, write_svg
 from nmtcore.reporting.missing_runs import missing_items, missing_runs
-from nmtcore.reporting.sharpness_figure import sharpness_bars, sharpness_chart, sharpness_entries
+from nmtcore.reporting.sharpness_figure import LOWEST_BIN, sharpness_bars, sharpness_chart, sharpness_entries
 from nmtcore.reporting.svg import titled_svg
 from nmtcore.reporting.table import Block, Items, make_table, note, number_columns, text_columns
 from nmtcore.reporting.table_content import TableContent
@@ -46,7 +46,7 @@ def sharpness_content(table: PlannedTable, layout: Layout) -> TableContent:
     remarks = _remarks(systems, layer, table.facts.get("first_sentences"))
     blocks: list[Block] = [_overview(systems), note(_NOTES)] if systems else []
     blocks += [*([Items(tuple(remarks))] if remarks else []), *missing_items(missing)]
-    lowest_bin = round(table.facts.get("bins_from", 1 / BINS) * BINS)
+    lowest_bin = round(table.facts["bins_from"] * BINS) if "bins_from" in table.facts else LOWEST_BIN
     data = {"systems": systems, "lowest_bin": lowest_bin, "remarks": remarks, "missing": missing}
     return TableContent(blocks=blocks, data=data)
 
