@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.claims import Claim, TrainedSystem
 from nmtcore.evaluation.verdicts import ANSWERS, Verdict
+from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.table import (
     Column,
     Heading,
-    Interval,
     Page,
     Table,
-    TableCell,
     grouped_table,
     make_table,
     note,
@@ -47,10 +46,8 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
     columns = [
         *text_columns("paper", "place", "claim", "system", "baseline", "data set", "test", "subset", "metric"),
         *text_columns("claimed"),
-        *_signed("published"),
-        *_signed("ours"),
-        Column(name="95 % interval", content="interval", digits=2, signed=True),
-        *number_columns("detectable", digits=2),
+        Column(name="published", content="number", digits=2, signed=True),
+        *comparison_columns("ours"),
         *number_columns("seeds", "seeds of the baseline"),
         *text_columns("scale", "verdict", "also by"),
     ]
@@ -73,10 +70,6 @@ def _counts(judged: Sequence[JudgedClaim]) -> Table:
     return make_table(columns, rows)
 
 
-def _signed(name: str) -> list[Column]:
-    return [Column(name=name, content="number", digits=2, signed=True)]
-
-
 def _row(entry: JudgedClaim, scale: str) -> list[Any]:
     claim, verdict = entry.claim, entry.verdict
     ours = verdict.difference
@@ -88,9 +81,7 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         *(claim.dataset, claim.split, claim.item, claim.metric),
         _DIRECTIONS[claim.direction],
         claim.difference,
-        TableCell(None, reason=verdict.reason) if ours is None else ours.delta,
-        None if ours is None else Interval(*ours.interval),
-        None if ours is None else ours.detectable,
+        *comparison_cells(verdict.reason if ours is None else ours),
         entry.seeds,
         entry.baseline_seeds,
         scale,

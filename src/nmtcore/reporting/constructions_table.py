@@ -17,6 +17,7 @@ from nmtcore.evaluation.sentence_statistics import bleu_statistics
 from nmtcore.evaluation.subsets import FEW, read_subsets
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
+from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
     Column,
@@ -154,8 +155,7 @@ _COLUMNS = (
     *number_columns("sentences"),
     *number_columns("share, %", digits=2),
     Column(name="BLEU", content="mean", digits=1),
-    Column(name="difference", content="number", digits=2, signed=True),
-    Column(name="95 % interval", content="interval", digits=2, signed=True),
+    *difference_columns(),
 )
 
 

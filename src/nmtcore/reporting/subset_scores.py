@@ -7,6 +7,7 @@ from typing import Any
 
 from nmtcore.config.planned_tables import PlannedCell
 from nmtcore.evaluation.subsets import FEW
+from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.measurements import Measurements, Subset
 from nmtcore.reporting.table import Column, Interval, SeedMean, TableCell, percentage
 from nmtcore.reporting.table_content import Compared
@@ -58,8 +59,7 @@ def score_columns(label: str) -> list[Column]:
     return [
         Column(name=label, content="mean", digits=1),
         Column(name=f"95 % interval of {label}", content="interval", digits=1),
-        Column(name="difference", content="number", digits=2, signed=True),
-        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *difference_columns(),
     ]
 
 

@@ -11,6 +11,7 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
 from nmtcore.reporting.construction_scores import ConstructionScores
 from nmtcore.reporting.constructions_figure import count_bars, count_panel, difference_panel, gain_points
+from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.measurements import measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.subset_scores import difference_cells, few_mark, mean_cell
@@ -86,8 +87,7 @@ def _gain_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
         Column(name=f"{label} of {first['baseline']}", content="mean", digits=1),
         Column(name=f"{label} of {first['system']}", content="mean", digits=1),
         Column(name=f"{first['column']}, published", content="number", digits=digits, signed=True),
-        Column(name=first["column"], content="number", digits=2, signed=True),
-        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *difference_columns(first["column"]),
     ]
     rows = []
     for entry in entries:

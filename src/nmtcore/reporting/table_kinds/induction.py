@@ -9,6 +9,7 @@ from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import Difference, holm
 from nmtcore.evaluation.induction import BASELINES, MEASURES, RANDOM_TREES
 from nmtcore.layout import Layout
+from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.induction_measurements import (
     MEASURES_OF_METRICS,
     InductionMeasurements,
@@ -20,7 +21,6 @@ from nmtcore.reporting.table import (
     Block,
     Column,
     Heading,
-    Interval,
     Items,
     SeedMean,
     Table,
@@ -185,9 +185,7 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
         *text_columns("claim", "data set", "treebank", "metric", "system", "baseline"),
         *number_columns("seeds"),
         Column(name="published", content="number", digits=1, signed=True),
-        Column(name="difference", content="number", digits=2, signed=True),
-        Column(name="95 % interval", content="interval", digits=2, signed=True),
-        *number_columns("detectable", digits=2),
+        *comparison_columns(),
         *number_columns("p", "Holm", digits=3),
     ]
     rows = []
@@ -197,12 +195,11 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
             *(claim["says"], claim["dataset"], claim["split"], claim["metric"]),
             *(claim["system"][0], claim["baseline"][0]),
         ]
-        if isinstance(result, str):
-            rows.append([*names, None, claim["difference"], TableCell(None, reason=result), *[None] * 4])
-            continue
-        seeds = len(own.table.runs[planned.system].seeds) if planned.system else None
-        ours = [result.delta, Interval(*result.interval), result.detectable, result.p, p]
-        rows.append([*names, seeds, claim["difference"], *ours])
+        seeds, own_p = None, None
+        if isinstance(result, Difference):
+            seeds = len(own.table.runs[planned.system].seeds) if planned.system else None
+            own_p = result.p
+        rows.append([*names, seeds, claim["difference"], *comparison_cells(result), own_p, p])
     return make_table(columns, rows)
 
 

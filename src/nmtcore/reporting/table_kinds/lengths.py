@@ -12,6 +12,7 @@ from nmtcore.evaluation.lengths import length_bins, long_sentences
 from nmtcore.evaluation.subsets import FEW, read_translated
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
+from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.lengths_figure import length_panel, length_points
 from nmtcore.reporting.measurements import Measurements, Subset, measure_label
 from nmtcore.reporting.seed_items import seed_items
@@ -24,7 +25,6 @@ from nmtcore.reporting.subset_scores import (
     subset_scores,
 )
 from nmtcore.reporting.table import (
-    Column,
     Heading,
     Items,
     Table,
@@ -148,8 +148,7 @@ def _long_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
         *text_columns("column", "system", "words"),
         *number_columns("sentences"),
         *number_columns("gain, published", digits=1),
-        Column(name="gain", content="number", digits=2, signed=True),
-        Column(name="95 % interval", content="interval", digits=2, signed=True),
+        *difference_columns("gain"),
     ]
     rows: list[list[Any]] = []
     for column in table.columns:

@@ -13,13 +13,13 @@ from nmtcore.evaluation.differences import Difference, holm
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.paired_tests import PairedTests
 from nmtcore.layout import Layout
+from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.measurements import ATTACHMENT, Measurements, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
     Column,
     Heading,
-    Interval,
     Items,
     SeedMean,
     Table,
@@ -195,9 +195,7 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
         *text_columns("column", "measure", "system", "baseline"),
         *number_columns("seeds"),
         Column(name="published", content="number", digits=2, signed=True),
-        Column(name="difference", content="number", digits=2, signed=True),
-        Column(name="95 % interval", content="interval", digits=2, signed=True),
-        *number_columns("detectable", digits=2),
+        *comparison_columns(),
         *number_columns("p", "Holm", content="p_value"),
         *number_columns("judges, %"),
         *number_columns("bootstrap", "randomisation", content="p_value"),
@@ -215,9 +213,7 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
                     comparison.seeds,
                 ),
                 comparison.published,
-                result.delta,
-                Interval(*result.interval),
-                result.detectable,
+                *comparison_cells(result),
                 result.p,
                 p,
                 expected_agreement(comparison.measure, result.delta),
