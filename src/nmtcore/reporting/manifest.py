@@ -4,6 +4,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import prod
 from pathlib import Path
 from statistics import median
@@ -85,13 +86,19 @@ def _header(status: str, names: Mapping[str, Any], attempts: Sequence[Mapping[st
         "format": FORMAT_OF_MANIFESTS,
         "status": status,
         **{key: int(names[key]) if key == "seed" else names[key] for key in RUN_KEYS},
-        "code": {"training": last.get("code"), "manifest": code_version()},
+        "code": {"training": last.get("code"), "manifest": _own_code()},
         "packages": last.get("packages"),
         "python": last.get("python"),
         "device": last.get("device"),
         "energy_joules": {part: _energy(attempts, part) for part in ("cpu", "gpu")},
         "attempts": [{key: attempt.get(key) for key in ("began", "ended", "finished")} for attempt in attempts] or None,
     }
+
+
+@cache
+def _own_code() -> dict[str, str | None]:
+    """Return this code's version, with one call of git for all manifests."""
+    return code_version()
 
 
 def _energy(attempts: Sequence[Mapping[str, Any]], part: str) -> float | None:
