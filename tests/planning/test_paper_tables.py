@@ -121,7 +121,7 @@ def test_unfinished_runs_can_be_left_out(make_project):
     assert (plan.runs["demo_en2de/depparse_l1"].seeds, plan.runs["demo_en2de/depparse_l1"].unfinished) == ((2,), (1,))
     cell = plan.cell("transformer_base", "cs2en/test/bleu")
     assert cell.runs is None
-    assert cell.reason == "transformer_base on demo_en2de is not trained yet (unfinished_runs: leave_out)"
+    assert cell.reason == "transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)"
     assert finished in paper_table_inputs(project, paper_table="pham2018_table_6_4")
     assert len(paper_table_inputs(project, paper_table="pham2018_table_6_4")) == 1
 

@@ -48,7 +48,7 @@ def claim(system="new", baseline="base", **changes):
 def plan(**changes):
     runs = {f"d/{name}": PlannedRuns(dataset="d", system=name, seeds=tuple(range(1, len(seeds) + 1)))
             for name, seeds in SYSTEMS.items()}  # fmt: skip
-    missing = "missing on d is not trained yet (unfinished_runs: leave_out)"
+    missing = "missing on d has no finished run (unfinished_runs: leave_out)"
     cells = [
         PlannedCell(row=name, column=COLUMN, published=published, marks=marks, system=name, runs=f"d/{name}",
                     dataset="d", split="test", metric="bleu")
@@ -117,7 +117,7 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_pat
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
     assert "| new | 22.0 d |" in text
     assert "| missing | 21.0 | [a] |" in text
-    assert "[a] missing on d is not trained yet (unfinished_runs: leave_out)" in text
+    assert "[a] missing on d has no finished run (unfinished_runs: leave_out)" in text
     assert "| Other (2019) | 19.0 |  |" in text
     assert rows["control (added)"].startswith("| control (added) |  | ")
     assert "One seed (control on d): training noise is not included" in text

@@ -135,10 +135,10 @@ def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(e
     text = (external.folder / "results/tables/mine.md").read_text(encoding="utf-8")
     scores = [scores_of(external, seed)["test"]["bleu"] for seed in (1, 2)]
     mean, stdev = sum(scores) / 2, abs(scores[0] - scores[1]) / 2**0.5
-    assert f"| engine |  | {mean:.2f} ± {stdev:.2f} |  | [a] |" in text
-    assert "| transformer_base |  | [b] |  | [b] |" in text
+    assert f"| engine | {mean:.2f} ± {stdev:.2f} | [a] |" in text
+    assert "| transformer_base | [b] | [b] |" in text
     assert "[a] engine has no translations of demo_en2de, dev\n" in text
-    assert "[b] transformer_base on demo_en2de is not trained yet (unfinished_runs: leave_out)\n" in text
+    assert "[b] transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)\n" in text
     assert "engine was not trained here; its translations: An engine; 2026-11-20." in text
     for ending in ("csv", "tex", "html"):
         assert (external.folder / f"results/tables/mine_engines.{ending}").exists()

@@ -271,7 +271,7 @@ class _Planner:
             return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
         finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))
         unfinished = tuple(seed for seed in seeds if seed not in finished)
-        reason = "" if finished else f"{system} on {dataset} is not trained yet (unfinished_runs: leave_out)"
+        reason = "" if finished else f"{system} on {dataset} has no finished run (unfinished_runs: leave_out)"
         return PlannedRuns(dataset=dataset, system=system, seeds=finished, unfinished=unfinished, reason=reason)
 
     def _has_outputs(self, runs: PlannedRuns, split: str) -> bool:

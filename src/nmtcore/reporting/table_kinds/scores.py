@@ -137,7 +137,8 @@ def _corrected(comparisons: Sequence[_Comparison]) -> list[float | None]:
 def _overview(table: PlannedTable, measurements: Measurements, comparisons: Sequence[_Comparison]) -> Table:
     columns = [*text_columns("system")]
     for column in table.columns:
-        columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
+        if _is_published(table, column):
+            columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
         columns.append(Column(name=column.name, content="mean", digits=2))
         if column.metric == "uas":
             columns += number_columns(f"{column.name}, mean over sentences", digits=2)
@@ -149,11 +150,18 @@ def _overview(table: PlannedTable, measurements: Measurements, comparisons: Sequ
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
         for column in table.columns:
-            cells += _score_cells(
-                table.cell(row.name, column.name), measurements, marks.get((row.name, column.name), "")
-            )
+            cell = table.cell(row.name, column.name)
+            if _is_published(table, column):
+                mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
+                cells.append(TableCell(cell.published, mark))
+            cells += _score_cells(cell, measurements, marks.get((row.name, column.name), ""))
         rows.append(cells)
     return make_table(columns, rows)
+
+
+def _is_published(table: PlannedTable, column: PlannedColumn) -> bool:
+    """Return whether the paper has a number in a column, which tables of the user's own do not."""
+    return any(cell.published is not None for cell in table.cells if cell.column == column.name)
 
 
 def _metric(table: PlannedTable, column: str) -> str:
@@ -171,9 +179,8 @@ def _mark(table: PlannedTable, comparison: _Comparison) -> str:
 
 
 def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str) -> list[TableCell]:
-    """Make the cells of a column: published, ours and, for UAS, the mean over sentences."""
-    marks = f" {cell.marks}" if cell.marks else ""
-    cells = [TableCell(cell.published, marks if cell.published is not None else "")]
+    """Make our cells of a column: the score and, for UAS, the mean over sentences."""
+    cells = []
     mean: float | None = None
     if _scored(cell, measurements):
         names = (cell.runs, cell.split, measurements.measure(cell.metric))
