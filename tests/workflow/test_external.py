@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from workflow.calling import make_workplace
@@ -121,6 +122,8 @@ def test_a_changed_file_is_imported_again_and_a_short_one_is_refused(external):
 
 
 def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(external):
+    import sacrebleu
+
     table = {
         "kind": "scores",
         "rows": ["engine", "transformer_base"],
@@ -130,10 +133,12 @@ def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(e
     external.write("tables/mine", {"title": "Mine", "tables": {"engines": table}})
     settings = ["scale=smoke", "seeds=[1, 2]", "unfinished_runs=leave_out"]
     planned = external.plan("results/tables/mine.md", settings=settings)
-    assert planned.rules == {"paper_table", "paper_page"}
+    assert {"paper_table", "paper_page"} <= planned.rules <= {"paper_table", "paper_page", "import_translations"}
     external.run("results/tables/mine.md", settings=settings)
     text = (external.folder / "results/tables/mine.md").read_text(encoding="utf-8")
-    scores = [scores_of(external, seed)["test"]["bleu"] for seed in (1, 2)]
+    files = [external.folder / RUN / f"seed{seed}/hypotheses/test" for seed in (1, 2)]
+    outputs = [(read_lines(file.with_suffix(".txt")), read_lines(Path(f"{file}.references.txt"))) for file in files]
+    scores = [sacrebleu.corpus_bleu(lines, [references]).score for lines, references in outputs]
     mean, stdev = sum(scores) / 2, abs(scores[0] - scores[1]) / 2**0.5
     assert f"| engine | {mean:.2f} ± {stdev:.2f} | [a] |" in text
     assert "| transformer_base | [b] | [b] |" in text
