@@ -186,7 +186,7 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
         *number_columns("seeds"),
         Column(name="published", content="number", digits=1, signed=True),
         *comparison_columns(),
-        *number_columns("p", "Holm", digits=3),
+        *number_columns("p", "Holm", content="p_value"),
     ]
     rows = []
     for planned, result, p in zip(own.table.claims, compared, corrected, strict=True):
