@@ -3,15 +3,15 @@
 Planning makes it (`nmtcore.planning.paper_tables`), and the job that writes the table reads it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from nmtcore.config.paper_tables import TableKind
 from nmtcore.config.published import Number
-from nmtcore.config.ranges import Seed
+from nmtcore.config.ranges import Amount, Seed, settings_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class PlannedRuns:
     """A system on a data set, with the seeds that a table reads."""
 
@@ -27,7 +27,7 @@ class PlannedRuns:
     """Where translations of an external system come from."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class PlannedCell:
     """What a cell measures here; names that do not apply are None."""
 
@@ -54,7 +54,7 @@ class PlannedCell:
     """Why nothing can be measured here."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class PlannedRow:
     """A row of the table."""
 
@@ -69,7 +69,7 @@ class PlannedRow:
     """Whether it is only there for the mean of several rows."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class PlannedColumn:
     """A column of the table."""
 
@@ -80,11 +80,11 @@ class PlannedColumn:
     """The paper's split."""
     metric: str | None = None
     """The paper's metric."""
-    digits: int = 0
+    digits: Amount = 0
     """Decimals of the published numbers."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class PlannedClaim:
     """A claim about the table, and the runs that decide it."""
 
@@ -104,7 +104,7 @@ class PlannedClaim:
     """Why it cannot be decided."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings_class
 class PlannedTable:
     """A table of a paper as planned."""
 

@@ -43,8 +43,9 @@ class Project(Catalogue):
         systems = _matching(self.settings.systems, valid, check)
         if self.settings.baseline is not None:
             choose(self.settings.baseline, valid, noun="system", where=f"{where}: baseline")
-        if self.settings.stand_ins is not None:
-            stand_in_files(self).check(self.settings.stand_ins, where=f"{where}: stand_ins")
+        choices = stand_in_files(self)
+        if self.settings.stand_ins is not None and choices:
+            choices.check(self.settings.stand_ins, where=f"{where}: stand_ins")
         self.chosen_by_pattern = frozenset(systems) - frozenset(self.settings.systems)
         """Configured systems that only match a pattern."""
         self.settings = replace(self.settings, datasets=datasets, systems=systems)

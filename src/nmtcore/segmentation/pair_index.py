@@ -13,7 +13,7 @@ import numpy as np
 
 from nmtcore.segmentation.symbols import SYMBOLS, symbols_of_text
 
-_NONE = -1
+_FREE = -1
 """In place of a symbol: before and after each word, and where a symbol was merged with the one before."""
 _FEW = 100
 """A pair with up to so many positions is merged position by position."""
@@ -35,7 +35,7 @@ class PairIndex:
         size = len(positions) + len(words) + 1
         ends = np.cumsum(lengths)
         self._starts = 1 + ends - lengths + np.arange(len(words))
-        self._symbol = np.full(size, _NONE, np.int32)
+        self._symbol = np.full(size, _FREE, np.int32)
         self.symbols, self._symbol[positions] = symbols_of_text("".join(words), ends - 1)
         self._before = np.arange(-1, size - 1, dtype=np.int32)
         self._after = np.arange(1, size + 1, dtype=np.int32)
@@ -51,7 +51,7 @@ class PairIndex:
 
     def count_pairs(self) -> dict[int, int]:
         """Index all pairs; return their counts in the text. This comes before the first merge."""
-        positions = np.flatnonzero((self._symbol[:-1] != _NONE) & (self._symbol[1:] != _NONE)).astype(np.int32)
+        positions = np.flatnonzero((self._symbol[:-1] != _FREE) & (self._symbol[1:] != _FREE)).astype(np.int32)
         firsts = self._symbol[positions].astype(np.int64)
         return dict(self._add_all(firsts * SYMBOLS + self._symbol[positions + 1], positions))
 
@@ -122,14 +122,14 @@ class PairIndex:
             occurs &= ~np.isin(self._word[starts], list(with_care))
         starts = starts[occurs]
         nexts = after[after[starts]]
-        symbol[after[starts]] = _NONE
+        symbol[after[starts]] = _FREE
         symbol[starts] = merged
         after[starts] = nexts
         before[nexts] = starts
         lefts = before[starts]
         left, right = symbol[lefts].astype(np.int64), symbol[nexts].astype(np.int64)
-        has_left = left != _NONE
-        has_right = (right != _NONE) & (right != merged)  # two new symbols in a row: the second one has a left one
+        has_left = left != _FREE
+        has_right = (right != _FREE) & (right != merged)  # two new symbols in a row: the second one has a left one
         pairs = np.concatenate([left[has_left] * SYMBOLS + merged, merged * SYMBOLS + right[has_right]])
         for pair, count in self._add_all(pairs, np.concatenate([lefts[has_left], starts[has_right]])):
             one, other = divmod(pair, SYMBOLS)
@@ -159,15 +159,15 @@ class PairIndex:
             if symbol[start] != first or symbol[end] != second or (word := words[start]) in with_care:
                 continue
             count, left, right = counts[word], before[start], after[end]
-            symbol[start], symbol[end], after[start], before[right] = merged, _NONE, right, start
+            symbol[start], symbol[end], after[start], before[right] = merged, _FREE, right, start
             other = symbol[left]
-            if other != _NONE:
+            if other != _FREE:
                 pair = other * SYMBOLS + merged
                 changes[(second if other == merged else other) * SYMBOLS + first] -= count
                 changes[pair] += count
                 new[pair].append(left)
             other = symbol[right]
-            if other != _NONE and (other != first or symbol[after[right]] != second):
+            if other != _FREE and (other != first or symbol[after[right]] != second):
                 pair = merged * SYMBOLS + other
                 changes[second * SYMBOLS + other] -= count
                 changes[pair] += count
@@ -208,7 +208,7 @@ class PairIndex:
     def _places(self, number: int) -> list[int]:
         """Return the positions of the symbols of a word."""
         places, place = [], int(self._starts[number])
-        while self._symbol[place] != _NONE:
+        while self._symbol[place] != _FREE:
             places.append(place)
             place = int(self._after[place])
         return places
@@ -230,7 +230,7 @@ class PairIndex:
     def _replace(self, places: list[int], new_places: list[int], new_word: list[int]) -> None:
         """Replace the symbols of a word."""
         end = int(self._after[places[-1]])
-        self._symbol[places] = _NONE
+        self._symbol[places] = _FREE
         self._symbol[new_places] = new_word
         for place, following in pairwise([*new_places, end]):
             self._after[place], self._before[following] = following, place
