@@ -19,6 +19,7 @@ def run_items(table: PlannedTable) -> Iterator[str]:
     for runs in table.runs.values():
         if runs.unfinished and runs.seeds:
             seeds = ", ".join(map(str, runs.unfinished))
-            yield f"{runs.system} on {runs.dataset}: without seed {seeds}, whose run is not finished."
+            left_out = f"seed {seeds}, whose run is" if len(runs.unfinished) == 1 else f"seeds {seeds}, whose runs are"
+            yield f"{runs.system} on {runs.dataset}: without {left_out} not finished."
         if runs.provenance:
             yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
