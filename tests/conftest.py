@@ -2,10 +2,15 @@
 
 import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from browser import Browser
 
 # torch reads this when it is loaded, also in the processes that tests start. On a busy machine, threads that wait for
 # each other make small models ten times slower.
@@ -49,13 +54,23 @@ def tiny_stanza(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """A running Chromium (tests/browser.py); required in CI."""
+    from browser import chromium_path, running_browser
+
+    # Not for the whole session: Playwright's event loop would be in the way of tests that start one.
+    with running_browser(chromium_path()) as running:
+        yield running
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run files with slow tests first, so that pytest's workers finish at about the same time."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
 
-def skip_unless_ci(reason: str) -> None:
+def skip_unless_ci(reason: str) -> NoReturn:
     """Skip a test because something is missing on this machine; fail it in CI, where nothing may be missing."""
     if os.environ.get("CI") == "true":
         pytest.fail(f"required in CI: {reason}", pytrace=False)

@@ -85,6 +85,12 @@ def test_a_page_has_a_drawing_per_data_set(results, tmp_path):
     assert "http://" not in page.replace("http://www.w3.org/", "")
 
 
+def test_the_page_passes_all_checks_in_a_browser(results, browser, tmp_path):
+    write_history(results / "demo" / ("long_" * 30) / "system<b>" / "seed1", [5.0, 4.0])
+    main(["curves", str(results), "--output", str(tmp_path / "curves.html")])
+    browser.check(tmp_path / "curves.html")
+
+
 def test_names_stay_text_on_the_page(tmp_path):
     write_history(tmp_path / "a<b>/d&e/<s>/seed1", [5.0])
     main(["curves", str(tmp_path), "--output", str(tmp_path / "curves.html")])

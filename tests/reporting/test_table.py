@@ -121,6 +121,7 @@ nmt &  &  & \textsuperscript{a} & \textsuperscript{b} &  &  & 0.0 s \\
 
 HTML = """\
 <h2>Scores &amp; more</h2>
+<div class="scroll" tabindex="0" role="group" aria-label="table">
 <table>
 <thead>
 <tr><th>system</th><th>tag</th><th>text</th><th class="right">words</th><th class="right">BLEU</th>\
@@ -139,6 +140,7 @@ HTML = """\
 <td class="right">0.0 s</td></tr>
 </tbody>
 </table>
+</div>
 <p><sup>a</sup> not run: no tags</p>
 <p><sup>b</sup> too few</p>
 <p>Mean over seeds, <code>&lt;/s&gt;</code> too:
@@ -159,6 +161,14 @@ def test_one_table_in_all_formats():
     assert whole.partition("<body>\n")[2].removesuffix("</body>\n</html>\n") == HTML
     assert "<title>A &amp; B</title>" in whole
     assert not re.search(r"<script|<link|<img|https?:|@import|url\(", whole)
+
+
+def test_pages_pass_all_checks_in_a_browser(browser, tmp_path):
+    long = [["results/paper/" + "x" * 200, "`" + "c" * 90 + "`", "w " * 100, 1, 2.0, None, None, 1.0]]
+    blocks = (*PAGE.blocks, grouped_table(COLUMNS, [long]), note("signature:" + "y" * 200), Items(("z" * 200,)))
+    path = tmp_path / "scores.html"
+    path.write_text(page_html(Page(title="<script>alert(1)</script>", blocks=blocks)), encoding="utf-8")
+    browser.check(path)
 
 
 def test_all_formats_are_written(tmp_path):

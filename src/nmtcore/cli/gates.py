@@ -26,7 +26,8 @@ def _run_gates(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path, write_text
     from nmtcore.inference.bundle import load_bundle
     from nmtcore.inference.gates import TextFile, read_gates
-    from nmtcore.inference.render_gates import html_page, plain_line, terminal_line
+    from nmtcore.inference.render_gates import plain_line, terminal_line
+    from nmtcore.reporting.gates_page import gates_page
 
     if chosen.html is not None:
         check_output_path(chosen.html)
@@ -41,7 +42,7 @@ def _run_gates(chosen: argparse.Namespace) -> None:
                 shown.append(sentence)
     if chosen.html is not None:
         run = bundle.run
-        write_text(chosen.html, html_page(shown, system=run.system, source=run.source, target=run.target))
+        write_text(chosen.html, gates_page(shown, system=run.system, source=run.source, target=run.target))
 
 
 def _in_colour() -> bool:

@@ -1,11 +1,8 @@
-"""Gate norms as coloured text: for the terminal, and as an HTML page that needs no other file.
+"""Gate norms as coloured text for the terminal, and the shades in which they are drawn.
 
 The darker a subword, the larger is the norm of the gate with which it is predicted, compared with the other subwords of
 its sentence; the largest is bold.
 """
-
-from collections.abc import Iterable
-from html import escape
 
 import numpy as np
 
@@ -45,52 +42,3 @@ def plain_line(sentence: GatedSentence) -> str:
     """Write every subword of a target with its norm; an asterisk marks the largest."""
     pieces = zip(sentence.pieces, sentence.norms.tolist(), shades(sentence.norms).tolist(), strict=True)
     return " ".join(f"{'*' if shade == 1 else ''}{piece}[{norm:.2f}]" for piece, norm, shade in pieces)
-
-
-def html_page(sentences: Iterable[GatedSentence], *, system: str, source: str, target: str) -> str:
-    """Write a page with each source and its target in colour; `source` and `target` are codes of languages.
-
-    The norm of a subword is shown while the mouse points to it.
-    """
-    title = f"Gate norms of {escape(system)}, {escape(source)} to {escape(target)}"
-    lines = "".join(_html_pair(sentence, source=source, target=target) for sentence in sentences)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.9 sans-serif; max-width: 55em; margin: 2em auto; padding: 0 1em; color: #000; background: #fff }}
-h1 {{ font-size: 1.2em }}
-li {{ margin-bottom: 1em }}
-.source {{ color: #555 }}
-.target span {{ padding: .15em .25em; border-radius: .2em }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>The darker a subword, the larger is the norm of the gate with which it is predicted, compared with the other subwords
-of its sentence; the largest is bold. Point to a subword to see its norm.</p>
-<ol>
-{lines}</ol>
-</body>
-</html>
-"""
-
-
-def _html_pair(sentence: GatedSentence, *, source: str, target: str) -> str:
-    pieces = zip(sentence.pieces, sentence.norms.tolist(), shades(sentence.norms).tolist(), strict=True)
-    spans = " ".join(_html_piece(piece, norm, shade) for piece, norm, shade in pieces)
-    return (
-        f'<li><div class="source" lang="{escape(source)}" dir="auto">{escape(sentence.source)}</div>\n'
-        f'<div class="target" lang="{escape(target)}" dir="auto">{spans}</div></li>\n'
-    )
-
-
-def _html_piece(piece: str, norm: float, shade: float) -> str:
-    background = ",".join(str(round(a + shade * (b - a))) for a, b in zip(LIGHT, DARK, strict=True))
-    text = "#fff" if shade >= WHITE_TEXT_FROM else "#000"
-    bold = ";font-weight:bold" if shade == 1 else ""
-    style = f"background:rgb({background});color:{text}{bold}"
-    return f'<span title="{norm:.3f}" style="{style}">{escape(piece)}</span>'

@@ -13,6 +13,7 @@ from nmtcore.files import check_output_path, write_text
 from nmtcore.layout import file_name
 from nmtcore.reporting.charts import chart_svg, wrapped_title, write_svg
 from nmtcore.reporting.curves_figure import curve_chart, curve_points, drawn_metrics
+from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.training.history import TRANSLATION_LOSS, read_history
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ AXES = {
 
 POINTS = 200
 """Points of a loss curve; each is the mean of several lines of the log if there are more."""
+
+_STYLE = "svg { display: block; max-width: 100%; min-width: 32em; height: auto }\n"
 
 CAPTION = "Lines: mean over seeds, at updates that all seeds have; bands: from the lowest to the highest seed."
 
@@ -49,7 +52,7 @@ def draw_folder_curves(folder: Path, output: Path) -> int:
         chart = alt.vconcat(*(_group(name, own) for name, own in groups.items()))
         write_svg(chart.properties(title=wrapped_title(CAPTION)).resolve_scale(color="independent"), output)
     else:
-        drawings = [f"<h2>{html.escape(name)}</h2>\n{chart_svg(_group(name, own))}" for name, own in groups.items()]
+        drawings = [_html_group(name, own) for name, own in groups.items()]
         write_text(output, _page("\n".join(drawings)))
     return sum(len(entry["seeds"]) for entry in entries)
 
@@ -159,9 +162,10 @@ def _band(entry: Mapping[str, Any], metric: str) -> list[dict[str, Any]]:
     return [{**point, "low": min(own), "high": max(own)} for point, own in zip(means, ranges, strict=True)]
 
 
+def _html_group(name: str, entries: Sequence[Mapping[str, Any]]) -> str:
+    drawing = scrolling(chart_svg(_group(name, entries)) + "\n", f"curves of {name}", name="paper")
+    return f"<h2>{html.escape(name)}</h2>\n{drawing}"
+
+
 def _page(drawings: str) -> str:
-    head = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Curves</title>\n'
-    style = "<style>body { font-family: sans-serif; margin: 1em } svg { max-width: 100%; height: auto }</style>\n"
-    return (
-        f"{head}{style}</head>\n<body>\n<h1>Curves</h1>\n<p>{html.escape(CAPTION)}</p>\n{drawings}\n</body>\n</html>\n"
-    )
+    return html_document("Curves", f"<h1>Curves</h1>\n<p>{html.escape(CAPTION)}</p>\n{drawings}\n", style=_STYLE)

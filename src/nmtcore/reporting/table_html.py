@@ -2,23 +2,13 @@
 
 from html import escape
 
+from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.table import Block, Column, Heading, Items, Page, Paragraph, Table, TableCell
-
-_STYLE = """\
-body { font-family: sans-serif; margin: 2em; max-width: 100em }
-table { border-collapse: collapse; margin: 1em 0 }
-thead, tbody { border-bottom: 1px solid #888 }
-thead { border-top: 2px solid #444 }
-th, td { padding: .15em .6em; text-align: left; vertical-align: top }
-.right { text-align: right; font-variant-numeric: tabular-nums }
-"""
 
 
 def page_html(page: Page) -> str:
     """Format a page; all text is escaped."""
-    head = f'<meta charset="utf-8">\n<title>{escape(page.title)}</title>\n<style>\n{_STYLE}</style>\n'
-    body = "".join(map(_block, page.blocks))
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}</head>\n<body>\n{body}</body>\n</html>\n'
+    return html_document(page.title, "".join(map(_block, page.blocks)))
 
 
 def _block(block: Block) -> str:
@@ -43,9 +33,9 @@ def _table(table: Table) -> str:
             cells = zip(table.columns, row, strict=True)
             lines.append("<tr>" + "".join(_cell(column, cell, reasons) for column, cell in cells) + "</tr>")
         lines.append("</tbody>")
-    lines.append("</table>")
-    lines += [f"<p><sup>{letter}</sup> {_own(reason)}</p>" for reason, letter in reasons.items()]
-    return "\n".join(lines) + "\n"
+    lines.append("</table>\n")
+    notes = "".join(f"<p><sup>{letter}</sup> {_own(reason)}</p>\n" for reason, letter in reasons.items())
+    return scrolling("\n".join(lines), "table") + notes
 
 
 def _class(column: Column) -> str:

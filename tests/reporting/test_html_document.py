@@ -1,0 +1,53 @@
+"""What all pages of HTML share, in a real browser: names and texts that look like HTML stay text."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmtcore.files import write_text
+from nmtcore.reporting.html_document import html_document, json_script, scrolling
+
+HOSTILE = "</script><script>throw Error(1)</script><!--<img src=x onerror=alert(1)>&amp;\"'\u2028"
+
+
+def test_titles_labels_and_data_stay_text(browser, tmp_path):
+    data = json_script({HOSTILE: [HOSTILE]}, id_="data")
+    box = scrolling("<p>content</p>", HOSTILE, name="wide")
+    script = "window.read = JSON.parse(document.getElementById('data').textContent);\n"
+    path = tmp_path / "page.html"
+    write_text(path, html_document(HOSTILE, box + data, script=script))
+    with browser.open(path) as page:
+        assert page.tab.title().split() == HOSTILE.split()
+        assert page.evaluate("window.read") == {HOSTILE: [HOSTILE]}
+        assert page.tab.get_attribute(".wide", "aria-label") == HOSTILE
+        assert page.evaluate("document.querySelectorAll('script').length") == 2
+    browser.check(path)
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner)))
+def test_data_comes_back(value):
+    text = json_script(value, id_="data").partition(">")[2].rpartition("</script>")[0]
+    assert json.loads(text) == value
+    assert not set(text) & set("<>&\u2028\u2029")
+
+
+def test_numbers_that_json_lacks_are_errors():
+    with pytest.raises(ValueError):
+        json_script(float("nan"), id_="data")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_is_wide_scrolls_by_keyboard_and_prints_black_on_white(browser, tmp_path, dark):
+    content = f'<p style="width: 2000px; margin: 0">{"wide " * 100}</p>\n'
+    write_text(tmp_path / "page.html", html_document("wide", scrolling(content, "a wide text", name="wide")))
+    with browser.open(tmp_path / "page.html", width=400, dark=dark) as page:
+        page.nothing_overflows(400)
+        page.press("Tab")
+        page.press("ArrowRight")
+        page.tab.wait_for_function("document.querySelector('.wide').scrollLeft > 0")
+        page.text_is_legible()
+        page.tab.emulate_media(media="print")
+        colours = "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+        assert page.evaluate(colours) == ["rgb(26, 26, 26)", "rgb(255, 255, 255)"]
