@@ -150,7 +150,10 @@ def test_attention_is_written_for_all_lines_with_words(model, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], *([name, "--help"] for name in ("translate", "parse", "attention", "gates", "score", "results"))],
+    [
+        ["--help"],
+        *([name, "--help"] for name in ("translate", "parse", "attention", "gates", "logprob", "score", "results")),
+    ],
 )
 def test_help_imports_no_heavy_packages(arguments):
     script = (
@@ -254,3 +257,30 @@ def test_a_model_without_tags_is_refused_before_anything_is_read(model, tmp_path
     assert exit.value.code == 2
     assert "The system tiny predicts no tags: use a model of another system" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_log_probabilities_have_a_line_per_pair(model, tmp_path):
+    source, target = tmp_path / "text.en", tmp_path / "text.de"
+    source.write_text("the cat\n\ndog\n")
+    target.write_text("a cat\nthe dog\n漢 dog\n")
+    output, errors = nmtcore("logprob", model, source, target)
+    header, *rows = (line.split("\t") for line in output.splitlines())
+    assert header == ["log_probability", "per_token", "tokens", "unknown"]
+    assert [row[2:] for row in rows] == [["3", "0"], ["", ""], ["3", "1"]]
+    assert rows[1][:2] == ["", ""]
+    for total, mean, tokens, _ in (rows[0], rows[2]):
+        assert float(total) < 0
+        assert float(mean) * int(tokens) == pytest.approx(float(total), abs=1e-5)
+    assert errors == (
+        f"{source}: 1 of 3 lines have no words, so no score.\n"
+        f"{target}: 1 of 3 lines have subwords that the vocabulary lacks, scored as <unk>.\n"
+    )
+
+
+def test_log_probabilities_of_texts_of_unequal_length_are_an_error(model, tmp_path):
+    (tmp_path / "text.en").write_text("the cat\n")
+    (tmp_path / "text.de").write_text("a cat\nthe dog\n")
+    paths = [str(tmp_path / "text.en"), str(tmp_path / "text.de")]
+    output, errors = nmtcore("logprob", model, *paths, code=2)
+    assert output == ""
+    assert errors.startswith(f"nmtcore logprob: {paths[1]}, line 2: {paths[0]} ends before this line: give one")

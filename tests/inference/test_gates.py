@@ -16,7 +16,8 @@ from nmtcore.features.examples import Examples
 from nmtcore.inference import gates
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.gate_files import GATES_SCHEMA, GatedSentence, write_gates
-from nmtcore.inference.gates import TextFile, gate_norms, read_gates
+from nmtcore.inference.gates import gate_norms, read_gates
+from nmtcore.inference.text_pairs import TextFile
 from nmtcore.parquet import open_file, read_rows, write_rows
 from nmtcore.segmentation.vocabulary import BOS, EOS, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed

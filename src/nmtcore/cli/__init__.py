@@ -14,6 +14,7 @@ from nmtcore.cli.attention import add_attention
 from nmtcore.cli.checklist import add_checklist
 from nmtcore.cli.curves import add_curves
 from nmtcore.cli.gates import add_gates
+from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.parse import add_parse
 from nmtcore.cli.results import add_results
 from nmtcore.cli.schema import add_schema
@@ -50,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     add_parse(commands)
     add_attention(commands)
     add_gates(commands)
+    add_logprob(commands)
     add_score(commands)
     add_results(commands)
     add_curves(commands)

@@ -25,8 +25,9 @@ def _run_gates(chosen: argparse.Namespace) -> None:
     from nmtcore.errors import explain_os_errors
     from nmtcore.files import check_output_path, write_text
     from nmtcore.inference.bundle import load_bundle
-    from nmtcore.inference.gates import TextFile, read_gates
+    from nmtcore.inference.gates import read_gates
     from nmtcore.inference.render_gates import plain_line, terminal_line
+    from nmtcore.inference.text_pairs import TextFile
     from nmtcore.reporting.gates_page import gates_page
 
     if chosen.html is not None:

@@ -207,6 +207,11 @@ class RunSettings:
         return next((own.predicted_tags for own in settings if own.predicted_tags is not None), None)
 
     @property
+    def generates_tags(self) -> bool:
+        """Whether translations have tags among their words, so that text alone has no computable probability."""
+        return any(settings.predicted_tags is not None for settings in self.transforms.values())
+
+    @property
     def parsed_tests(self) -> tuple[str, ...]:
         """The tests whose parses are scored: all, or none if there is nothing to compare them with."""
         return self.tests if self.tree_annotator or self.tree_comparison == "chain" else ()

@@ -17,16 +17,17 @@ MAX_TOKENS = 16384
 """Source tokens per batch, padding included. It limits batches of very long sentences."""
 
 
-def batches_by_length(lengths: np.ndarray, *, sentences: int) -> list[np.ndarray]:
+def batches_by_length(lengths: np.ndarray, *, sentences: int, tokens: int = MAX_TOKENS) -> list[np.ndarray]:
     """Sort rows by length and cut them into batches of at most `sentences` rows, given as indices into `lengths`.
 
-    The longest come first, so that a model that does not fit into memory fails at once.
+    A batch of several rows has at most so many `tokens`, padding and `</s>` included. The longest come first, so that a
+    model that does not fit into memory fails at once.
     """
     order = np.argsort(-lengths, kind="stable")
     batches, start = [], 0
     while start < len(order):
         longest = int(lengths[order[start]]) + 1
-        stop = start + max(1, min(sentences, MAX_TOKENS // longest))
+        stop = start + max(1, min(sentences, tokens // longest))
         batches.append(order[start:stop])
         start = stop
     return batches

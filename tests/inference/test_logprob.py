@@ -1,0 +1,194 @@
+"""Log-probabilities of given translations: against loops over single tokens, in any batch, and of pairs of texts."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from factories import build_tiny_model, examples_of, run_settings, side
+from inference import test_raw
+from inference.tiny import random_examples, random_model, write_bundle
+from oracles import Recurrent, TransformerOracle
+
+from nmtcore.config.components.target_tags import TagAttentionSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.errors import LineError, UserError
+from nmtcore.features.examples import Examples
+from nmtcore.features.transforms.parsing_task import TRANSLATE
+from nmtcore.inference import logprob, raw
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.logprob import score_targets, score_text
+from nmtcore.inference.text_pairs import TextFile
+from nmtcore.model.batch import make_batch
+from nmtcore.segmentation.vocabulary import BOS, EOS, UNK, tag_entry
+
+RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
+
+
+def recurrent_model():
+    model = build_tiny_model(run_settings(**RECURRENT), vocabulary=17)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return model.double().eval()
+
+
+def draw_pairs(count=12):
+    """Draw pairs of 0 to 9 subwords, some of them unknown."""
+    sources, targets = random_examples(count, seed=1), random_examples(count, seed=2)
+    ids = [np.where(row == 7, UNK, row) for row in targets.source.ids]
+    return Examples(id=sources.id, source=sources.source, target=side(ids))
+
+
+def log_softmax(logits_V):
+    return logits_V - logits_V.max() - math.log(np.exp(logits_V - logits_V.max()).sum())
+
+
+def oracle_sum(logits_TV, target):
+    """Add up the log-probabilities of single tokens."""
+    return sum(log_softmax(logits_V)[token] for logits_V, token in zip(logits_TV, [*target, EOS], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("make_model", "oracle"), [(random_model, TransformerOracle), (recurrent_model, Recurrent)], ids=["trf", "rnn"]
+)
+def test_sums_equal_loops_over_tokens_in_any_batch(monkeypatch, make_model, oracle):
+    model, examples = make_model(), draw_pairs()
+    scores = score_targets(model, examples)
+    monkeypatch.setattr(logprob, "SENTENCES_PER_BATCH", 1)
+    for row, (score, alone) in enumerate(zip(scores, score_targets(model, examples), strict=True)):
+        source, target = examples.source.ids[row].tolist(), examples.target.ids[row].tolist()
+        expected = oracle_sum(oracle(model).logits([*source, EOS], [BOS, *target]), target)
+        assert score.log_probability == pytest.approx(expected, abs=1e-5)
+        assert alone.log_probability == pytest.approx(score.log_probability, abs=1e-9)
+        assert (score.tokens, score.unknown) == (len(target) + 1, target.count(UNK))
+        assert score.per_token == score.log_probability / (len(target) + 1)
+    assert any(score.unknown for score in scores)
+    assert any(score.tokens == 1 for score in scores)
+
+
+def test_batches_hold_a_limited_number_of_scores(monkeypatch):
+    model, examples, sizes = random_model(), draw_pairs(40), []
+    expected = score_targets(model, examples)
+    monkeypatch.setattr(logprob, "SCORES_PER_BATCH", 17 * 25)
+    monkeypatch.setattr(
+        logprob,
+        "make_batch",
+        lambda *arguments: sizes.append(make_batch(*arguments).target_output_BT.numel()) or make_batch(*arguments),
+    )
+    scores = score_targets(model, examples)
+    assert len(sizes) > 10
+    assert max(sizes) <= 25
+    np.testing.assert_allclose([s.log_probability for s in scores], [s.log_probability for s in expected], atol=1e-9)
+
+
+def test_dropout_is_off_and_the_mode_restored():
+    model, examples = random_model(), draw_pairs()
+    expected = score_targets(model, examples)
+    assert score_targets(model.train(), examples) == expected
+    assert model.training
+
+
+def test_a_model_that_diverged_is_refused():
+    model = random_model()
+    with torch.no_grad():
+        model.target_embedding.weight[3] = math.nan
+    with pytest.raises(UserError, match=r"^The model's probabilities are NaN or 0: its training has diverged"):
+        score_targets(model, draw_pairs())
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return load_bundle(write_bundle(tmp_path_factory.mktemp("logprob") / "model"))
+
+
+def read(bundle, source, target):
+    return list(score_text(bundle, TextFile(source, "text.en"), TextFile(target, "text.de")))
+
+
+def text_score(bundle, source, target):
+    """Score a pair of texts in a batch of its own, from ids."""
+    pieces = [s.segment(t.split()).pieces for s, t in zip(segmenters(bundle), (source, target), strict=True)]
+    ids = [v.ids(p) for v, p in zip((bundle.source_vocabulary, bundle.target_vocabulary), pieces, strict=True)]
+    (score,) = score_targets(bundle.model, examples_of(side([ids[0]]), side([ids[1]])))
+    return score
+
+
+def segmenters(bundle):
+    return bundle.source_segmenter, bundle.target_segmenter
+
+
+def test_lines_are_scored_in_order(bundle, monkeypatch):
+    monkeypatch.setattr(logprob, "LINES_PER_CHUNK", 2)
+    source = ["the cat\n", "\n", "the dog the do\n", "cat\n", " \t\n", "cat"]
+    target = [b"dog cath \xe6\xbc\xa2\n", b"the\n", b"a\n", b"  \n", b"\n", b"the cat\n"]
+    scores = read(bundle, source, target)
+    assert [score is None for score in scores] == [False, True, False, False, True, False]
+    for line, score in enumerate(scores):
+        if score is not None:
+            expected = text_score(bundle, source[line], target[line].decode())
+            assert score.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
+            assert score[1:] == expected[1:]
+    assert (scores[0].unknown, scores[3].tokens) == (1, 1)
+    assert read(bundle, [], []) == []
+
+
+@pytest.mark.parametrize(("source", "target"), [(3, 2), (0, 1)])
+def test_a_line_without_a_counterpart_is_an_error(bundle, source, target):
+    longer, shorter = ("text.en", "text.de") if source > target else ("text.de", "text.en")
+    with pytest.raises(LineError, match=rf"^{longer}, line {min(source, target) + 1}: {shorter} ends before this line"):
+        read(bundle, ["the"] * source, ["dog"] * target)
+
+
+def test_lines_that_are_too_long_are_errors(bundle):
+    with pytest.raises(LineError, match=r"text\.en, line 2: the line has more than 1,000 subwords"):
+        read(bundle, ["the", "a" * 1001], ["the", "the"])
+    with pytest.raises(LineError, match=r"text\.de, line 1: the line has more than 1,000 subwords"):
+        read(bundle, ["the", "the"], ["a" * 1001, "the"])
+
+
+def run_with_tags(name):
+    return run_settings(
+        transforms={"interleave": InterleaveSettings(side=name, tags="dg_a_tags")},
+        features={name: {"dg_a_tags": "parser"}},
+        annotators={"parser": {"tool": "existing"}},
+    )
+
+
+def test_a_system_that_generates_tags_is_refused(tmp_path):
+    bundle = load_bundle(write_bundle(tmp_path / "model", run_with_tags("target")))
+    sentence = r"^The system tiny generates tags among the words, so the probability of a translation is a sum over"
+    with pytest.raises(UserError, match=sentence):
+        read(bundle, ["the"], ["the"])
+
+
+def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch):
+    monkeypatch.setattr(raw, "open_annotator", lambda settings, task: test_raw.Chain())
+    run = run_with_tags("source")
+    assert not run.generates_tags
+    bundle = load_bundle(write_bundle(tmp_path / "tags" / "model", run, label_names=["x|root", "x|x"]))
+    (score,) = read(bundle, ["the cat"], ["a dog"])
+    ids = bundle.source_vocabulary.ids([tag_entry("x|root"), "the", tag_entry("x|x"), "cat"])
+    assert UNK not in ids
+    (expected,) = score_targets(
+        bundle.model, examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
+    )
+    assert score == pytest.approx(expected, abs=1e-5)
+    bundle = load_bundle(
+        write_bundle(tmp_path / "task" / "model", run_settings(transforms={"parsing_task": ParsingTaskSettings()}))
+    )
+    (score,) = read(bundle, ["the cat"], ["a dog"])
+    task = tag_entry(TRANSLATE)
+    ids = bundle.source_vocabulary.ids([task, "the", "cat", task])
+    (expected,) = score_targets(
+        bundle.model, examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
+    )
+    assert score == pytest.approx(expected, abs=1e-5)
+
+
+def test_tags_that_a_component_predicts_need_none_of_the_target(tmp_path):
+    """Their distribution is computed from the decoder's states, also in training."""
+    run = run_settings(TagAttentionSettings(), features={"target": {"ccg_tags": "parser"}}, annotators={"parser": {}})
+    bundle = load_bundle(write_bundle(tmp_path / "model", run))
+    (score,) = read(bundle, ["the cat"], ["a dog"])
+    assert score.log_probability == pytest.approx(text_score(bundle, "the cat", "a dog").log_probability, abs=1e-5)
