@@ -152,7 +152,10 @@ def test_attention_is_written_for_all_lines_with_words(model, tmp_path):
     "arguments",
     [
         ["--help"],
-        *([name, "--help"] for name in ("translate", "parse", "attention", "gates", "logprob", "score", "results")),
+        *(
+            [name, "--help"]
+            for name in ("translate", "parse", "attention", "gates", "logprob", "contrast", "score", "results")
+        ),
     ],
 )
 def test_help_imports_no_heavy_packages(arguments):
@@ -284,3 +287,17 @@ def test_log_probabilities_of_texts_of_unequal_length_are_an_error(model, tmp_pa
     output, errors = nmtcore("logprob", model, *paths, code=2)
     assert output == ""
     assert errors.startswith(f"nmtcore logprob: {paths[1]}, line 2: {paths[0]} ends before this line: give one")
+
+
+def test_contrastive_pairs_are_printed_or_written(model, tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("source\tright\twrong\tphenomenon\nthe cat\ta cat\ta dog\tnoun\nthe cat\ta cat\ta cat\tnone\n")
+    output, errors = nmtcore("contrast", model, pairs)
+    assert errors == ""
+    assert [line for line in output.splitlines() if line.startswith("| `none`")] == [
+        "| `none` | 1 | 0 | 0.0 | 0.0 to 79.3 | 1 |"
+    ]
+    assert nmtcore("contrast", model, pairs, "--output", tmp_path / "table.md") == ("", "")
+    assert (tmp_path / "table.md").read_text() == output
+    _, errors = nmtcore("contrast", model, pairs, "--output", tmp_path / "table.txt", code=2)
+    assert errors.endswith(f"argument --output: {tmp_path / 'table.txt'} does not end in .md\n")

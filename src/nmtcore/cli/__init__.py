@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from nmtcore import __version__
 from nmtcore.cli.attention import add_attention
 from nmtcore.cli.checklist import add_checklist
+from nmtcore.cli.contrast import add_contrast
 from nmtcore.cli.curves import add_curves
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
@@ -52,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     add_attention(commands)
     add_gates(commands)
     add_logprob(commands)
+    add_contrast(commands)
     add_score(commands)
     add_results(commands)
     add_curves(commands)

@@ -1,0 +1,57 @@
+"""The report on one model's contrastive pairs."""
+
+from nmtcore.files import read_json
+from nmtcore.inference.contrast_files import ContrastScore
+from nmtcore.reporting.contrast_report import ContrastReport
+
+MODEL = {"dataset": "d", "system": "s", "scale": "smoke", "seed": 1}
+
+
+def score(right, wrong, phenomenon, distance=None, unknown=0):
+    return ContrastScore(phenomenon, distance, right, wrong, 3, 3, unknown)
+
+
+SCORES = [
+    score(-1, -2, "number", 1), score(-3, -2, "number", 20), score(-2, -2, "number", 1, 1), score(-1, -2, "order_2", 4),
+    score(-1, -2, "other"),
+]  # fmt: skip
+
+
+def test_tables_are_by_phenomenon_distance_and_both():
+    lines = ContrastReport(SCORES, model=MODEL).markdown.splitlines()
+    assert lines[:6] == [
+        "| phenomenon | pairs | right | accuracy, % | 95 % interval | ties |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| `number` | 3 | 1 | 33.3 | 6.1 to 79.2 | 1 |",
+        "| `order_2` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |",
+        "| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |",
+        "| `all` | 5 | 3 | 60.0 | 23.1 to 88.2 | 1 |",
+    ]
+    text = "\n".join(lines)
+    assert "Model: dataset d, system s, scale smoke, seed 1.\n" in text
+    assert "Ties, equally probable\ntranslations, count as wrong." in text
+    assert "1 of 5 pairs have subwords that the vocabulary lacks, scored as `<unk>`." in text
+    distances = text[text.index("## By distance") : text.index("## By phenomenon and distance")].splitlines()
+    assert [line[:13] for line in distances[4:7]] == ["| 1 | 2 | 1 |", "| 4 | 1 | 1 |", "| >15 | 1 | 0"]
+    both = text[text.index("## By phenomenon and distance") :].splitlines()
+    assert [line.split(" | ")[:3] for line in both[4:]] == [
+        ["| `number`", "1", "2"], ["| `number`", ">15", "1"], ["| `order_2`", "4", "1"],
+    ]  # fmt: skip
+
+
+def test_one_phenomenon_without_distances_has_one_row():
+    lines = ContrastReport([SCORES[-1]], model=MODEL).markdown.splitlines()
+    assert [line for line in lines if line.startswith("| `")] == ["| `other` | 1 | 1 | 100.0 | 20.7 to 100.0 | 0 |"]
+    assert not [line for line in lines if line.startswith("##") or "vocabulary lacks" in line]
+
+
+def test_all_formats_are_written(tmp_path):
+    ContrastReport(SCORES, model=MODEL).write(tmp_path / "pairs.md")
+    assert {path.suffix for path in tmp_path.iterdir()} == {".md", ".csv", ".tex", ".html", ".json"}
+    content = read_json(tmp_path / "pairs.json")
+    assert content["model"] == MODEL
+    assert (content["all"]["right"], content["all"]["ties"]) == (3, 1)
+    assert list(content["phenomena"]) == ["number", "order_2", "other"]
+    assert content["distances"][">15"]["accuracy"] == 0
+    assert content["phenomena_and_distances"]["number"]["1"]["pairs"] == 2
+    assert "other" not in content["phenomena_and_distances"]
