@@ -94,7 +94,7 @@ def _log_probabilities(model: TranslationModel, batch: Batch) -> list[float]:
     return sums_B.tolist()
 
 
-def score_text(
+def score_translations(
     bundle: Bundle, source: TextFile, target: TextFile, *, model_folders: Sequence[Path] = ()
 ) -> Iterator[TargetScore | None]:
     """Score the lines of `target` as translations of those of `source`, in order.
