@@ -15,7 +15,7 @@ from nmtcore.errors import UserError
 from nmtcore.inference import contrasts, logprob
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.contrasts import score_contrasts, score_entries
-from nmtcore.inference.logprob import score_translations
+from nmtcore.inference.logprob import score_text_pairs
 from nmtcore.inference.text_pairs import TextFile
 
 FILE = Path("pairs.tsv")
@@ -46,7 +46,7 @@ def test_pairs_have_the_scores_of_their_sentences(bundle, monkeypatch):
         ("a", "b"),
     ]
     texts = [TextFile(lines, name) for name, lines in zip("st", zip(*pairs, ("a", "c"), strict=True), strict=True)]
-    alone = list(score_translations(bundle, *texts))
+    alone = list(score_text_pairs(bundle, *texts))
     assert len(scores) == 4
     for own, right, wrong in zip(scores, (0, 0, 3, 5), (1, 2, 4, 6), strict=True):
         expected = [alone[row].log_probability for row in (right, wrong)]

@@ -18,7 +18,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference import logprob, raw
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.logprob import score_targets, score_translations
+from nmtcore.inference.logprob import score_targets, score_text_pairs
 from nmtcore.inference.text_pairs import TextFile
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK, tag_entry
@@ -103,7 +103,7 @@ def bundle(tmp_path_factory):
 
 
 def read(bundle, source, target):
-    return list(score_translations(bundle, TextFile(source, "text.en"), TextFile(target, "text.de")))
+    return list(score_text_pairs(bundle, TextFile(source, "text.en"), TextFile(target, "text.de")))
 
 
 def text_score(bundle, source, target):

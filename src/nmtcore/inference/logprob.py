@@ -94,7 +94,7 @@ def _log_probabilities(model: TranslationModel, batch: Batch) -> list[float]:
     return sums_B.tolist()
 
 
-def score_translations(
+def score_text_pairs(
     bundle: Bundle, source: TextFile, target: TextFile, *, model_folders: Sequence[Path] = ()
 ) -> Iterator[TargetScore | None]:
     """Score the lines of `target` as translations of those of `source`, in order.
@@ -108,11 +108,11 @@ def score_translations(
         first = 1
         for pairs in grouped(line_pairs(source, target), LINES_PER_CHUNK):
             numbers = range(first, first + len(pairs))
-            yield from score_pairs(bundle, reader, pairs, numbers=numbers, names=(source.name, target.name))
+            yield from _chunk_scores(bundle, reader, pairs, numbers=numbers, names=(source.name, target.name))
             first += len(pairs)
 
 
-def score_pairs(
+def _chunk_scores(
     bundle: Bundle,
     reader: TextReader,
     pairs: Sequence[tuple[str, str]],
