@@ -39,6 +39,8 @@ class JudgedClaim(NamedTuple):
     seeds: int | None = None
     """Seeds of the system; None if it was not run."""
     baseline_seeds: int | None = None
+    runs: str = ""
+    """The runs of the system, DATASET/SYSTEM; empty if it was not run."""
 
 
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
@@ -81,7 +83,7 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         *(claim.dataset, claim.split, claim.item, claim.metric),
         _DIRECTIONS[claim.direction],
         claim.difference,
-        *comparison_cells(verdict.reason if ours is None else ours),
+        *comparison_cells(verdict.reason if ours is None else ours, entry.runs),
         entry.seeds,
         entry.baseline_seeds,
         scale,

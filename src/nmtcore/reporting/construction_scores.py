@@ -100,7 +100,9 @@ class ConstructionScores:
     def _gain(self, cell: PlannedCell, subset: Subset, sentences: int) -> dict[str, Any]:
         measure = self._measure(cell.metric or "")
         values = subset_scores(self._measurements, cell, measure, subset, sentences=sentences)
-        names = {"measure": measure, "baseline_scores": None, "signature": None}
+        names = {
+            "measure": measure, "baseline_runs": cell.baseline_runs, "baseline_scores": None, "signature": None,
+        }  # fmt: skip
         if values["difference"]:
             names["baseline_scores"] = self._measurements.scores(cell.baseline_runs, cell.split, measure, subset)
             names["signature"] = self._measurements.statistics(cell.runs, cell.split, measure)[0].signature

@@ -52,7 +52,7 @@ def _block_from_json(values: Mapping[str, Any]) -> Block:
 
 
 def _cell_to_json(cell: TableCell) -> dict[str, Any]:
-    named = {"mark": cell.mark, "reason": cell.reason, "digits": cell.digits}
+    named = {"mark": cell.mark, "reason": cell.reason, "digits": cell.digits, "origin": cell.origin}
     rest = {key: value for key, value in named.items() if value not in ("", None)}
     match cell.value:
         case SeedMean():
@@ -64,7 +64,7 @@ def _cell_to_json(cell: TableCell) -> dict[str, Any]:
 
 
 def _cell_from_json(values: Mapping[str, Any]) -> TableCell:
-    rest = {key: values[key] for key in ("mark", "reason", "digits") if key in values}
+    rest = {key: values[key] for key in ("mark", "reason", "digits", "origin") if key in values}
     if "mean" in values:
         return TableCell(SeedMean(values["mean"], values["stdev"]), **rest)
     if "low" in values:

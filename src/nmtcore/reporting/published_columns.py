@@ -61,5 +61,11 @@ def _pairs_of_cells(table: PlannedTable, row: str, columns: Sequence[PlannedColu
     return [
         cell
         for column in columns
-        for cell in (TableCell(table.cell(row, column.name).published), ours[row, column.name])
+        for cell in (TableCell(table.cell(row, column.name).published), _linked(table, row, column.name, ours))
     ]
+
+
+def _linked(table: PlannedTable, row: str, column: str, ours: Cells) -> TableCell:
+    """Return our cell with the runs or the data set behind it."""
+    cell = table.cell(row, column)
+    return ours[row, column]._replace(origin=cell.runs or cell.dataset or "")

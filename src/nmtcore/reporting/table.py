@@ -59,6 +59,8 @@ class TableCell(NamedTuple):
     """Why the cell is empty; listed below the table."""
     digits: int | None = None
     """Decimals, if they differ from the column's."""
+    origin: str = ""
+    """What the value was computed from: runs, as DATASET/SYSTEM, or a data set. The report links to its section."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,6 +216,11 @@ class Page:
     def tables(self) -> list[Table]:
         """The tables of the page."""
         return [block for block in self.blocks if isinstance(block, Table)]
+
+
+def with_origin(values: Sequence[Any], origin: str | None) -> list[TableCell]:
+    """Make cells of values or cells that were computed from the same runs or data set, DATASET/SYSTEM or DATASET."""
+    return [_as_cell(value)._replace(origin=origin or "") for value in values]
 
 
 def text_columns(*names: str) -> list[Column]:

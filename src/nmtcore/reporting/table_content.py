@@ -54,7 +54,7 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
     }
     verdict = judge_claim(claim, compared, scale=table.scale, controls=controls)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
-    return JudgedClaim(claim, verdict, *seeds)
+    return JudgedClaim(claim, verdict, *seeds, planned.system or "")
 
 
 def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
@@ -68,6 +68,7 @@ def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
         "also_by": [list(control) for control in verdict.also_by],
         "seeds": judged.seeds,
         "baseline_seeds": judged.baseline_seeds,
+        "runs": judged.runs,
     }
 
 
@@ -81,4 +82,4 @@ def judged_from_json(values: Mapping[str, Any]) -> JudgedClaim:
         difference = Difference(**{**difference, **bounds})
     also_by = tuple(controls[tuple(control)] for control in values["also_by"])
     verdict = Verdict(values["answer"], values["reason"], difference, also_by)
-    return JudgedClaim(claim, verdict, values["seeds"], values["baseline_seeds"])
+    return JudgedClaim(claim, verdict, values["seeds"], values["baseline_seeds"], values["runs"])

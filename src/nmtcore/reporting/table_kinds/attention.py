@@ -11,7 +11,7 @@ from nmtcore.reporting.attention_figure import attention_drawing, attention_entr
 from nmtcore.reporting.maps_figure import maps_drawing, maps_entry
 from nmtcore.reporting.missing_runs import missing_items, missing_runs
 from nmtcore.reporting.svg import titled_svg
-from nmtcore.reporting.table import Block, Paragraph, make_table, note, number_columns, text_columns
+from nmtcore.reporting.table import Block, Paragraph, make_table, note, number_columns, text_columns, with_origin
 from nmtcore.reporting.table_content import TableContent
 
 _NOTES = """
@@ -66,18 +66,23 @@ def _sentences(encoders: list[dict[str, Any]], maps: list[dict[str, Any]]) -> It
 def _overview(encoders: list[dict[str, Any]], maps: list[dict[str, Any]]) -> list[Block]:
     """Tabulate the matrices of the figure."""
     rows = [
-        [entry["system"], entry["seed"], f"layer {name.replace('.', ', head ')}", _mean_maximum(weights)]
+        _row(entry, f"layer {name.replace('.', ', head ')}", weights)
         for entry in encoders
         for name, weights in entry["heads"].items()
     ]
     for entry in maps:
         for run in entry["runs"]:
-            rows += [[run["system"], run["seed"], own["title"], _mean_maximum(_queries(own))] for own in run["maps"]]
+            rows += [_row(run, own["title"], _queries(own)) for own in run["maps"]]
     columns = [
         *text_columns("system"), *number_columns("seed"), *text_columns("attention"),
         *number_columns("mean maximum", digits=3),
     ]  # fmt: skip
     return [make_table(columns, rows), note(_NOTES)] if rows else []
+
+
+def _row(run: Mapping[str, Any], title: str, weights: list[list[float]]) -> list[Any]:
+    origin = f"{run['dataset']}/{run['system']}"
+    return [run["system"], run["seed"], title, *with_origin([_mean_maximum(weights)], origin)]
 
 
 def _queries(own: Mapping[str, Any]) -> list[list[float]]:

@@ -26,6 +26,7 @@ from nmtcore.reporting.table import (
     note,
     number_columns,
     text_columns,
+    with_origin,
 )
 from nmtcore.reporting.table_content import TableContent
 
@@ -71,7 +72,8 @@ def _count_table(table: PlannedTable, counts: Sequence[Mapping[str, Any]]) -> Ta
         for entry in counts:
             if entry["row"] == row:
                 ours = TableCell(entry["sentences"], few_mark(entry["sentences"]), reason=entry["reason"] or "")
-                cells += [entry["published"], entry["published_share"], ours, entry["share"]]
+                measured = with_origin([ours, entry["share"]], table.cell(row, entry["column"]).dataset)
+                cells += [entry["published"], entry["published_share"], *measured]
         rows.append(cells)
     return make_table(columns, rows)
 
@@ -97,8 +99,10 @@ def _gain_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
             [
                 entry["row"],
                 TableCell(entry["sentences"] if known else None, few_mark(entry["sentences"]) if known else ""),
-                *(entry["share"], mean_cell(entry["baseline_scores"]), mean_cell(entry["scores"])),
-                *(entry["published"], gain, interval),
+                entry["share"],
+                *with_origin([mean_cell(entry["baseline_scores"])], entry["baseline_runs"]),
+                *with_origin([mean_cell(entry["scores"])], entry["runs"]),
+                *(entry["published"], *with_origin([gain, interval], entry["runs"])),
             ]
         )
     return make_table(columns, rows)

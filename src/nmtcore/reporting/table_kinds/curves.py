@@ -18,6 +18,7 @@ from nmtcore.reporting.table import (
     note,
     number_columns,
     text_columns,
+    with_origin,
 )
 from nmtcore.reporting.table_content import TableContent
 
@@ -74,7 +75,7 @@ def _row(cell: PlannedCell, entry: Mapping[str, Any] | None, metric: str) -> lis
     last = [curve[-1] for curve in points]
     columns = [[point[1] for point in best], [point[0] for point in best]]
     columns += [[point[1] for point in last], [point[0] for point in last]]
-    return [*names, len(points), *map(SeedMean.over, columns)]
+    return [*names, *with_origin([len(points), *map(SeedMean.over, columns)], cell.runs)]
 
 
 def best_point(curve: Sequence[tuple[int, float]], metric: str) -> tuple[int, float]:

@@ -23,6 +23,7 @@ from nmtcore.reporting.table import (
     number_columns,
     percentage,
     text_columns,
+    with_origin,
 )
 from nmtcore.reporting.table_content import TableContent
 
@@ -80,7 +81,8 @@ def _counts(table: PlannedTable, summary: Mapping[str, Any]) -> Iterator[Block]:
     totals = {key: sum(tag[key] for tag in summary["tags"].values()) for key in ("words", "pieces")}
     rows = [_row(name, cells.get(name), summary, totals, added=bool(cells) and name not in cells) for name in names]
     lowest = percentage(summary["end_lowest"], summary["sentences"])
-    rows.append(["`</s>`", None, None, None, None, None, summary["end_norm"], lowest])
+    measured = with_origin([summary["end_norm"], lowest], summary["runs"])
+    rows.append(["`</s>`", None, None, None, None, None, *measured])
     yield _table(rows)
 
 
@@ -93,16 +95,14 @@ def _row(
         reason = f"no word of the test has the tag {name}" if summary["tags"] else "the words of the test have no tags"
         return [label, published, TableCell(None, reason=reason), *[None] * 5]
     tag = summary["tags"][name]
-    return [
-        label,
-        published,
+    measured = [
         SeedMean.over(summary["highest_by_seed"][name]),
         percentage(tag["highest"], summary["tagged"]),
         percentage(tag["words"], totals["words"]),
         percentage(tag["pieces"], totals["pieces"]),
         tag["norm"],
-        None,
     ]
+    return [label, published, *with_origin(measured, summary["runs"]), None]
 
 
 def _published_alone(table: PlannedTable, tests: Mapping[tuple[str, str], Any]) -> Iterator[Block]:

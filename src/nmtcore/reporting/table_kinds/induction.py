@@ -166,7 +166,8 @@ def _row(own: _Induction, row: str, label: str, *, untrained: bool = False, tree
         measures = [measure_of(cell.metric), *filter(None, [ALSO.get(measure_of(cell.metric))])]
         for measure in measures:
             scores = own.scores(cell, measure=measure, untrained=untrained) if shown else []
-            cells.append(TableCell(_mean(scores), reason="" if scores else own.reason(cell)))
+            reason = "" if scores else own.reason(cell)
+            cells.append(TableCell(_mean(scores), reason=reason, origin=cell.runs or cell.dataset or ""))
     return cells
 
 
@@ -199,7 +200,7 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
         if isinstance(result, Difference):
             seeds = len(own.table.runs[planned.system].seeds) if planned.system else None
             own_p = result.p
-        rows.append([*names, seeds, claim["difference"], *comparison_cells(result), own_p, p])
+        rows.append([*names, seeds, claim["difference"], *comparison_cells(result, planned.system), own_p, p])
     return make_table(columns, rows)
 
 

@@ -34,6 +34,7 @@ from nmtcore.reporting.table import (
     note,
     number_columns,
     text_columns,
+    with_origin,
 )
 from nmtcore.reporting.table_content import Compared, TableContent
 
@@ -163,7 +164,7 @@ def _long_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
                     *(column.name, entry["row"], entry["subset"] if entry["sentences"] else None),
                     TableCell(entry["sentences"] or None, few_mark(entry["sentences"]) if entry["sentences"] else ""),
                     gains.get((column.dataset, column.split, cell.system)),
-                    *difference_cells(entry, reason=reason),
+                    *with_origin(difference_cells(entry, reason=reason), cell.runs),
                 ]
             )
     return make_table(columns, rows)
@@ -186,7 +187,8 @@ def _bins_table(entries: Sequence[Mapping[str, Any]]) -> Table:
     groups: dict[tuple[str, ...], list[list[Any]]] = {}
     for entry in entries:
         sentences = TableCell(entry["sentences"], few_mark(entry["sentences"]))
-        row = [entry["test"], entry["subset"], entry["row"], sentences, entry["share"], *score_cells(entry)]
+        scores = with_origin(score_cells(entry), entry["runs"])
+        row = [entry["test"], entry["subset"], entry["row"], sentences, entry["share"], *scores]
         if entry["runs"] is None and not entry["sentences"]:
             row[3:5] = [None, None]
         groups.setdefault(tuple(entry["columns"]), []).append(row)

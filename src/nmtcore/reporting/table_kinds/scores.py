@@ -58,6 +58,7 @@ class _Comparison(NamedTuple):
     measure: str
     row: str
     baseline: str
+    runs: str
     seeds: int
     published: float | None
     result: Difference
@@ -115,7 +116,7 @@ def _comparisons(table: PlannedTable, column: PlannedColumn, measurements: Measu
                     published = _minus(cell.published, against.published) if own == measure else None
                     seeds = len(table.runs[cell.runs].seeds)
                     yield _Comparison(
-                        column.name, own, row.name, baseline, seeds, published,
+                        column.name, own, row.name, baseline, cell.runs, seeds, published,
                         measurements.compare(*names), measurements.test(*names),
                     )  # fmt: skip
 
@@ -185,7 +186,7 @@ def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str) -> li
     if _scored(cell, measurements):
         names = (cell.runs, cell.split, measurements.measure(cell.metric))
         scores = measurements.scores(*names)
-        cells.append(TableCell(SeedMean.over(scores), f" {mark}" if mark else ""))
+        cells.append(TableCell(SeedMean.over(scores), f" {mark}" if mark else "", origin=cell.runs))
         parts = measurements.statistics(*names)
         mean = (
             fmean(part.sentence_mean for part in parts if isinstance(part, AttachmentStatistics))
@@ -194,7 +195,7 @@ def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str) -> li
         )
     else:
         cells.append(TableCell(None, reason=cell.reason))
-    return [*cells, *([TableCell(mean)] if cell.metric == "uas" else [])]
+    return [*cells, *([TableCell(mean, origin=cell.runs or "")] if cell.metric == "uas" else [])]
 
 
 def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | None]) -> Table:
@@ -220,7 +221,7 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
                     comparison.seeds,
                 ),
                 comparison.published,
-                *comparison_cells(result),
+                *comparison_cells(result, comparison.runs),
                 result.p,
                 p,
                 expected_agreement(comparison.measure, result.delta),

@@ -13,7 +13,7 @@ from nmtcore.reporting.charts import TITLE_CHARACTERS, write_svg
 from nmtcore.reporting.missing_runs import missing_items, missing_runs
 from nmtcore.reporting.sharpness_figure import LOWEST_BIN, sharpness_bars, sharpness_chart, sharpness_entries
 from nmtcore.reporting.svg import titled_svg
-from nmtcore.reporting.table import Block, Items, make_table, note, number_columns, text_columns
+from nmtcore.reporting.table import Block, Items, make_table, note, number_columns, text_columns, with_origin
 from nmtcore.reporting.table_content import TableContent
 
 _NOTES = """
@@ -74,13 +74,15 @@ def _overview(systems: Sequence[Mapping[str, Any]]) -> Block:
     rows = []
     for entry in systems:
         names = [entry["system"], entry["dataset"], entry["split"], len(entry["seeds"]), entry["sentences"]]
+        origin = f"{entry['dataset']}/{entry['system']}"
         for number, counts in entry["layers"].items():
             claimed = any(name.split(".")[0] == number for name in entry["claimed"])
-            rows.append([*names, int(number), None, counts["mean_maximum"], counts["mean_entropy"], _yes(claimed)])
+            means = with_origin([counts["mean_maximum"], counts["mean_entropy"]], origin)
+            rows.append([*names, int(number), None, *means, _yes(claimed)])
             for name, own in entry["heads"].items():
                 if str(entry["layer"]) == number == name.split(".")[0]:
                     head = int(name.split(".")[1])
-                    means = [own["mean_maximum"], own["mean_entropy"]]
+                    means = with_origin([own["mean_maximum"], own["mean_entropy"]], origin)
                     rows.append([*names, int(number), head, *means, _yes(name in entry["claimed"])])
     columns = [
         *text_columns("system", "data set", "test"),

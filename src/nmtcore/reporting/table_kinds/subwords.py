@@ -28,7 +28,8 @@ def subwords_content(table: PlannedTable, layout: Layout) -> TableContent:
         source = table.more["facts"][name]
         ours = _fact(source, count)
         digits = len(f"{published:.10f}".rstrip("0").partition(".")[2])
-        cells = [TableCell(published, digits=digits), ours._replace(digits=max(digits, 4) if digits else 0)]
+        ours = ours._replace(digits=max(digits, 4) if digits else 0, origin=source["ours"] or "")
+        cells = [TableCell(published, digits=digits), ours]
         rows.append([name.replace("_", " "), source["ours"], source.get("segmentation"), *cells])
         data.append({"fact": name, **source, "published": published, "ours": ours.value})
     counts = {source["tokens"]: count(Path(source["tokens"])) for source in _with_tokens(table)}

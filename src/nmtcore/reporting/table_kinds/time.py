@@ -10,7 +10,16 @@ from nmtcore.evaluation.training_times import TrainingTime, training_time
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, wrapped_title, write_empty_chart, write_svg
 from nmtcore.reporting.published_columns import cell_data
-from nmtcore.reporting.table import SeedMean, Table, TableCell, make_table, note, number_columns, text_columns
+from nmtcore.reporting.table import (
+    SeedMean,
+    Table,
+    TableCell,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+    with_origin,
+)
 from nmtcore.reporting.table_content import TableContent
 from nmtcore.reporting.table_kinds.curves import NO_LOG
 
@@ -102,7 +111,8 @@ def _times_table(table: PlannedTable, times: _Times, ours: Mapping[tuple[str, st
             base_seconds = table.facts.get("base_seconds") if row.name == times.baseline else None
             own, relative = times.of(cell), ours[row.name, column.name]
             reason = f"the mean over {len(row.members)} systems" if row.members else ""
-            rows.append([row.name, cell.dataset, cell.published, relative, *_absolute(own, base_seconds, reason)])
+            measured = _absolute(own, base_seconds, reason)
+            rows.append([row.name, cell.dataset, cell.published, *with_origin([relative, *measured], cell.runs)])
     return make_table(columns, rows)
 
 
