@@ -112,6 +112,7 @@ FILES = {
     "claim_json": "{results}/tables/{table}claims.json",
     "licence_table": "{results}/tables/{table}licences.md",
     "licence_json": "{results}/tables/{table}licences.json",
+    "report": "{results}/report.html",
     "demo_table": "{results}/tables/demo.md",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
@@ -192,6 +193,7 @@ JOBS = {
     "paper_page": "{results}/{records}/tables/{table}{paper}",
     "claim_table": "{results}/{records}/tables/{table}claims",
     "licence_table": "{results}/{records}/tables/{table}licences",
+    "report_page": "{results}/{records}/report",
     "demo": "{results}/{records}/demo",
 }
 """Path template of each rule's log and benchmark; `{records}` is `logs` or `benchmarks`."""

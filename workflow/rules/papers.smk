@@ -1,10 +1,17 @@
-# Tables and figures of the papers, the page of each paper, and the ledger of their claims (config/tables).
+# Tables and figures of the papers, the page of each paper, and the ledger of their claims (config/tables); the report.
+from nmtcore.planning.manifests import run_states
 from nmtcore.planning.paper_tables import (
     all_paper_results,
     claimed_table_jsons,
     paper_table_inputs,
     paper_table_jsons,
     paper_table_plan,
+)
+from nmtcore.planning.report import (
+    main_tests,
+    report_figures,
+    report_tables,
+    system_descriptions,
 )
 
 
@@ -14,6 +21,7 @@ localrules:
     paper_figure,
     paper_page,
     claim_table,
+    report_page,
 
 
 rule tables:
@@ -91,3 +99,28 @@ rule claim_table:
         scale=SETTINGS.scale,
     script:
         "../scripts/claim_table.py"
+
+
+# Runs are not declared as inputs, as for their index; the report also shows those that no table needs.
+rule report_page:
+    input:
+        tables=planned(report_tables),
+        figures=planned(report_figures),
+        claims=LAYOUT.pattern("claim_json", table=""),
+    output:
+        report(LAYOUT.pattern("report"), category="Report"),
+    log:
+        LAYOUT.log("report_page"),
+    benchmark:
+        LAYOUT.benchmark("report_page")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        scale=SETTINGS.scale,
+        runs=planned(run_states),
+        descriptions=planned(system_descriptions),
+        tests=planned(main_tests),
+        baseline=SETTINGS.baseline or "transformer_base",
+    script:
+        "../scripts/report.py"

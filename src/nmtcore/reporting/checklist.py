@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.evaluation.lines import DEV
 from nmtcore.reporting.manifest import COMPLETE
+from nmtcore.reporting.manifest_files import merged_data
 from nmtcore.reporting.results_listing import spread_over
 
 Manifest = Mapping[str, Any]
@@ -167,19 +168,10 @@ def _data_lines(value: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[Se
 
     def answer(manifests: Sequence[Manifest]) -> list[str]:
         datasets = {run["dataset"]: run["data"] for run in manifests if run.get("data") is not None}
-        merged = {name: _merged([run["data"] for run in manifests if run["dataset"] == name]) for name in datasets}
+        merged = {name: merged_data([run["data"] for run in manifests if run["dataset"] == name]) for name in datasets}
         return [f"{name}: {line}" for name, data in merged.items() for line in value(data)]
 
     return answer
-
-
-def _merged(descriptions: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Join what the runs of a data set use of it; a later run's description of the same thing counts."""
-    known = [data for data in descriptions if data is not None]
-    corpora = {corpus["corpus"]: corpus for data in known for corpus in data["corpora"]}
-    models = {model["annotator"]: model for data in known for model in data["models"]}
-    splits = {split: sizes for data in known for split, sizes in data["splits"].items()}
-    return {**known[-1], "splits": splits, "corpora": list(corpora.values()), "models": list(models.values())}
 
 
 def _splits(data: Mapping[str, Any]) -> list[str]:

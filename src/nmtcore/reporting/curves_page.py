@@ -68,7 +68,7 @@ def folder_curves(folder: Path) -> list[dict[str, Any]]:
     for run, history in sorted(_histories(folder).items()):
         *_, scale, dataset, system, seed = run.parts
         runs.setdefault((f"{scale}/{dataset}", system), {})[int(seed.removeprefix("seed"))] = history
-    entries = [_entry(dataset, system, dict(sorted(seeds.items()))) for (dataset, system), seeds in runs.items()]
+    entries = [system_curves(dataset, system, dict(sorted(seeds.items()))) for (dataset, system), seeds in runs.items()]
     if not any(entry["curves"] for entry in entries):
         raise UserError(f"There is no training log with curves below {folder}: name a folder in which runs trained.")
     return [entry for entry in entries if entry["curves"]]
@@ -86,10 +86,11 @@ def _histories(folder: Path) -> dict[Path, Path]:
     return logs
 
 
-def _entry(dataset: str, system: str, histories: Mapping[int, Path]) -> dict[str, Any]:
+def system_curves(dataset: str, system: str, histories: Mapping[int, Path], *, points: int = POINTS) -> dict[str, Any]:
+    """Read the curves of a system from the log of each seed, of the loss at most `points`, as `folder_curves` does."""
     values = {seed: _values(path) for seed, path in histories.items()}
     lines = max(len(own["loss"]) for own in values.values())
-    size = math.ceil(lines / POINTS) or 1
+    size = math.ceil(lines / points) or 1
     for own in values.values():
         own["loss"] = _thinned(own["loss"], size)
     curves = {

@@ -9,7 +9,7 @@ from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.run_index import current_manifests
-from nmtcore.reporting.table import Page, make_table, note, number_columns, text_columns
+from nmtcore.reporting.table import Block, Page, make_table, note, number_columns, text_columns
 
 _NOTES = """
 Corpora and the models of parsers, of all runs in the results folder, by their manifests. A data set's licence holds for
@@ -37,13 +37,18 @@ def write_licence_table(
             "train a system first."
         )
     write_json(json, entries)
+    return write_page(Page(title="Licences", blocks=licence_blocks(entries)), table)
+
+
+def licence_blocks(entries: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
+    """Make the table of `licence_entries`."""
     columns = [
         *text_columns("kind", "name", "licence", "to cite"),
         *number_columns("files", "with checksum"),
         *text_columns("used by"),
     ]
-    rows = [[*(entry | {"datasets": ", ".join(entry["datasets"])}).values()] for entry in entries]
-    return write_page(Page(title="Licences", blocks=(make_table(columns, rows), note(_NOTES))), table)
+    rows = [[*{**entry, "datasets": ", ".join(entry["datasets"])}.values()] for entry in entries]
+    return make_table(columns, rows), note(_NOTES)
 
 
 def licence_entries(manifests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -52,6 +52,15 @@ def read_manifests(folder: Path) -> list[dict[str, Any]]:
     return sorted(manifests, key=lambda manifest: [manifest[key] for key in RUN_KEYS])
 
 
+def merged_data(descriptions: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """Join what the runs of a data set use of it, of which at least one is known; a later run's description counts."""
+    known = [data for data in descriptions if data is not None]
+    corpora = {corpus["corpus"]: corpus for data in known for corpus in data["corpora"]}
+    models = {model["annotator"]: model for data in known for model in data["models"]}
+    splits = {split: sizes for data in known for split, sizes in data["splits"].items()}
+    return {**known[-1], "splits": splits, "corpora": list(corpora.values()), "models": list(models.values())}
+
+
 def read_manifest(path: Path) -> dict[str, Any]:
     """Read a manifest. Raises `UserError` if the file is broken or has another format."""
     manifest = read_json(path)

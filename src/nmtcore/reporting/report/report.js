@@ -1,0 +1,77 @@
+"use strict";
+// Tables are sorted by a click on a column's name (a third click restores the order) and filtered by words.
+const FILTERED_FROM = 8;
+
+function valueOf(row, column, numeric) {
+  const cell = row.cells[column];
+  const text = (cell.dataset.value ?? cell.textContent).trim();
+  if (!numeric) return text === "" ? null : text.toLowerCase();
+  const number = parseFloat(text.replace(/[,<\s]/g, ""));
+  return Number.isNaN(number) ? null : number;
+}
+
+function sortRows(table, rows, column, direction) {
+  const numeric = table.tHead.rows[0].cells[column].classList.contains("right");
+  const keyed = rows.map(({ row }) => ({ row, key: valueOf(row, column, numeric) }));
+  keyed.sort((a, b) => {
+    if (a.key === null || b.key === null) return (a.key === null) - (b.key === null);
+    const order = numeric ? a.key - b.key : a.key.localeCompare(b.key, "en", { numeric: true });
+    return direction * order;
+  });
+  table.tBodies[0].append(...keyed.map(({ row }) => row));
+}
+
+function makeSortable(table) {
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows].map((row) => ({ row, body })));
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const next = { ascending: "descending", descending: "none" }[head.ariaSort] ?? "ascending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      if (next === "none") rows.forEach(({ row, body }) => body.append(row));
+      else {
+        head.setAttribute("aria-sort", next);
+        sortRows(table, rows, column, next === "ascending" ? 1 : -1);
+      }
+    });
+  });
+  if (rows.length >= FILTERED_FROM) addFilter(table, rows.map(({ row }) => row));
+}
+
+function addFilter(table, rows) {
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  const count = document.createElement("output");
+  label.className = "filter";
+  input.type = "search";
+  label.append("Rows with the words", input, count);
+  table.parentElement.before(label);
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    rows.forEach((row) => {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    });
+    const shown = rows.filter((row) => !row.hidden).length;
+    count.textContent = words.length ? `${shown} of ${rows.length} rows` : "";
+  });
+}
+
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target === null) return;
+  for (let node = target; node !== null; node = node.parentElement) {
+    if (node.tagName === "DETAILS") node.open = true;
+  }
+  target.scrollIntoView();
+}
+
+document.querySelectorAll("table").forEach(makeSortable);
+window.addEventListener("hashchange", openTarget);
+window.addEventListener("beforeprint", () => {
+  document.querySelectorAll("details").forEach((details) => { details.open = true; });
+});
+openTarget();

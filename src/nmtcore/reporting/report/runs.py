@@ -1,0 +1,225 @@
+"""The sections of systems: scores, cost, settings, curves, signatures and examples of their runs on a data set."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.typed import build
+from nmtcore.errors import UserError
+from nmtcore.evaluation.outputs import read_outputs
+from nmtcore.files import read_json
+from nmtcore.layout import Layout
+from nmtcore.reporting.curves_page import system_curves
+from nmtcore.reporting.manifest import COMPLETE
+from nmtcore.reporting.report.curves import POINTS, curves_svg
+from nmtcore.reporting.report.examples import translated_examples
+from nmtcore.reporting.table import (
+    Block,
+    Column,
+    Heading,
+    Items,
+    Paragraph,
+    SeedMean,
+    Table,
+    make_table,
+    number_columns,
+    text_columns,
+    with_origin,
+)
+
+_NAMES = ("dataset", "system", "scale", "seed")
+
+
+class SystemRuns(NamedTuple):
+    """The runs of a system on a data set, at one scale."""
+
+    dataset: str
+    system: str
+    manifests: Sequence[Mapping[str, Any]]
+    """One per seed, sorted."""
+
+    @property
+    def origin(self) -> str:
+        """The name of the runs in tables."""
+        return f"{self.dataset}/{self.system}"
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds."""
+        return [manifest["seed"] for manifest in self.manifests]
+
+    def mean(self, split: str, label: str) -> SeedMean | None:
+        """Return the mean score over the seeds that have it; None if none has."""
+        values = [value for run in self.manifests if (value := _score(run, split, label)) is not None]
+        return SeedMean.over(values) if values else None
+
+
+def group_runs(manifests: Iterable[Mapping[str, Any]]) -> list[SystemRuns]:
+    """Group manifests of one scale by system and data set, sorted by these."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for manifest in manifests:
+        groups.setdefault((manifest["system"], manifest["dataset"]), []).append(manifest)
+    return [
+        SystemRuns(dataset, system, sorted(runs, key=lambda run: run["seed"]))
+        for (system, dataset), runs in sorted(groups.items())
+    ]
+
+
+def runs_table(groups: Sequence[SystemRuns], main_tests: Mapping[str, str]) -> Table:
+    """Make the table of all systems and data sets: scores of the main test, size and cost."""
+    columns = [
+        *text_columns("system", "data set", "seeds", "test"),
+        *number_columns("BLEU", "chrF", "UAS", content="mean", digits=2),
+        *number_columns("parameters", "updates"),
+        Column(name="training", content="duration"),
+        *number_columns("tokens/s"),
+        *text_columns("status"),
+    ]
+    return make_table(columns, [_overview_row(group, main_tests.get(group.dataset, "test")) for group in groups])
+
+
+def _overview_row(group: SystemRuns, split: str) -> list[Any]:
+    training = [run["training"] for run in group.manifests if run.get("training")]
+    statuses = dict.fromkeys(run["status"] for run in group.manifests)
+    measured = [
+        *(group.mean(split, label) for label in ("BLEU", "chrF", "UAS")),
+        next((run["parameters"] for run in group.manifests if run.get("parameters")), None),
+        *(_mean(own[key] for own in training) for key in ("updates", "seconds", "tokens_per_second")),
+    ]
+    seeds = ", ".join(map(str, group.seeds))
+    return [group.system, group.dataset, seeds, split, *with_origin(measured, group.origin), ", ".join(statuses)]
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _score(manifest: Mapping[str, Any], split: str, label: str) -> float | None:
+    return (manifest.get("scores") or {}).get(split, {}).get(label)
+
+
+def run_blocks(
+    group: SystemRuns, settings: Mapping[str, Any] | None, baseline: Mapping[str, Any] | None
+) -> list[Block]:
+    """Make the tables of a section; `settings` are those of the first seed (`flat_settings`) and of the baseline."""
+    blocks: list[Block] = []
+    if sources := group.manifests[0].get("external"):
+        blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
+    blocks += [Heading("Scores"), _scores_table(group)] if any(run.get("scores") for run in group.manifests) else []
+    if signatures := {**{}, **(group.manifests[0].get("signatures") or {})}:
+        blocks.append(Items(tuple(f"{label}: {signature}" for label, signature in signatures.items())))
+    blocks += [Heading("Cost"), _cost_table(group)]
+    if settings is not None:
+        blocks += [Heading("Settings"), *_settings_blocks(settings, baseline)]
+    return blocks
+
+
+def _scores_table(group: SystemRuns) -> Table:
+    """Make a row per test and score, with the mean and each seed."""
+    names = dict.fromkeys(
+        (split, label)
+        for run in group.manifests
+        for split, scores in (run.get("scores") or {}).items()
+        for label in scores
+    )
+    columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
+    columns += number_columns(*(f"seed {seed}" for seed in group.seeds), digits=2)
+    rows = [[*name, group.mean(*name), *(_score(manifest, *name) for manifest in group.manifests)] for name in names]
+    return make_table(columns, rows)
+
+
+def _cost_table(group: SystemRuns) -> Table:
+    columns = [
+        *number_columns("seed"),
+        *text_columns("status"),
+        *number_columns("parameters", "updates"),
+        Column(name="training", content="duration"),
+        *number_columns("target tokens/s"),
+        Column(name="translation", content="duration"),
+        *number_columns("words/s"),
+        *number_columns("energy, CPU, kJ", "energy, GPU, kJ", digits=1),
+        *text_columns("device", "code"),
+    ]
+    return make_table(columns, [_cost_row(manifest) for manifest in group.manifests])
+
+
+def _cost_row(manifest: Mapping[str, Any]) -> list[Any]:
+    training = manifest.get("training") or {}
+    translation = ((manifest.get("stages") or {}).get("jobs") or {}).get("translate_tests") or {}
+    energy = manifest.get("energy_joules") or {}
+    code = (manifest.get("code") or {}).get("training") or {}
+    return [
+        manifest["seed"],
+        manifest["status"],
+        manifest.get("parameters"),
+        *(training.get(key) for key in ("updates", "seconds", "tokens_per_second")),
+        *(translation.get(key) for key in ("seconds", "words_per_second")),
+        *(None if energy.get(part) is None else energy[part] / 1000 for part in ("cpu", "gpu")),
+        (manifest.get("device") or {}).get("name"),
+        (code.get("commit") or code.get("version") or "")[:12] or None,
+    ]
+
+
+def _settings_blocks(settings: Mapping[str, Any], baseline: Mapping[str, Any] | None) -> list[Block]:
+    """Show all settings, or those that differ from the baseline's."""
+    if baseline is None:
+        return [make_table(text_columns("setting", "value"), [[key, value] for key, value in settings.items()])]
+    names = dict.fromkeys([*settings, *baseline])
+    rows = [[key, settings.get(key), baseline.get(key)] for key in names if settings.get(key) != baseline.get(key)]
+    if not rows:
+        return [Paragraph("The same as the baseline's.")]
+    return [make_table(text_columns("setting", "value", "baseline"), rows)]
+
+
+def read_settings(layout: Layout, group: SystemRuns) -> dict[str, str] | None:
+    """Read the settings that the first trained seed recorded, by dotted names; None if none of the runs was trained."""
+    for manifest in group.manifests:
+        path = Path(layout.path("model", **{key: manifest[key] for key in _NAMES})) / "run.json"
+        if path.exists():
+            return flat_settings({key: value for key, value in read_json(path).items() if key not in _NAMES})
+    return None
+
+
+def flat_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Flatten settings: {model: {width: 64}} becomes {model.width: 64}, with values as text."""
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            flat |= flat_settings(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            flat[f"{prefix}{key}"] = ", ".join(map(str, value)) or "none"
+        else:
+            flat[f"{prefix}{key}"] = "none" if value is None or value == {} else str(value)
+    return flat
+
+
+def run_curves(layout: Layout, group: SystemRuns) -> str:
+    """Draw the curves of the runs; empty if none has a log."""
+    histories = {}
+    for manifest in group.manifests:
+        path = Path(layout.path("history", **{key: manifest[key] for key in _NAMES}))
+        if path.exists():
+            histories[manifest["seed"]] = path
+    if not histories:
+        return ""
+    entry = system_curves(group.dataset, group.system, histories, points=POINTS)
+    return curves_svg(entry, title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
+
+
+def run_examples(
+    layout: Layout, group: SystemRuns, test: Mapping[str, Any], examples: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the examples as the first complete seed translates them; an empty list if it has other sentences."""
+    complete = [manifest for manifest in group.manifests if manifest["status"] == COMPLETE]
+    if not complete or not examples:
+        return []
+    names = {key: complete[0][key] for key in _NAMES}
+    folder = Path(layout.path("hypotheses", **names))
+    outputs = read_outputs({group.system: {names["seed"]: folder}}, test["split"])
+    if examples[-1]["row"] >= len(outputs.references):
+        raise UserError(f"{folder} has fewer translations than another system of {group.dataset}.")
+    evaluation = build(EvaluationSettings, test["evaluation"], where=group.dataset)
+    (translations,) = outputs.translations[group.system].values()
+    return translated_examples(examples, translations, outputs.references, evaluation)

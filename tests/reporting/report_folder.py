@@ -1,0 +1,106 @@
+"""A results folder with runs, pairs, trees and a table, for the tests of the report."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pyarrow as pa
+from reporting.recorded_runs import SOURCES, layout_of, names_of, write_run
+
+from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedRow, PlannedRuns, PlannedTable
+from nmtcore.config.typed import plain
+from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
+from nmtcore.files import write_json, write_lines, write_text
+from nmtcore.layout import Layout
+from nmtcore.parquet import write_rows
+from nmtcore.reporting.paper_table import write_claims, write_paper_table
+from nmtcore.reporting.report.page import ReportInputs
+from nmtcore.syntax.annotation import Annotation
+
+HOSTILE = "<script>alert('&')</script>"
+"""Text of a corpus that would be a script."""
+
+EVALUATION = {"text": "detokenised", "tokenize": "13a", "lowercase": False}
+SENTENCES = 12
+
+
+def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> tuple[Layout, ReportInputs]:
+    """Write runs of systems on the data set `d`, a table of their scores, the ledger and a figure."""
+    layout = Layout(**{**vars(layout_of(folder)), "papers": ("p2020",)})
+    names = [(system, seed) for system in systems for seed in range(1, seeds + 1)]
+    for number, (system, seed) in enumerate(names):
+        _write_report_run(layout, system, seed, number)
+    _write_test(layout)
+    tables = Path(layout.path("paper_json", table="", paper_table="p2020_table_1"))
+    figure = Path(layout.path("paper_figure", table="", paper_table="p2020_table_1"))
+    claims = Path(layout.path("claim_json", table=""))
+    write_paper_table(_plan(systems, seeds), layout=layout, json=tables, table=tables.with_suffix(".md"))
+    write_claims([tables], scale="small", json=claims, table=claims.with_suffix(".md"))
+    write_text(figure, '<?xml version="1.0"?><svg><clipPath id="c"/><g clip-path="url(#c)"></g></svg>')
+    inputs = ReportInputs(
+        scale="small",
+        tables=[tables],
+        figures=[figure],
+        claims=claims,
+        runs=[{"names": names_of(*run), "sources": {**SOURCES, "description": HOSTILE}} for run in names],
+        descriptions={systems[0]: HOSTILE},
+        tests={"d": {"split": "test", "evaluation": EVALUATION, "sentences": None, "trees": _trees(layout)}},
+        baseline=systems[0],
+    )
+    return layout, inputs
+
+
+def _trees(layout: Layout) -> str:
+    return layout.path("annotation", dataset="d", annotator="parser", split="test", side="source")
+
+
+def _sources() -> list[list[str]]:
+    return [["the", "dog", HOSTILE, "sees", "a", f"cat{number}"] for number in range(SENTENCES)]
+
+
+def _write_test(layout: Layout) -> None:
+    """Write the pairs of the test, and chains as their trees."""
+    pairs = [
+        {"id": i, "source": " ".join(words), "target": "x", "source_words": words, "target_words": ["x"], "origin": "c"}
+        for i, words in enumerate(_sources())
+    ]
+    write_rows(layout.path("pairs", dataset="d", split="test"), PAIR_SCHEMA, pairs)
+    trees = [Annotation(head=list(range(len(words))), deprel=["dep"] * len(words)) for words in _sources()]
+    write_rows(_trees(layout), pa.schema(ANNOTATION_FIELDS), [asdict(tree) for tree in trees])
+
+
+def _write_report_run(layout: Layout, system: str, seed: int, number: int) -> None:
+    folder = write_run(layout, system, seed, bleu=20.0 + number)
+    references = [f"der Hund {HOSTILE} sieht eine Katze {i}" for i in range(SENTENCES)]
+    write_lines(folder / "hypotheses/test.references.txt", references)
+    write_lines(folder / "hypotheses/test.txt", [line.replace("eine", f"keine {system}") for line in references])
+    settings = {**names_of(system, seed), "model": {"width": 8 + number}, "tests": ["test"]}
+    write_json(folder / "model/run.json", settings)
+    log = (folder / "training.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(log[-1])["validation"]
+
+
+def _plan(systems: list[str], seeds: int) -> dict:
+    runs = {f"d/{s}": PlannedRuns(dataset="d", system=s, seeds=tuple(range(1, seeds + 1))) for s in systems}
+    place = {"dataset": "d", "split": "test", "metric": "bleu"}
+    cells = [
+        PlannedCell(row=system, column="bleu", published=20.5, system=system, runs=f"d/{system}", **place)
+        for system in systems
+    ]
+    cells.append(PlannedCell(row="absent", column="bleu", published=1.0, system="absent", reason="it is not run"))
+    table = PlannedTable(
+        paper="p2020",
+        name="table_1",
+        table_kind="scores",
+        title=f"A paper {HOSTILE}",
+        place="Table 1",
+        description="scores",
+        scale="small",
+        baselines=(systems[0],),
+        rows=tuple(PlannedRow(name=cell.row) for cell in cells),
+        columns=(PlannedColumn(name="bleu", metric="bleu", dataset="d", split="test", digits=1),),
+        cells=tuple(cells),
+        runs=runs,
+        evaluation={"d": EVALUATION},
+    )
+    return plain(table)

@@ -1,0 +1,173 @@
+"""The report: everything is on the page, every number leads to its runs, and no text becomes HTML."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from reporting.report_folder import HOSTILE, report_folder
+
+from nmtcore.reporting.report.curves import ticks
+from nmtcore.reporting.report.examples import differences
+from nmtcore.reporting.report.page import embedded_svg, write_report
+from nmtcore.reporting.report.runs import flat_settings
+
+VOID = {"meta", "input", "br", "link", "img", "hr"}
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page, and checks that each is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.text = [], [], {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        for tag in self.open:
+            self.text[tag] = self.text.get(tag, "") + data
+
+    def attributes(self, name):
+        return [attributes[name] for _, attributes in self.elements if name in attributes]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    layout, inputs = report_folder(folder, ["base", "other"], seeds=2)
+    warnings = []
+    write_report(inputs, layout=layout, page=folder / "results/report.html", warn=warnings.append)
+    assert warnings == []
+    return (folder / "results/report.html").read_text(encoding="utf-8")
+
+
+def test_ids_are_unique_and_every_link_has_its_target(page):
+    elements = Elements(page)
+    ids = elements.attributes("id")
+    assert len(ids) == len(set(ids))
+    links = elements.attributes("href")
+    assert {link[0] for link in links} == {"#"}
+    assert {link[1:] for link in links} <= set(ids)
+    assert {"claims", "paper-p2020", "table-p2020_table_1", "runs-d-base", "runs-d-other", "data-d"} <= set(ids)
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    elements = Elements(page)
+    assert elements.attributes("src") == []
+    assert [tag for tag, _ in elements.elements if tag in ("link", "img", "iframe", "object")] == []
+    assert "url(" not in page.replace("url(#", "")
+    assert "@import" not in page
+
+
+def test_text_stays_text(page):
+    elements = Elements(page)
+    assert [tag for tag, _ in elements.elements].count("script") == 1
+    assert HOSTILE not in page
+    for tag in ("dd", "h2", "p"):  # a sentence, the paper's title, a description
+        assert HOSTILE in elements.text[tag], tag
+    assert "alert" not in elements.text["script"]
+
+
+def test_each_score_of_the_table_leads_to_its_runs(page):
+    table = page[page.index('id="table-p2020_table_1"') : page.index('<section id="runs"')]
+    assert re.findall(r'<td class="right"><a href="#runs-d-(\w+)">[\d.]+ ± [\d.]+', table) == ["base", "other"]
+    (row,) = re.findall(r"<tr><td>absent</td>.*</tr>", table)
+    assert "<a" not in row
+    assert "it is not run" in row
+
+
+def test_a_section_has_scores_cost_settings_curves_and_examples(page):
+    section = page[page.index('id="runs-d-other"') : page.index('<section id="data"')]
+    for heading in ("Scores", "Cost", "Settings", "Curves", "Examples"):
+        assert f"<h5>{heading}</h5>" in section
+    assert "BLEU: nrefs:1" in section
+    assert "3,600.0" in section  # kJ
+    assert section.count("<polyline") == 3 * 3  # loss, BLEU and accuracy, of two seeds and their mean
+    assert section.count('<use href="#tree-d-') == 3
+    # Settings that differ from the baseline's: this system's, then the baseline's.
+    assert "<td>model.width</td><td>10</td><td>8</td>" in section
+    assert "<td>tests</td>" not in section
+    assert "<del>eine</del> <ins>keine other</ins>" in section
+
+
+def test_the_baseline_shows_all_its_settings(page):
+    section = page[page.index('id="runs-d-base"') : page.index('id="runs-d-other"')]
+    assert "<td>tests</td><td>test</td>" in section
+
+
+def test_figures_have_ids_of_their_own(page):
+    assert 'id="p2020_table_1-c"' in page
+    assert 'clip-path="url(#p2020_table_1-c)"' in page
+    assert embedded_svg('<svg id="a"><g id="ab"/><use href="#ab"/></svg>', "x") == (
+        '<svg id="x-a"><g id="x-ab"/><use href="#x-ab"/></svg>'
+    )
+
+
+def test_a_run_with_broken_translations_is_shown_without_examples(tmp_path):
+    layout, inputs = report_folder(tmp_path, ["base"])
+    broken = Path(layout.path("hypotheses", scale="small", dataset="d", system="base", seed=1)) / "test.txt"
+    broken.write_text("one line\n", encoding="utf-8")
+    warnings = []
+    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
+    assert len(warnings) == 1
+    assert "d/base" in warnings[0]
+    assert "test.txt" in warnings[0]
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h5>Scores</h5>" in text
+    assert "<h5>Examples</h5>" not in text
+
+
+def test_a_page_without_any_run(tmp_path):
+    layout, inputs = report_folder(tmp_path, ["base"])
+    empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "runs": [], "tests": {}})
+    write_report(empty, layout=layout, page=tmp_path / "report.html")
+    links = Elements((tmp_path / "report.html").read_text(encoding="utf-8")).attributes("href")
+    assert not any(link.startswith("#runs-") for link in links)
+
+
+@pytest.mark.parametrize(
+    ("reference", "translation", "expected"),
+    [
+        ("a b c", "a b c", [("a b c", "", "")]),
+        ("a b c", "a x c", [("a", "", ""), ("", "b", "x"), ("c", "", "")]),
+        ("a b", "b", [("", "a", ""), ("b", "", "")]),
+        ("a b", "", [("", "a b", "")]),
+        ("猫が", "犬が", [("", "猫", "犬"), ("が", "", "")]),
+    ],
+)
+def test_differences(reference, translation, expected):
+    assert [tuple(piece) for piece in differences(reference, translation)] == expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (0, 100, [0, 20, 40, 60, 80, 100]),
+        (13, 4713, [1000, 2000, 3000, 4000]),
+        (-3, 3, [-2, 0, 2]),
+        (7, 7, [7]),
+    ],
+)
+def test_ticks_are_round(low, high, expected):
+    assert ticks(low, high, most=6) == pytest.approx(expected)
+
+
+def test_settings_are_flattened():
+    values = {"model": {"width": 8, "deep": {"x": None}}, "empty": {}, "list": [1, 2], "none": []}
+    assert flat_settings(values) == {
+        "model.width": "8", "model.deep.x": "none", "empty": "none", "list": "1, 2", "none": "none",
+    }  # fmt: skip
