@@ -8,7 +8,7 @@ import pytest
 from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.reporting.report.curves import ticks
-from nmtcore.reporting.report.examples import differences
+from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import embedded_svg, write_report
 from nmtcore.reporting.report.runs import flat_settings
 
@@ -148,8 +148,8 @@ def test_a_page_without_any_run(tmp_path):
         ("猫が", "犬が", [("", "猫", "犬"), ("が", "", "")]),
     ],
 )
-def test_differences(reference, translation, expected):
-    assert [tuple(piece) for piece in differences(reference, translation)] == expected
+def test_pieces_that_differ(reference, translation, expected):
+    assert [tuple(piece) for piece in edited_pieces(reference, translation)] == expected
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ LENGTHS = (5, 20)
 """Fewest and most words of the source of an example; of all lengths if the test has too few such sentences."""
 
 
-class Difference(NamedTuple):
+class EditedPiece(NamedTuple):
     """A piece of a reference and a translation; one of `missing` and `added` may be empty, both are if they agree."""
 
     same: str = ""
@@ -75,7 +75,7 @@ def translated_examples(
     references: Sequence[str],
     evaluation: EvaluationSettings,
 ) -> list[dict[str, Any]]:
-    """Return the `row`, `reference`, `translation`, `chrf` and `differences` of each example in a translated test."""
+    """Return the `row`, `reference`, `translation`, `chrf` and `pieces` (`edited_pieces`) of each example in a test."""
     rows = [example["row"] for example in examples]
     scored = scored_sentences(translations, translations, references, evaluation, rows=rows)
     return [
@@ -84,13 +84,13 @@ def translated_examples(
             "reference": references[sentence.row],
             "translation": translations[sentence.row],
             "chrf": sentence.chrf,
-            "differences": differences(references[sentence.row], translations[sentence.row]),
+            "pieces": edited_pieces(references[sentence.row], translations[sentence.row]),
         }
         for sentence in scored
     ]
 
 
-def differences(reference: str, translation: str) -> list[Difference]:
+def edited_pieces(reference: str, translation: str) -> list[EditedPiece]:
     """Compare a translation with a reference, word by word; character by character if the reference has no spaces."""
     by_words = " " in reference.strip()
     separator = " " if by_words else ""
@@ -98,5 +98,5 @@ def differences(reference: str, translation: str) -> list[Difference]:
     pieces = []
     for _, start, end, other_start, other_end in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         missing, added = separator.join(first[start:end]), separator.join(second[other_start:other_end])
-        pieces.append(Difference(same=missing) if missing == added else Difference(missing=missing, added=added))
+        pieces.append(EditedPiece(same=missing) if missing == added else EditedPiece(missing=missing, added=added))
     return pieces
