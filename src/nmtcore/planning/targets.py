@@ -47,7 +47,7 @@ def check_target(project: Project, target: str) -> None:
     if first in RESULT_FOLDERS and rest:
         check_table(project, first, rest, target)
     path = project.layout.parse(target)
-    parsed = None if path and path.file_type == "run_index" else parse_target(project, target)
+    parsed = None if path and path.file_type in ("run_index", "report") else parse_target(project, target)
     if parsed:
         _check_parts(project, parsed.parts, parsed.scale, target)
     elif first in project.scale_names and rest and rest[0] in RESULT_FOLDERS:
