@@ -14,5 +14,5 @@ VERSIONS = {
     "training": 1,
     "inference": 2,
     "evaluation": 1,
-    "reporting": 2,
+    "reporting": 3,
 }
