@@ -169,5 +169,5 @@ def test_ticks_are_round(low, high, expected):
 def test_settings_are_flattened():
     values = {"model": {"width": 8, "deep": {"x": None}}, "empty": {}, "list": [1, 2], "none": []}
     assert flat_settings(values) == {
-        "model.width": "8", "model.deep.x": "none", "empty": "none", "list": "1, 2", "none": "none",
+        "model.width": "8", "model.deep.x": "none", "list": "1, 2", "none": "none",
     }  # fmt: skip

@@ -130,14 +130,14 @@ HTML = """\
 <tbody>
 <tr><td>transformer_base</td><td><code>S\\NP|a</code></td><td>a_b &lt;i&gt;
 100 % `x` | &amp; &quot;y&quot;</td><td class="right">1,234,567</td><td class="right">36.7 ± 0.2</td>\
-<td class="right"></td><td class="right"></td><td class="right">1 h 1 min</td></tr>
+<td class="right"></td><td class="right"></td><td class="right" data-value="3661.5">1 h 1 min</td></tr>
 </tbody>
 <tbody>
 <tr><td><code>&lt;/s&gt;</code></td><td></td><td></td><td class="right"></td><td class="right">37.0</td>\
 <td class="right">+1.40†</td><td class="right">-0.12 to +2.50</td><td class="right"></td></tr>
 <tr><td>nmt</td><td></td><td></td><td class="right" title="not run: no tags"><sup>a</sup></td>\
 <td class="right" title="too few"><sup>b</sup></td><td class="right"></td><td class="right"></td>\
-<td class="right">0.0 s</td></tr>
+<td class="right" data-value="0">0.0 s</td></tr>
 </tbody>
 </table>
 </div>

@@ -14,6 +14,7 @@ from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
 from nmtcore.reporting.claims_page import claims_page
+from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.licences_table import licence_blocks, licence_entries
 from nmtcore.reporting.manifest_files import merged_data
 from nmtcore.reporting.page_json import blocks_from_json
@@ -67,7 +68,9 @@ def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Call
     report = _Report(inputs, layout, [own for own in manifests if own["scale"] == inputs.scale], warn)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(_package_file(TEMPLATE))
-    write_text(page, template.render(style=_package_file(STYLE), script=_package_file(SCRIPT), **report.content()))
+    body = template.render(report.content())
+    title = f"Report, scale {inputs.scale}"
+    write_text(page, html_document(title, body, style=_package_file(STYLE), script=_package_file(SCRIPT)))
 
 
 def _package_file(name: str) -> str:
@@ -129,11 +132,18 @@ class _Report:
             content, name = read_json(path), self.layout.names(path, "paper_json")["paper_table"]
             planned = build(PlannedTable, content["plan"], where=str(path))
             paper = papers.setdefault(planned.paper, {"name": planned.paper, "title": planned.title, "tables": []})
-            figure = embedded_svg(figures[name].read_text(encoding="utf-8"), name) if name in figures else ""
+            figure = self._figure(figures[name], name) if name in figures else ""
             blocks = self._html(blocks_from_json(content["blocks"]))
             entry = {"id": f"table-{name}", "place": planned.place, "heading": heading_of(planned)}
             paper["tables"].append({**entry, "figure": figure, "blocks": blocks})
         yield from papers.values()
+
+    @staticmethod
+    def _figure(path: Path, name: str) -> Any:
+        from markupsafe import Markup
+
+        svg = embedded_svg(path.read_text(encoding="utf-8"), name)
+        return Markup(scrolling(f"{svg}\n", f"figure {name}", name="paper"))
 
     def _systems(self) -> Iterator[dict[str, Any]]:
         """Yield the sections of systems, each with those of its data sets."""
@@ -161,7 +171,7 @@ class _Report:
             "dataset": group.dataset,
             "dataset_link": self._link(group.dataset),
             "blocks": self._html(run_blocks(group, settings[group.origin], baseline), level=5),
-            "curves": Markup(curves),
+            "curves": Markup(scrolling(f"{curves}\n", "curves")) if curves else "",
             "examples": [
                 {**example, **translated, "tree": self.trees.get((group.dataset, example["row"]))}
                 for example, translated in zip(self.examples.get(group.dataset, []), shown, strict=False)
@@ -219,12 +229,10 @@ def _drawn_trees(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[tu
     return trees
 
 
-def embedded_svg(svg: str, name: str) -> Any:
+def embedded_svg(svg: str, name: str) -> str:
     """Make an SVG document a part of an HTML page: without its declaration, and with ids of its own."""
-    from markupsafe import Markup
-
     body = svg[svg.index("<svg") :]
     ids = re.findall(r'\bid="([^"]+)"', body)
     for own in sorted(set(ids), key=len, reverse=True):
         body = re.sub(rf'(\bid="|url\(#|href="#){re.escape(own)}(?=["\)])', rf"\g<1>{name}-{own}", body)
-    return Markup(body)
+    return body

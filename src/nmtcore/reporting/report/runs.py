@@ -186,12 +186,12 @@ def flat_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]
     """Flatten settings: {model: {width: 64}} becomes {model.width: 64}, with values as text."""
     flat: dict[str, str] = {}
     for key, value in values.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             flat |= flat_settings(value, f"{prefix}{key}.")
         elif isinstance(value, list):
             flat[f"{prefix}{key}"] = ", ".join(map(str, value)) or "none"
         else:
-            flat[f"{prefix}{key}"] = "none" if value is None or value == {} else str(value)
+            flat[f"{prefix}{key}"] = "none" if value is None else str(value)
     return flat
 
 
