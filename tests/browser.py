@@ -37,8 +37,10 @@ WIDTHS = """() => {
       if (getComputedStyle(box).overflowX !== "visible") return true;
     return false;
   };
+  const visible = (element) => getComputedStyle(element).overflowX === "visible" && !clipped(element);
+  const sticksOut = (element) => element.getBoundingClientRect().right > edge + 0.5 || element.scrollWidth > edge;
   const wide = [...document.body.querySelectorAll("*")]
-    .filter((element) => element.getBoundingClientRect().right > edge + 0.5 && !clipped(element))
+    .filter((element) => visible(element) && sticksOut(element))
     .map((element) => `${element.localName}.${element.getAttribute("class")}`);
   const viewport = document.querySelector('meta[name="viewport"]');
   return { width: document.documentElement.scrollWidth, wide, viewport: viewport && viewport.content };
@@ -115,6 +117,17 @@ class OpenPage:
     def evaluate(self, script: str, argument: Any = None) -> Any:
         """Evaluate an expression, or call a function with an argument, in the page; return its value."""
         return self.tab.evaluate(script, argument)
+
+    def wait_until(self, script: str) -> None:
+        """Evaluate an expression until it is true, for at most five seconds.
+
+        Playwright's own `wait_for_function` does not work on pages whose policy forbids `eval`.
+        """
+        for _ in range(100):
+            if self.evaluate(script):
+                return
+            self.tab.wait_for_timeout(50)
+        raise AssertionError(f"{self.path.name}: not true within five seconds: {script}")
 
     def text(self, selector: str) -> str:
         """Return the text of the only element that a CSS selector matches, as it is seen."""

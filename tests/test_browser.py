@@ -121,6 +121,12 @@ def test_what_overflows_is_found(opened, width):
     assert "p.null" not in str(failure.value)
 
 
+def test_a_word_that_sticks_out_of_its_element_is_found(opened):
+    page = opened(f'<div><p class="narrow" style="width: 100px">{"w" * 900}</p></div>')
+    with pytest.raises(AssertionError, match=r"p\.narrow"):
+        page.nothing_overflows(1200)
+
+
 def test_a_page_without_a_width_for_phones_is_found(opened):
     with pytest.raises(AssertionError, match="viewport"):
         opened("<p>text</p>", head="").nothing_overflows()
@@ -180,6 +186,12 @@ def test_clicks_keys_and_choices(opened):
     page.press("ArrowUp")
     assert page.evaluate("(name) => document.activeElement.localName + name", "!") == "select!"
     assert page.text("#p") == "1"
+
+
+def test_waiting_ends_when_something_becomes_true(opened):
+    page = opened("<p>x</p><script>setTimeout(() => document.querySelector('p').remove(), 200)</script>")
+    assert page.evaluate("document.querySelector('p') !== null")
+    page.wait_until("document.querySelector('p') === null")
 
 
 def test_pictures_and_prints_are_files(opened, tmp_path):

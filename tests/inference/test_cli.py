@@ -154,7 +154,7 @@ def test_attention_is_written_for_all_lines_with_words(model, tmp_path):
         ["--help"],
         *(
             [name, "--help"]
-            for name in ("translate", "parse", "attention", "gates", "logprob", "contrast", "score", "results")
+            for name in ("translate", "parse", "attention", "gates", "show", "logprob", "contrast", "score", "results")
         ),
     ],
 )

@@ -26,6 +26,16 @@ def test_titles_labels_and_data_stay_text(browser, tmp_path):
     browser.check(path)
 
 
+def test_the_browser_runs_only_the_pages_own_script(browser, tmp_path):
+    smuggled = "<script>document.title = 'a'</script><p id='p' onclick=\"document.title = 'b'\">text</p>"
+    write_text(tmp_path / "page.html", html_document("title", smuggled, script="window.ran = 'äöü <&>';\n"))
+    with browser.open(tmp_path / "page.html") as page:
+        page.click("#p")
+        assert (page.tab.title(), page.evaluate("window.ran")) == ("title", "äöü <&>")
+        assert len(page.errors) == 2
+        assert all("Content Security Policy" in error for error in page.errors)
+
+
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner)))
 def test_data_comes_back(value):
     text = json_script(value, id_="data").partition(">")[2].rpartition("</script>")[0]
@@ -46,7 +56,7 @@ def test_what_is_wide_scrolls_by_keyboard_and_prints_black_on_white(browser, tmp
         page.nothing_overflows(400)
         page.press("Tab")
         page.press("ArrowRight")
-        page.tab.wait_for_function("document.querySelector('.wide').scrollLeft > 0")
+        page.wait_until("document.querySelector('.wide').scrollLeft > 0")
         page.text_is_legible()
         page.tab.emulate_media(media="print")
         colours = "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"

@@ -20,6 +20,7 @@ from nmtcore.cli.parse import add_parse
 from nmtcore.cli.results import add_results
 from nmtcore.cli.schema import add_schema
 from nmtcore.cli.score import add_score
+from nmtcore.cli.show import add_show
 from nmtcore.cli.translate import add_translate
 from nmtcore.errors import UserError
 
@@ -54,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     add_gates(commands)
     add_logprob(commands)
     add_contrast(commands)
+    add_show(commands)
     add_score(commands)
     add_results(commands)
     add_curves(commands)

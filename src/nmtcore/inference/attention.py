@@ -109,6 +109,27 @@ def write_attention_of_examples(path: Path, bundle: Bundle, examples: Examples, 
             writer.write_batch(rows)
 
 
+def attention_of_translations(
+    bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the attention weights of each example as rows of `ATTENTION_SCHEMA`, always with those of the decoder.
+
+    `translations` are the ids of the examples' targets, without `</s>`; `weights` are arrays (Q, K). `bundle` comes
+    from `load_observed_bundle`.
+    """
+    part_numbers = _part_numbers(examples.id)
+
+    def batch_rows(rows: np.ndarray) -> list[list[dict[str, Any]]]:
+        chosen = examples.take(rows)
+        observed = observe_batch(bundle, chosen)
+        targets = _force_translations(bundle, chosen, observed.encoded, [translations[row] for row in rows])
+        return _rows_of_examples(bundle, chosen, part_numbers[rows], observed, targets)
+
+    for batches in grouped(bounded_batches(examples.source.ids.lengths), BATCHES_IN_MEMORY):
+        for rows in map_batches(bundle.model, batches, batch_rows, advice=USE_CPU):
+            yield from rows
+
+
 def _chunk_rows(
     bundle: Bundle,
     examples: Examples,
@@ -207,18 +228,34 @@ def _batch_rows(
 ) -> pa.RecordBatch:
     """Run the model over one batch and lay out the attention weights as rows; with `search`, translate it as well."""
     observed = observe_batch(bundle, examples)
-    batch = observed.batch
-    translations = [[]] * len(examples)
+    targets = [[]] * len(examples)
     if search is not None:
         translations = _best_translations(bundle, examples, observed.encoded, search)
+        targets = _force_translations(bundle, examples, observed.encoded, translations)
+    rows = [row for own in _rows_of_examples(bundle, examples, part_numbers, observed, targets) for row in own]
+    if decimals is not None:
+        rows = [{**row, "weights": np.round(row["weights"], decimals)} for row in rows]
+    return _record_batch(rows)
+
+
+def _rows_of_examples(
+    bundle: Bundle,
+    examples: Examples,
+    part_numbers: np.ndarray,
+    observed: ObservedBatch,
+    targets: Sequence[Sequence[int]],
+) -> list[list[dict[str, Any]]]:
+    """Lay out the recorded attention weights as rows of each example; `targets` are ids with `</s>`."""
+    batch = observed.batch
     words = observed.words_BS.tolist()
     maps = {layer: weights_BHQK.float().cpu().numpy() for layer, weights_BHQK in observed.maps.items()}
     own_weights = {name: weights_BSS.float().cpu().numpy() for name, weights_BSS in observed.source_weights.items()}
     own_cross = {name: weights_BTS.float().cpu().numpy() for name, weights_BTS in observed.cross_weights.items()}
-    rows = []
+    rows_of_examples = []
     for b, (source_S, real_S) in enumerate(zip(batch.source_BS, batch.source_mask_BS, strict=True)):
+        rows = []
         keys = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
-        queries = {"encoder": keys, "cross": bundle.target_vocabulary.tokens(translations[b])}
+        queries = {"encoder": keys, "cross": bundle.target_vocabulary.tokens(targets[b])}
         sentence = {"id": examples.id[b], "part": part_numbers[b], "keys": keys, "key_words": words[b][: len(keys)]}
         for (stack, layer), weights_BHQK in maps.items():
             common = {**sentence, "attention": stack, "layer": layer, "queries": queries[stack]}
@@ -231,28 +268,36 @@ def _batch_rows(
             tokens = queries["cross"]
             common = {**sentence, "attention": name, "layer": 0, "head": 0, "queries": tokens}
             rows.append({**common, "weights": weights_BTS[b, : len(tokens), : len(keys)]})
-    if decimals is not None:
-        rows = [{**row, "weights": np.round(row["weights"], decimals)} for row in rows]
-    return _record_batch(rows)
+        rows_of_examples.append(rows)
+    return rows_of_examples
 
 
 def _best_translations(
     bundle: Bundle, examples: Examples, encoded: Encoded, settings: DecodingSettings
 ) -> list[list[int]]:
-    """Search for the best translations and force-decode them, so that their attention is recorded.
-
-    Returns the tokens of each, `</s>` included.
-    """
-    model, device = bundle.model, device_of(bundle.model)
+    """Search for the best translations, as ids without `</s>`."""
+    device = device_of(bundle.model)
     limits_B = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()), device=device)
-    n_best_lists = beam_search(model, encoded, settings, limits_B=limits_B, n_best=1)
-    translations = [list(hypotheses[0].tokens) for hypotheses in n_best_lists]
-    ids = Ragged.from_lists(translations, np.int32)
-    target = SideExamples(ids=ids, word_of_subword=Ragged(np.zeros_like(ids.values), ids.offsets))
-    pairs = replace(examples, target=target)
-    forced = make_batch(pairs, np.arange(len(examples)), tuple(model.components), device)
+    n_best_lists = beam_search(bundle.model, encoded, settings, limits_B=limits_B, n_best=1)
+    return [list(hypotheses[0].tokens) for hypotheses in n_best_lists]
+
+
+def _force_translations(
+    bundle: Bundle, examples: Examples, encoded: Encoded, translations: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Pass translations through the decoder, so that their attention is recorded; return them with `</s>`."""
+    model, pairs = bundle.model, with_targets(examples, translations)
+    forced = make_batch(pairs, np.arange(len(examples)), tuple(model.components), device_of(model))
     model.decode(forced.target_input_BT, encoded)
     return [[*tokens, EOS] for tokens in translations]
+
+
+def with_targets(examples: Examples, translations: Sequence[Sequence[int]]) -> Examples:
+    """Replace the targets of examples by translations, as ids without `</s>`; all their subwords are of one word."""
+    ids = Ragged.from_lists(translations, np.int32)
+    return replace(
+        examples, target=SideExamples(ids=ids, word_of_subword=Ragged(np.zeros_like(ids.values), ids.offsets))
+    )
 
 
 def _record_batch(rows: Sequence[dict[str, Any]]) -> pa.RecordBatch:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
@@ -75,11 +76,12 @@ def parse_treebank(
     with bundle.reader(model_folders) as reader:
         for pieces in grouped(sentences(Input(path, None)), LINES_PER_CHUNK):
             empty = False
-            gold = [_gold_annotation(piece) for piece in pieces]
+            gold = [read_gold_sentence(piece) for piece in pieces]
             locations = [f"{path}, line {piece.line}" for piece in pieces]
-            parses = _parse_lines(parser, reader, [words for words, _ in gold], method=method, locations=locations)
-            for piece, (words, tree), heads in zip(pieces, gold, parses, strict=True):
-                yield ParsedSentence(_replace_heads(decode(piece), heads), words, heads, tree.head, tree.upos)
+            parses = _parse_lines(parser, reader, [side.words for side in gold], method=method, locations=locations)
+            for piece, side, heads in zip(pieces, gold, parses, strict=True):
+                tree = side.annotation
+                yield ParsedSentence(_replace_heads(decode(piece), heads), side.words, heads, tree.head, tree.upos)
     if empty:
         raise UserError(f"{path} contains no sentences.")
 
@@ -122,12 +124,12 @@ def _join_heads(parts: Sequence[tuple[TextPart, Sequence[int]]]) -> list[int]:
     return line_heads
 
 
-def _gold_annotation(piece: Piece) -> tuple[Sequence[str], Annotation]:
+def read_gold_sentence(piece: Piece) -> Side:
+    """Read a sentence of a treebank, with its syntactic words; raises `LineError` if it is malformed or no tree."""
     try:
-        side = parse_sentence(piece, surface=False)
+        return parse_sentence(piece, surface=False)
     except BadRow as error:
         raise LineError(error.path, error.line, str(error)) from error
-    return side.words, side.annotation
 
 
 def _replace_heads(block: str, heads: Sequence[int]) -> str:

@@ -1,5 +1,7 @@
 """Pages of HTML that need no other file: light and dark, for screens from 400 pixels, phones and paper."""
 
+import base64
+import hashlib
 import json
 from html import escape
 from typing import Any
@@ -40,13 +42,15 @@ th, td {{ padding: .15em .6em; text-align: left; vertical-align: top }}
 def html_document(title: str, body: str, *, style: str = "", script: str = "") -> str:
     """Make a whole page; `body` is HTML, and `style` and `script` are added to the page itself.
 
-    The title is escaped; the script cannot contain `</script` or `<!--`. Data belongs into `json_script`.
+    The title is escaped; the script cannot contain `</script` or `<!--`. Data belongs into `json_script`. The page
+    allows browsers to run this script alone, so no attributes such as `onclick`, and to load nothing.
     """
-    code = f"<script>\n{script}</script>\n" if script else ""
+    code = f"<script>{script}</script>\n" if script else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">
 <meta name="viewport" content="width=device-width">
 <title>{escape(title)}</title>
 <style>
@@ -56,6 +60,12 @@ def html_document(title: str, body: str, *, style: str = "", script: str = "") -
 {body}{code}</body>
 </html>
 """
+
+
+def _policy(script: str) -> str:
+    """Allow styles, pictures within the page, and one script, which is known by its checksum."""
+    checksum = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{checksum}'"
 
 
 def scrolling(content: str, label: str, *, name: str = "") -> str:

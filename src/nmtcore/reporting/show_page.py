@@ -1,0 +1,190 @@
+"""The page of `nmtcore show`: sentences with their trees, translations, tags, gates, and the attention of any head."""
+
+import base64
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from typing import Any
+
+from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, is_of_decoder
+from nmtcore.inference.tag_files import TaggedWord
+from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces
+from nmtcore.reporting.html_document import html_document, json_script, scrolling
+
+_PARSE_TITLES = {
+    "supervised": "Parsed by the model",
+    "chain": "Heads by the model, which may not form a tree",
+    "induced": "Induced by the model",
+}
+
+
+def show_page(model: AnalysedModel, *, gold: str | None = None, note: str = "") -> str:
+    """Write the page of a model's analyses.
+
+    `gold` names the treebank of the gold trees; `note` is a sentence about what the page leaves out.
+    """
+    title = f"{model.system} on {model.dataset}, {model.source} to {model.target}"
+    sections = "".join(_sentence_html(model, number, gold) for number in range(len(model.sentences)))
+    body = (
+        f"<h1>{escape(title)}</h1>\n{_introduction(model, note)}{_controls(model)}{sections}"
+        f"{json_script(_page_data(model), id_='data')}"
+    )
+    style = GATES_STYLE + _package_text("show_page.css")
+    return html_document(title, body, style=style, script=_package_text("show_page.js"))
+
+
+def head_name(head: AttentionHead) -> str:
+    """Name an attention in words; layers and heads count from 0, as in `nmtcore parse --attention`."""
+    if head.layer is None:
+        return f"{head.attention}, in the encoder"
+    if head.attention not in ("encoder", "cross"):
+        return f"{head.attention}, from the decoder to the source"
+    place = "encoder" if head.attention == "encoder" else "decoder to source"
+    component = f" ({head.component})" if head.component else ""
+    return f"{place}, layer {head.layer}, head {head.head}{component}"
+
+
+def _package_text(name: str) -> str:
+    return files("nmtcore.reporting").joinpath(name).read_text(encoding="utf-8")
+
+
+def _introduction(model: AnalysedModel, note: str) -> str:
+    missing = list(_missing(model))
+    sentences = " ".join(
+        [
+            *([note] if note else []),
+            "Open a sentence, and choose a head to see its attention: the darker a cell, the more its row attends to "
+            "its column (on a dark page: the brighter).",
+            *missing,
+        ]
+    )
+    return f"<p>{escape(sentences)}</p>\n<noscript><p>Trees and maps are drawn by a script.</p></noscript>\n"
+
+
+def _missing(model: AnalysedModel) -> Iterator[str]:
+    """Yield a sentence for each thing that this model or input does not have."""
+    if not any(sentence.gold for sentence in model.sentences):
+        yield "There are no gold trees: name a treebank with --treebank to see them."
+    if model.trees is None:
+        yield "The system does not parse: none of its heads was trained to."
+    if not _has_encoder_heads(model) and model.trees != "induced":
+        yield "Its encoder has no attention heads, so none induces a tree."
+    if not any(sentence.tags is not None for sentence in model.sentences):
+        yield "It predicts no tags."
+    if not any(sentence.gates is not None for sentence in model.sentences):
+        yield "It has no gate in the decoder."
+
+
+def _has_encoder_heads(model: AnalysedModel) -> bool:
+    return any(head.attention == "encoder" for head in model.heads)
+
+
+def _controls(model: AnalysedModel) -> str:
+    options = []
+    special = [n for n, head in enumerate(model.heads) if head.component or head.layer is None]
+    chosen = special[0] if special else 0
+    numbered = enumerate(model.heads)
+    for (attention, layer), group in groupby(numbered, key=lambda item: (item[1].attention, item[1].layer)):
+        listed = [
+            f'<option value="{number}"{" selected" if number == chosen else ""}>{escape(head_name(head))}</option>\n'
+            for number, head in group
+        ]
+        name = attention if layer is None else f"{attention}, layer {layer}"
+        options.append(f'<optgroup label="{escape(name)}">\n{"".join(listed)}</optgroup>\n')
+    return (
+        '<div class="controls" role="group" aria-label="What is drawn">\n'
+        f'<label for="head">Attention head <select id="head" autocomplete="off">\n{"".join(options)}</select></label>\n'
+        '<label for="numbers"><input type="checkbox" id="numbers" autocomplete="off">Numbers in the cells</label>\n'
+        '<button type="button" id="open-all">Open all</button>\n'
+        '<button type="button" id="close-all">Close all</button>\n'
+        '<span>0 % <span class="legend" role="img" aria-label="from light to dark"></span> 100 %</span>\n'
+        "</div>\n"
+    )
+
+
+def _sentence_html(model: AnalysedModel, row: int, gold: str | None) -> str:
+    sentence = model.sentences[row]
+    source = f'<bdi lang="{escape(model.source)}">{escape(sentence.text)}</bdi>'
+    translation = f'<bdi lang="{escape(model.target)}">{escape(sentence.translation)}</bdi>'
+    opened = " open" if row == 0 else ""
+    return (
+        f'<details data-sentence="{row}"{opened}>\n<summary>{sentence.number}. {source}</summary>\n'
+        f'<div class="sentence">\n<h2>Translation</h2>\n<p class="translation">{translation}</p>\n'
+        f"{_tags_html(sentence.tags, model.target)}{_gates_html(sentence, model.target)}"
+        f'<h2>Trees</h2>\n<div class="sides">\n{_trees_html(model, sentence, gold)}</div>\n'
+        f'<h2>Attention</h2>\n<h3 class="head-name"></h3>\n{_figure("data-map", "attention")}<output></output>\n'
+        "</div>\n</details>\n"
+    )
+
+
+def _figure(attributes: str, label: str) -> str:
+    return f"<figure {attributes}>\n{scrolling('', label, name='drawing')}<figcaption></figcaption>\n</figure>\n"
+
+
+def _trees_html(model: AnalysedModel, sentence: AnalysedSentence, gold: str | None) -> str:
+    trees = []
+    if sentence.gold is not None:
+        trees.append(("gold", "Gold tree" + (f" of {gold}" if gold else "")))
+    if sentence.parse is not None:
+        trees.append(("parse", _PARSE_TITLES[model.trees]))
+    if _has_encoder_heads(model):
+        trees.append(("head", "Induced from the chosen head"))
+    if not trees:
+        return '<p class="muted">There is no tree of this sentence.</p>\n'
+    figures = [(title, _figure(f'data-tree="{name}"', title)) for name, title in trees]
+    return "".join(f"<section>\n<h3>{escape(title)}</h3>\n{figure}</section>\n" for title, figure in figures)
+
+
+def _tags_html(tags: list[TaggedWord] | None, language: str) -> str:
+    if tags is None:
+        return ""
+    words = "".join(_tagged_html(own, language) for own in tags)
+    return f"<h3>Its words with their predicted tags</h3>\n<div>{words}</div>\n"
+
+
+def _tagged_html(own: TaggedWord, language: str) -> str:
+    tag = "no tag" if own.tag is None else f"{own.tag} {own.probability:.0%}"
+    word = f'<bdi lang="{escape(language)}">{escape(own.word)}</bdi>'
+    return f'<span class="tagged">{word} <small>{escape(tag)}</small></span>\n'
+
+
+def _gates_html(sentence: AnalysedSentence, language: str) -> str:
+    if sentence.gates is None:
+        return ""
+    return (
+        "<h3>Its gate norms: the darker a subword, the larger; the largest is bold</h3>\n"
+        f'<div class="gates" lang="{escape(language)}" dir="auto">{gated_pieces(sentence.gates)}</div>\n'
+    )
+
+
+def _page_data(model: AnalysedModel) -> dict[str, Any]:
+    """Return what the script draws; weights are bytes, in percent, in base64."""
+    return {
+        "heads": [
+            {"name": head_name(head), "rows": _rows_sentence(head), "decoder": is_of_decoder(head)}
+            for head in model.heads
+        ],
+        "sentences": [_sentence_data(sentence) for sentence in model.sentences],
+    }
+
+
+def _rows_sentence(head: AttentionHead) -> str:
+    """Say what the rows and columns of a map are."""
+    if is_of_decoder(head):
+        return "Rows: subwords of the translation; columns: subwords of the source."
+    if head.layer is None:
+        return "Rows: dependents; columns: their heads, where a subword itself stands for the root."
+    return "Rows and columns: subwords of the source."
+
+
+def _sentence_data(sentence: AnalysedSentence) -> dict[str, Any]:
+    return {
+        "words": list(sentence.words),
+        "gold": None if sentence.gold is None else [list(sentence.gold.heads), sentence.gold.labels],
+        "parse": sentence.parse,
+        "trees": sentence.head_trees,
+        "source": sentence.source_tokens,
+        "target": sentence.target_tokens,
+        "weights": [base64.b64encode(weights_QK.tobytes()).decode("ascii") for weights_QK in sentence.weights],
+    }

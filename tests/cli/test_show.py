@@ -1,0 +1,110 @@
+"""`nmtcore show`: from text or a treebank to a page that a browser shows."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from factories import run_settings
+from inference.test_parse_to_conllu import GOLD
+from inference.tiny import write_bundle
+
+from nmtcore.cli import main
+from nmtcore.config.components.parser_head import DepParseSettings
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return write_bundle(tmp_path_factory.mktemp("show") / "model", run_settings(DepParseSettings(layer=1)))
+
+
+@pytest.fixture
+def show(model, monkeypatch, capsysbinary, tmp_path):
+    def run(*arguments, text=b"", code=0):
+        """Return the path of the page, and the errors."""
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        if code:
+            with pytest.raises(SystemExit) as exit:
+                main(["show", str(model), *map(str, arguments)])
+            assert exit.value.code == code
+        else:
+            main(["show", str(model), *map(str, arguments)])
+        output, errors = capsysbinary.readouterr()
+        (tmp_path / "page.html").write_bytes(output)
+        return tmp_path / "page.html", errors.decode()
+
+    return run
+
+
+def test_the_page_of_a_text_passes_all_checks(show, browser):
+    page, errors = show(text="the <b>cat</b> & dög\n\n<script>alert(1)</script>\n".encode())
+    assert errors == ""
+    browser.check(page)
+    with browser.open(page) as opened:
+        opened.click("#open-all")
+        summaries = opened.evaluate("[...document.querySelectorAll('summary')].map((own) => own.textContent)")
+        assert summaries == ["1. the <b>cat</b> & dög", "3. <script>alert(1)</script>"]
+        maps = set()
+        for number in range(8):
+            opened.choose("#head", str(number))
+            maps.add(opened.evaluate("document.querySelector('[data-map] .drawing').innerHTML"))
+        assert len(maps) == 8
+        opened.no_console_errors()
+
+
+def test_the_page_of_a_treebank_has_its_trees(show, browser, tmp_path):
+    (tmp_path / "gold.conllu").write_text(GOLD)
+    page, errors = show("--treebank", tmp_path / "gold.conllu", text=b"not read\n")
+    assert errors == ""
+    browser.check(page)
+    with browser.open(page) as opened:
+        assert opened.text("summary >> nth=1") == "2. dog ."
+        assert opened.text("details[open] .sides h3 >> nth=0") == "Gold tree of gold.conllu"
+        data = json.loads(opened.evaluate("document.getElementById('data').textContent"))
+        assert data["sentences"][0]["gold"] == [[3, 3, 0], ["det", "nmod", "root"]]
+
+
+def test_what_is_left_out_is_said_on_the_page_and_in_the_terminal(show):
+    page, errors = show(text=b"the\n" * 21)
+    note = "Only the first 20 sentences of standard input are shown; --limit N shows others."
+    assert errors == f"nmtcore show: {note}\n"
+    assert note in page.read_text()
+    assert page.read_text().count("<summary>") == 20
+    page, errors = show("--limit", 21, text=b"the\n" * 21)
+    assert (errors, page.read_text().count("<summary>")) == ("", 21)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "sentence"),
+    [
+        ([], b"", "nmtcore show: standard input contains no sentences."),
+        ([], b"\n \n", "nmtcore show: standard input contains no sentences."),
+        ([], b"the\n\xff\n", "nmtcore show: standard input, line 2: byte 1 is not UTF-8"),
+        (
+            [],
+            b"the " * 1001,
+            "nmtcore show: standard input, line 1: the sentence has more than 1,000 subwords: split it.",
+        ),
+        (["--limit", "0"], b"the\n", "0 is less than 1"),
+        (["--treebank", "missing.conllu"], b"", "missing.conllu"),
+        (["--treebank", os.devnull], b"", f"nmtcore show: {os.devnull} contains no sentences."),
+    ],
+)
+def test_mistakes_are_one_sentence(show, arguments, text, sentence):
+    page, errors = show(*arguments, text=text, code=2)
+    assert sentence in errors
+    assert "Traceback" not in errors
+    assert page.read_bytes() == b""
+
+
+def test_a_page_is_not_written_to_a_terminal(model):
+    ours, terminal = pty.openpty()
+    command = [sys.executable, "-m", "nmtcore.cli", "show", str(model)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.PIPE, check=False)
+    os.close(terminal)
+    os.close(ours)
+    assert done.returncode == 2
+    assert done.stderr == b"nmtcore show: the page is written to standard output: add, for example, > page.html.\n"

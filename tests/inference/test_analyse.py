@@ -1,0 +1,173 @@
+"""Analyses of sentences, against the commands that compute each part by itself."""
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from factories import run_settings
+from inference.test_parse_to_conllu import GOLD
+from inference.tiny import write_bundle
+
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.target_tags import TagAttentionSettings
+from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.transforms import InterleaveSettings
+from nmtcore.errors import LineError, UserError
+from nmtcore.inference import analyse, raw
+from nmtcore.inference.analyse import analyse_sentences, read_text_sentences, read_treebank_sentences
+from nmtcore.inference.attention import load_observed_bundle, with_targets, write_attention
+from nmtcore.inference.gates import gate_norms
+from nmtcore.inference.induced import attention_parser
+from nmtcore.inference.parse_to_conllu import parse_text
+from nmtcore.inference.shown_sentences import is_of_decoder
+from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, tag_row
+from nmtcore.inference.tags import translate_with_tags
+
+LINES = ["the cat", "", "the dog the do", "cat", "  ", "a b c, dog the the the"]
+NUMBERS = [1, 3, 4, 6]
+CCG = {"target": {"ccg_tags": "easyccg"}}
+RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
+RUNS = {
+    "base": run_settings(),
+    "depparse": run_settings(DepParseSettings(layer=1), evaluation=EvaluationSettings(roots="many")),
+    "diagonalparse": run_settings(DiagonalParseSettings(layer=0)),
+    "sa_nmt": run_settings(HeadSelectionSettings(), **RECURRENT),
+    "sa_nmt_separate": run_settings(HeadSelectionSettings(annotations="separate"), **RECURRENT),
+    "nmt": run_settings(**RECURRENT),
+    "tag_attention": run_settings(TagAttentionSettings(width=8), features=CCG),
+    "interleaved": run_settings(
+        transforms={"interleave": InterleaveSettings(side="target", tags="ccg_tags")}, features=CCG
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def bundle(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("analyse") / "model"
+    return load_observed_bundle(write_bundle(folder, RUNS[request.param], label_names=["NP", "N"]))
+
+
+def analysed(bundle, lines=LINES, limit=99):
+    return analyse_sentences(bundle, read_text_sentences(lines), limit=limit)
+
+
+def test_every_part_is_that_of_its_own_command(bundle, tmp_path):
+    model = analysed(bundle)
+    assert [sentence.number for sentence in model.sentences] == NUMBERS
+    assert [sentence.text for sentence in model.sentences] == [LINES[number - 1] for number in NUMBERS]
+    translations = list(bundle.translate(LINES))
+    assert [sentence.translation for sentence in model.sentences] == [translations[number - 1] for number in NUMBERS]
+
+    write_attention(tmp_path / "maps.parquet", bundle, LINES, cross=True)
+    rows = pq.read_table(tmp_path / "maps.parquet").to_pylist()
+    for sentence in model.sentences:
+        own = [row for row in rows if row["id"] == sentence.number - 1]
+        assert [head[:3] for head in model.heads] == [(row["attention"], row["layer"], row["head"]) for row in own]
+        for head, weights_QK, row in zip(model.heads, sentence.weights, own, strict=True):
+            assert row["keys"] == sentence.source_tokens
+            assert row["queries"] == (sentence.target_tokens if is_of_decoder(head) else sentence.source_tokens)
+            assert weights_QK.dtype == np.uint8
+            np.testing.assert_allclose(weights_QK, 100 * np.array(row["weights"]), atol=0.51)
+
+
+def test_trees_are_those_of_the_parser(bundle):
+    model = analysed(bundle)
+    method = {"one": "one_root", "many": "many_roots"}[bundle.run.evaluation.roots]
+    if bundle.model.parses:
+        method = method if bundle.model.parses_to_root else "argmax"
+        blocks = [block for block in parse_text(bundle, LINES, method=method) if "\t" in block]
+        assert [sentence.parse for sentence in model.sentences] == [heads_of_block(block) for block in blocks]
+        assert model.trees == bundle.run.tree_comparison
+    else:
+        assert model.trees is None
+        assert {sentence.parse for sentence in model.sentences} == {None}
+    layers, heads = bundle.model.encoder_attention
+    pairs = [(layer, head) for layer in range(layers) for head in range(heads)]
+    assert [head[1:3] for head in model.heads if head.attention == "encoder"] == pairs
+    for number, (layer, head) in enumerate(pairs):
+        parser = attention_parser(bundle, layer=layer, head=head)
+        blocks = [block for block in parse_text(bundle, LINES, method="one_root", parser=parser) if "\t" in block]
+        assert [sentence.head_trees[number] for sentence in model.sentences] == [heads_of_block(own) for own in blocks]
+    assert {len(sentence.head_trees) for sentence in model.sentences} == {layers * heads}
+
+
+def heads_of_block(block):
+    return [int(line.split("\t")[6]) for line in block.splitlines() if line[:1].isdigit()]
+
+
+def test_tags_are_those_of_the_translation(bundle, tmp_path):
+    sentences = analysed(bundle).sentences
+    if bundle.run.predicted_tags is None:
+        assert {sentence.tags for sentence in sentences} == {None}
+        return
+    list(translate_with_tags(tmp_path / "tags.parquet", bundle, LINES))
+    table = pq.read_table(tmp_path / "tags.parquet", schema=PREDICTED_TAGS_SCHEMA)
+    rows = [row for row in table.to_pylist() if row["id"] + 1 in NUMBERS]
+    for sentence, row in zip(sentences, rows, strict=True):
+        own = tag_row(sentence.number - 1, sentence.tags)
+        assert own.pop("probabilities") == pytest.approx(row.pop("probabilities"))
+        assert own == row
+
+
+def test_gates_are_those_of_the_translation_alone(bundle):
+    sentences = analysed(bundle).sentences
+    if not bundle.run.has_gates:
+        assert {sentence.gates for sentence in sentences} == {None}
+        return
+    for sentence in sentences:
+        assert sentence.gates.pieces == sentence.target_tokens[:-1]
+        with bundle.reader() as reader:
+            examples, _ = reader.examples([sentence.text])
+        ids = [bundle.target_vocabulary.entries.index(piece) for piece in sentence.gates.pieces]
+        (norms_T,) = gate_norms(bundle.model, with_targets(examples, [ids]))
+        np.testing.assert_allclose(sentence.gates.norms, norms_T[:-1], rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def parser(tmp_path_factory):
+    return load_observed_bundle(write_bundle(tmp_path_factory.mktemp("parser") / "model", RUNS["depparse"]))
+
+
+def test_the_head_that_was_trained_is_named(parser):
+    model = analysed(parser, ["the"])
+    assert [(head.layer, head.head) for head in model.heads if head.component == "depparse"] == [(1, 1)]
+
+
+def test_limits_count_lines_and_leave_the_rest_unread(parser):
+    texts = read_text_sentences(LINES)
+    assert [own.number for own in analyse_sentences(parser, texts, limit=2).sentences] == [1, 3]
+    assert next(texts).number == 4
+    assert analysed(parser, ["", " "]).sentences == []
+
+
+def test_treebanks_bring_words_and_trees(parser, tmp_path):
+    path = tmp_path / "gold.conllu"
+    path.write_text(GOLD)
+    first, second = analyse_sentences(parser, read_treebank_sentences(path), limit=9).sentences
+    assert (first.number, first.text, first.words) == (1, "the catdog", ["the", "cat", "dog"])
+    assert (first.gold.heads, first.gold.labels) == ([3, 3, 0], ["det", "nmod", "root"])
+    assert (second.number, second.text, second.gold.heads) == (2, "dog .", [0, 1])
+    path.write_text(GOLD.replace("\t0\troot", "\t9\troot"))
+    with pytest.raises(LineError, match=r"gold\.conllu, line 1: "):
+        next(read_treebank_sentences(path))
+
+
+def test_sentences_that_are_too_much_are_named(parser, monkeypatch):
+    monkeypatch.setattr(raw, "MAX_SUBWORDS", 5)
+    monkeypatch.setattr(analyse, "MAX_SUBWORDS", 5)
+    with pytest.raises(UserError, match=r"^standard input, line 3: the sentence has more than 5 subwords: split it\.$"):
+        analysed(parser, ["the", "", "the cat the dog the the"])
+    monkeypatch.setattr(analyse, "MAX_WEIGHTS", 50)
+    with pytest.raises(UserError, match=r"more than 50 attention weights, .* show fewer \(--limit\), or shorter ones"):
+        analysed(parser, ["the cat"])
+
+
+@pytest.mark.parametrize("name", ["base", "nmt", "depparse"])
+def test_a_model_that_diverged_is_named(tmp_path, name):
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", RUNS[name]))
+    with torch.no_grad():
+        bundle.model.source_embedding.weight.fill_(float("nan"))
+    with pytest.raises(UserError, match="training has diverged"):
+        analysed(bundle, ["the cat"])

@@ -1,0 +1,315 @@
+"""The page of `nmtcore show` in a real browser."""
+
+import base64
+import random
+import re
+
+import numpy as np
+import pytest
+
+from nmtcore.files import write_text
+from nmtcore.inference.gate_files import GatedSentence
+from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, GoldTree
+from nmtcore.inference.tag_files import TaggedWord
+from nmtcore.reporting.show_page import head_name, show_page
+from nmtcore.reporting.tree_drawing import arc_levels
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+ENCODER = [AttentionHead("encoder", layer, head) for layer in (0, 1) for head in (0, 1)]
+ENCODER[3] = AttentionHead("encoder", 1, 1, component="depparse")
+CROSS = [AttentionHead("cross", 0, 0)]
+SELECTION = [AttentionHead("cross", 0, 0), AttentionHead("head_selection", None, None)]
+
+
+def sentence(number, words, *, heads=ENCODER + CROSS, target=("x@@", "y", "</s>"), gold=True, tree=None, **parts):
+    """Make a sentence whose words are subwords, with random weights and chains as the heads' trees."""
+    words = list(words)
+    generator = np.random.default_rng(number)
+    source_tokens, chain = [*words, "</s>"], list(range(len(words)))
+    sizes = [len(target if head.attention == "cross" else source_tokens) for head in heads]
+    encoder = sum(head.attention == "encoder" for head in heads)
+    values = {
+        "gold": GoldTree(chain, ["root", *["next"] * (len(words) - 1)]) if gold else None,
+        "parse": tree or chain,
+        "translation": "xy",
+        "tags": None,
+        "gates": None,
+        **parts,
+    }
+    return AnalysedSentence(
+        number=number,
+        text=" ".join(words),
+        words=words,
+        source_tokens=source_tokens,
+        target_tokens=list(target),
+        weights=[generator.integers(0, 101, (size, len(source_tokens)), dtype=np.uint8) for size in sizes],
+        head_trees=[[*range(2, len(words) + 1), 0] if number % 2 else chain for number in range(encoder)],
+        **values,
+    )
+
+
+def model_of(*sentences, heads=ENCODER + CROSS, trees="supervised", system="depparse_l1"):
+    return AnalysedModel(system, "demo_en2de", "en", "de", trees, heads, list(sentences))
+
+
+MODEL = model_of(sentence(1, ["He", "sleeps", "."], tree=[2, 0, 2]), sentence(3, ["The", "dogs", "see", "her"]))
+
+
+@pytest.fixture
+def page_of(browser, tmp_path):
+    """Open the page of a model, and close it after the test."""
+    opened = []
+
+    def open_page(model=MODEL, *, note="", gold="gold.conllu", **options):
+        write_text(tmp_path / "page.html", show_page(model, gold=gold, note=note))
+        opened.append(browser.open(tmp_path / "page.html", **options))
+        return opened[-1].__enter__()
+
+    yield open_page
+    for page in opened:
+        page.__exit__(None, None, None)
+
+
+def drawn_weights(page, details="details[open]"):
+    """Read the weights of the cells of the open sentence's map, in percent, by the place of their rectangles."""
+    cells = page.evaluate(
+        """(details) => {
+          const map = document.querySelector(`${details} .map`), ground = map.querySelector(".ground");
+          const number = (element, name) => Number(element.getAttribute(name));
+          const cells = [...map.querySelectorAll(".weight")].map((cell) => [
+            (number(cell, "y") - number(ground, "y")) / number(cell, "height"),
+            (number(cell, "x") - number(ground, "x")) / number(cell, "width"), 100 * number(cell, "opacity")]);
+          const size = number(map.querySelector(".frame"), "width");
+          return [[number(ground, "height") / size, number(ground, "width") / size], ...cells];
+        }""",
+        details,
+    )
+    (rows, columns), *cells = cells
+    weights = np.zeros((round(rows), round(columns)))
+    for row, column, percent in cells:
+        weights[round(row), round(column)] = percent
+    return weights
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MODEL,
+        model_of(
+            sentence(
+                1, ["a", "b"], heads=SELECTION, gold=False, gates=GatedSentence("a b", ["x@@", "y"], np.arange(2.0))
+            ),
+            heads=SELECTION,
+            trees="induced",
+        ),
+        model_of(sentence(1, ["a"], parse=None, gold=False, tags=[TaggedWord("xy", "NP/N", 0.5)]), trees=None),
+        model_of(sentence(1, ["long" * 30] * 150, target=["y" * 60] * 80), sentence(2, ["w" * 500])),
+    ],
+    ids=["parser", "gates", "tags", "long"],
+)
+def test_pages_pass_all_checks(browser, tmp_path, model):
+    write_text(tmp_path / "page.html", show_page(model))
+    browser.check(tmp_path / "page.html")
+
+
+def test_a_head_is_drawn_as_its_weights_and_choosing_another_changes_the_map(page_of):
+    page = page_of()
+    assert page.text(".controls select option:checked") == "encoder, layer 1, head 1 (depparse)"
+    for number in (3, 0, 1, 4, 2):
+        page.choose("#head", str(number))
+        assert page.text("details[open] .head-name") == head_name(MODEL.heads[number])
+        np.testing.assert_allclose(drawn_weights(page), MODEL.sentences[0].weights[number])
+    rows = page.evaluate("[...document.querySelectorAll('.map [text-anchor=end]')].map((label) => label.textContent)")
+    assert rows == MODEL.sentences[0].source_tokens
+    page.no_console_errors()
+
+
+def test_the_head_is_chosen_by_keyboard_for_all_open_sentences(page_of):
+    page = page_of()
+    page.click("#open-all")
+    page.tab.focus("#head")
+    page.press("ArrowDown")
+    assert page.text("#head option:checked") == "decoder to source, layer 0, head 0"
+    for row, details in enumerate(("details:nth-of-type(1)", "details:nth-of-type(2)")):
+        np.testing.assert_allclose(drawn_weights(page, details), MODEL.sentences[row].weights[4])
+    page.click("#close-all")
+    assert page.evaluate("document.querySelectorAll('details[open]').length") == 0
+    page.choose("#head", "1")
+    page.click("details:nth-of-type(2) summary")
+    page.wait_until("document.querySelector('details[open] .ground').getAttribute('width') / 20 === 5")
+    np.testing.assert_allclose(drawn_weights(page), MODEL.sentences[1].weights[1])
+
+
+def cell_text(model, row, column, head=3):
+    own = model.sentences[0]
+    rows = own.target_tokens if model.heads[head].attention == "cross" else own.source_tokens
+    percent = own.weights[head][row, column]
+    return f"{rows[row]} ({row + 1}) to {own.source_tokens[column]} ({column + 1}): {percent} %"
+
+
+def test_a_cell_is_put_in_words_by_keys_mouse_and_click(page_of):
+    page = page_of()
+    first = MODEL.sentences[0].weights[3]
+    output = "details[open] output"
+    assert page.text(output) == cell_text(MODEL, 0, int(first[0].argmax()))
+    page.tab.focus("details[open] .map")
+    for key in [*["ArrowLeft"] * 5, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"]:
+        page.press(key)
+    assert page.text(output) == cell_text(MODEL, 1, 1)
+    for key in ["ArrowDown"] * 9 + ["ArrowRight"] * 9:
+        page.press(key)
+    assert page.text(output) == cell_text(MODEL, 3, 3)
+    box = page.tab.locator("details[open] .ground").bounding_box()
+    middle = lambda cell: (
+        box["x"] + box["width"] * (cell[1] + 0.5) / 4,
+        box["y"] + box["height"] * (cell[0] + 0.5) / 4,
+    )
+    page.tab.mouse.move(*middle((2, 0)))
+    assert page.text(output) == cell_text(MODEL, 2, 0)
+    page.tab.mouse.move(0, 0)
+    assert page.text(output) == cell_text(MODEL, 3, 3)
+    page.tab.mouse.click(*middle((0, 2)))
+    page.tab.mouse.move(0, 0)
+    assert page.text(output) == cell_text(MODEL, 0, 2)
+    chosen = page.evaluate("[...document.querySelectorAll('.map .chosen')].map((label) => label.textContent)")
+    assert chosen == ["He", "."]
+
+
+def test_cells_have_numbers_on_request(page_of):
+    page = page_of()
+    numbers = "[...document.querySelectorAll('.map .number')].map((text) => Number(text.textContent))"
+    assert page.evaluate(numbers) == []
+    page.click("#numbers")
+    assert page.evaluate(numbers) == MODEL.sentences[0].weights[3].ravel().tolist()
+
+
+def test_trees_stand_side_by_side_and_differences_from_gold_are_broken_lines(page_of):
+    page = page_of()
+    titles = page.evaluate(
+        "[...document.querySelectorAll('details[open] .sides h3')].map((title) => title.textContent)"
+    )
+    assert titles == ["Gold tree of gold.conllu", "Parsed by the model", "Induced from the chosen head"]
+    arcs = lambda tree: page.evaluate(
+        "(tree) => [...document.querySelectorAll(`details[open] [data-tree=${tree}] .arc`)].map((arc) =>"
+        " arc.classList.contains('other'))",
+        tree,
+    )
+    # The gold tree is the chain root > He > sleeps > "."; the parse has two other heads.
+    assert arcs("gold") == [False] * 3
+    assert arcs("parse") == [True, False, True]
+    assert page.text("details[open] [data-tree=parse] figcaption").startswith("1 of 3 words have their gold head;")
+    label = page.tab.get_attribute("details[open] [data-tree=parse] svg", "aria-label")
+    assert label == "Heads of the words: He: sleeps; sleeps: root; .: sleeps"
+    tops = page.evaluate(
+        "[...document.querySelectorAll('details[open] .sides h3')].map((e) => e.getBoundingClientRect().y)"
+    )
+    assert tops[0] == tops[1]
+    for number, right in ((0, 3), (1, 0), (2, 3)):
+        page.choose("#head", str(number))
+        assert page.text("details[open] [data-tree=head] figcaption").startswith(f"{right} of 3 words")
+    page.choose("#head", "4")
+    assert page.text("details[open] [data-tree=head] figcaption") == "Choose a head of the encoder to see its tree."
+    assert arcs("head") == []
+
+
+def test_arcs_are_as_high_as_in_the_tables_figures(page_of):
+    page, generator = page_of(), random.Random(1)
+    for _ in range(50):
+        n = generator.randint(2, 12)
+        arcs = [generator.sample(range(n), 2) for _ in range(generator.randint(1, n))]
+        assert page.evaluate("(arcs) => arcLevels(arcs)", arcs) == arc_levels([tuple(arc) for arc in arcs])
+
+
+def test_hostile_text_stays_text(page_of):
+    own = sentence(
+        1,
+        [HOSTILE, "b"],
+        target=[HOSTILE, "</s>"],
+        translation=HOSTILE,
+        gold=GoldTree([0, 1], ["root", HOSTILE]),
+        tags=[TaggedWord(HOSTILE, HOSTILE, 0.5), TaggedWord("b", None, None)],
+        gates=GatedSentence(HOSTILE, [HOSTILE], np.ones(1)),
+    )
+    heads = [*ENCODER, AttentionHead("cross", 0, 0), AttentionHead(HOSTILE, None, None)]
+    own = own._replace(weights=[*own.weights, own.weights[0]])
+    page = page_of(model_of(own, heads=heads, system=HOSTILE), note=HOSTILE, gold=HOSTILE)
+    page.tab.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.choose("#head", "5")
+    page.click("#numbers")
+    assert page.evaluate("[document.scripts.length, document.images.length]") == [2, 0]
+    for selector in ("h1", "summary", ".translation", ".tagged:first-child small", ".gates", "[data-tree=gold] svg",
+                     ".map", ".head-name", "p", ".sides section:first-child h3"):  # fmt: skip
+        assert HOSTILE in page.evaluate("(name) => document.querySelector(name).textContent", selector), selector
+    assert page.tab.title().startswith(HOSTILE)
+    assert page.text(".tagged:nth-child(2) small") == "no tag"
+    page.no_console_errors()
+    page.no_requests()
+
+
+def test_long_sentences_scroll_in_their_boxes(page_of):
+    page = page_of(model_of(sentence(1, [f"word{n}" for n in range(120)])), width=400)
+    page.nothing_overflows(400)
+    boxes = page.evaluate("[...document.querySelectorAll('.drawing')].map((box) => [box.scrollWidth, box.clientWidth])")
+    assert len(boxes) == 4
+    assert all(inner > 1000 and outer <= 400 for inner, outer in boxes)
+    page.tab.focus("details[open] .map")
+    for _ in range(60):
+        page.press("ArrowRight")
+    assert page.evaluate("document.querySelector('[data-map] .drawing').scrollLeft") > 500
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_larger_weights_have_more_contrast_with_the_page(page_of, dark):
+    page = page_of(dark=dark)
+    low, high, text = page.evaluate(
+        """["ground", "weight", "number"].map((name) =>
+          getComputedStyle(document.querySelector(`.map .${name}`) ?? document.querySelector(".map text")).fill)"""
+    )
+    brightness = lambda colour: sum(map(int, re.findall(r"\d+", colour)))
+    assert (brightness(low) < 100, brightness(high) < 200) == (dark, not dark)
+    assert (brightness(text) > 600) == dark
+
+
+def test_the_page_prints_on_white_paper(page_of, tmp_path):
+    page = page_of(dark=True)
+    page.tab.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('.ground')).fill") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(page.pdf()) > 5000
+
+
+@pytest.mark.parametrize(
+    ("model", "sentences"),
+    [
+        (MODEL, ["It predicts no tags.", "It has no gate in the decoder."]),
+        (
+            model_of(sentence(1, ["a"], heads=SELECTION[:1], parse=None, gold=False), heads=SELECTION[:1], trees=None),
+            [
+                "There are no gold trees: name a treebank with --treebank to see them.",
+                "The system does not parse: none of its heads was trained to.",
+                "Its encoder has no attention heads, so none induces a tree.",
+                "It predicts no tags.",
+                "It has no gate in the decoder.",
+            ],
+        ),
+        (
+            model_of(
+                sentence(1, ["a"], heads=SELECTION, gates=GatedSentence("a", ["x"], np.ones(1)), tags=[]),
+                heads=SELECTION,
+                trees="induced",
+            ),
+            [],
+        ),
+    ],
+)
+def test_the_page_says_what_there_is_not(model, sentences):
+    introduction = show_page(model).partition("<h1>")[2].partition("</p>")[0]
+    said = introduction.partition("(on a dark page: the brighter).")[2].split(". ")
+    assert [own.strip(" .") for own in said if own] == [own.strip(".") for own in sentences]
+
+
+def test_weights_are_bytes_in_base64():
+    text = show_page(MODEL)
+    for weights_QK in MODEL.sentences[1].weights:
+        assert base64.b64encode(weights_QK.tobytes()).decode() in text
+    assert len(text) < 25_000
