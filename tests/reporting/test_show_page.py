@@ -9,7 +9,7 @@ import pytest
 
 from nmtcore.files import write_text
 from nmtcore.inference.gate_files import GatedSentence
-from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, GoldTree
+from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, LabelledTree
 from nmtcore.inference.tag_files import TaggedWord
 from nmtcore.reporting.show_page import head_name, show_page
 from nmtcore.reporting.tree_drawing import arc_levels
@@ -29,7 +29,7 @@ def sentence(number, words, *, heads=ENCODER + CROSS, target=("x@@", "y", "</s>"
     sizes = [len(target if head.attention == "cross" else source_tokens) for head in heads]
     encoder = sum(head.attention == "encoder" for head in heads)
     values = {
-        "gold": GoldTree(chain, ["root", *["next"] * (len(words) - 1)]) if gold else None,
+        "gold": LabelledTree(chain, ["root", *["next"] * (len(words) - 1)]) if gold else None,
         "parse": tree or chain,
         "translation": "xy",
         "tags": None,
@@ -226,7 +226,7 @@ def test_hostile_text_stays_text(page_of):
         [HOSTILE, "b"],
         target=[HOSTILE, "</s>"],
         translation=HOSTILE,
-        gold=GoldTree([0, 1], ["root", HOSTILE]),
+        gold=LabelledTree([0, 1], ["root", HOSTILE]),
         tags=[TaggedWord(HOSTILE, HOSTILE, 0.5), TaggedWord("b", None, None)],
         gates=GatedSentence(HOSTILE, [HOSTILE], np.ones(1)),
     )

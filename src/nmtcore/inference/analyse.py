@@ -22,7 +22,7 @@ from nmtcore.inference.induced import parse_with_all_heads
 from nmtcore.inference.parse_files import TREE_METHODS
 from nmtcore.inference.parse_to_conllu import read_gold_sentence
 from nmtcore.inference.raw import MAX_SUBWORDS, TextPart, TextReader
-from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, GoldTree
+from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, LabelledTree
 from nmtcore.inference.tags import predict_tags, predicts_tags
 from nmtcore.inference.translate import translate_and_parse
 from nmtcore.segmentation.vocabulary import EOS
@@ -41,7 +41,7 @@ class SentenceToAnalyse(NamedTuple):
     text: str
     words: Sequence[str] | None = None
     """None: the text is to be split into words."""
-    gold: GoldTree | None = None
+    gold: LabelledTree | None = None
 
 
 def read_text_sentences(lines: Iterable[str | bytes], *, where: str = "standard input") -> Iterator[SentenceToAnalyse]:
@@ -58,7 +58,7 @@ def read_treebank_sentences(path: Path) -> Iterator[SentenceToAnalyse]:
     """
     for number, piece in enumerate(sentences(Input(path, None)), start=1):
         side = read_gold_sentence(piece)
-        tree = GoldTree(side.annotation.head, side.annotation.deprel)
+        tree = LabelledTree(side.annotation.head, side.annotation.deprel)
         yield SentenceToAnalyse(number, f"{path}, line {piece.line}", side.text, side.words, tree)
 
 

@@ -19,8 +19,8 @@ class AttentionHead(NamedTuple):
     """The component that computes or trains this head."""
 
 
-class GoldTree(NamedTuple):
-    """A tree of a treebank, with an entry per word."""
+class LabelledTree(NamedTuple):
+    """A tree with an entry per word."""
 
     heads: Sequence[int]
     """1-based, 0 = root."""
@@ -34,9 +34,9 @@ class AnalysedSentence(NamedTuple):
     """Of the line, or of the treebank's sentence, from 1."""
     text: str
     words: Sequence[str]
-    gold: GoldTree | None
+    gold: LabelledTree | None
     parse: list[int] | None
-    """The heads that the model predicts, as in `GoldTree`; None if it does not parse."""
+    """The heads that the model predicts, 1-based, 0 = root; None if it does not parse."""
     translation: str
     tags: list[TaggedWord] | None
     """The words of the translation with their tags; None if the model predicts none."""
