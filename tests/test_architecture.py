@@ -193,3 +193,10 @@ def test_the_conda_environment_has_the_locked_versions(root):
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = {normalised_name(re.match(r"[\w.-]+", text).group()) for text in project["dependencies"]}
     assert {"torch", "numpy"} <= needed <= conda.keys()
+
+
+def test_the_package_is_installed_with_all_its_files(root):
+    setuptools = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    declared = {path for pattern in setuptools["package-data"]["nmtcore"] for path in PACKAGE.glob(pattern)}
+    others = {path for path in PACKAGE.rglob("*.*") if path.suffix not in (".py", ".pyc")}
+    assert others == declared != set()

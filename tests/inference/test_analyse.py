@@ -13,7 +13,7 @@ from nmtcore.config.components.parser_head import DepParseSettings, DiagonalPars
 from nmtcore.config.components.target_tags import TagAttentionSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.config.transforms import InterleaveSettings
+from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.inference import analyse, raw
 from nmtcore.inference.analyse import analyse_sentences, read_text_sentences, read_treebank_sentences
@@ -32,6 +32,7 @@ RECURRENT = {"base": "recurrent", "model": RecurrentSettings(width=16)}
 RUNS = {
     "base": run_settings(),
     "depparse": run_settings(DepParseSettings(layer=1), evaluation=EvaluationSettings(roots="many")),
+    "wrapped": run_settings(transforms={"parsing_task": ParsingTaskSettings()}),
     "diagonalparse": run_settings(DiagonalParseSettings(layer=0)),
     "sa_nmt": run_settings(HeadSelectionSettings(), **RECURRENT),
     "sa_nmt_separate": run_settings(HeadSelectionSettings(annotations="separate"), **RECURRENT),

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from browser import HEIGHT
 
 from nmtcore.files import write_text
 from nmtcore.inference.gate_files import GatedSentence
@@ -127,6 +128,7 @@ def test_a_head_is_drawn_as_its_weights_and_choosing_another_changes_the_map(pag
 def test_the_head_is_chosen_by_keyboard_for_all_open_sentences(page_of):
     page = page_of()
     page.click("#open-all")
+    page.wait_until("document.querySelectorAll('.map').length === 2")
     page.tab.focus("#head")
     page.press("ArrowDown")
     assert page.text("#head option:checked") == "decoder to source, layer 0, head 0"
@@ -253,6 +255,9 @@ def test_long_sentences_scroll_in_their_boxes(page_of):
     assert len(boxes) == 4
     assert all(inner > 1000 and outer <= 400 for inner, outer in boxes)
     page.tab.focus("details[open] .map")
+    page.evaluate("scrollTo(0, document.querySelector('.map').getBoundingClientRect().y + scrollY + 300)")
+    output = page.tab.locator("output").bounding_box()
+    assert 0 < output["y"] < HEIGHT - output["height"] + 1  # the map is taller than the window
     for _ in range(60):
         page.press("ArrowRight")
     assert page.evaluate("document.querySelector('[data-map] .drawing').scrollLeft") > 500
