@@ -6,10 +6,12 @@ import pytest
 import torch
 from factories import run_settings
 from inference.test_parse_to_conllu import GOLD
+from inference.test_raw import Chain
 from inference.tiny import write_bundle
 
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.config.components.target_tags import TagAttentionSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.recurrent import RecurrentSettings
@@ -21,7 +23,7 @@ from nmtcore.inference.attention import load_observed_bundle, with_targets, writ
 from nmtcore.inference.gates import gate_norms
 from nmtcore.inference.induced import attention_parser
 from nmtcore.inference.parse_to_conllu import parse_text
-from nmtcore.inference.shown_sentences import is_of_decoder
+from nmtcore.inference.shown_sentences import LabelledTree, is_of_decoder
 from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, tag_row
 from nmtcore.inference.tags import translate_with_tags
 
@@ -124,6 +126,24 @@ def test_gates_are_those_of_the_translation_alone(bundle):
         ids = [bundle.target_vocabulary.entries.index(piece) for piece in sentence.gates.pieces]
         (norms_T,) = gate_norms(bundle.model, with_targets(examples, [ids]))
         np.testing.assert_allclose(sentence.gates.norms, norms_T[:-1], rtol=1e-5)
+
+
+def test_trees_that_the_system_reads_are_those_of_its_annotator(tmp_path, monkeypatch):
+    """The tests' annotator makes chains, and fails on "dog"; each sentence is annotated once."""
+    seen = []
+
+    class Recorded(Chain):
+        def annotate(self, sentences):
+            return super().annotate(seen.append(own.words) or own for own in sentences)
+
+    monkeypatch.setattr(raw, "open_annotator", lambda settings, task: Recorded())
+    syntax = {"features": {"source": {"trees": "own"}}, "annotators": {"own": {"tool": "existing"}}}
+    run = run_settings(PascalSettings(heads=1), **syntax)
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["x"]))
+    chain, failed = analysed(bundle, ["the cat .", "the dog"]).sentences
+    assert chain.annotations == {"own": LabelledTree([0, 1, 2], ["x", "x", "x"])}
+    assert failed.annotations == {}
+    assert seen == [["the", "cat", "."], ["the", "dog"]]
 
 
 @pytest.fixture(scope="module")

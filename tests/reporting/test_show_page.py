@@ -31,6 +31,7 @@ def sentence(number, words, *, heads=ENCODER + CROSS, target=("x@@", "y", "</s>"
     encoder = sum(head.attention == "encoder" for head in heads)
     values = {
         "gold": LabelledTree(chain, ["root", *["next"] * (len(words) - 1)]) if gold else None,
+        "annotations": {},
         "parse": tree or chain,
         "translation": "xy",
         "tags": None,
@@ -214,6 +215,18 @@ def test_trees_stand_side_by_side_and_differences_from_gold_are_broken_lines(pag
     assert arcs("head") == []
 
 
+def test_trees_that_the_model_reads_are_drawn_with_their_labels(page_of):
+    read = {"<b>spacy</b>": LabelledTree([0, 1, 1], ["root", "obj", "punct"]), "other": LabelledTree([2, 0, 2], None)}
+    page = page_of(model_of(sentence(1, ["See", "her", "."], annotations=read)))
+    titles = page.evaluate("[...document.querySelectorAll('.sides h3')].map((title) => title.textContent)")
+    assert titles[1:3] == ["Parsed by <b>spacy</b>, read by the model", "Parsed by other, read by the model"]
+    labels = page.evaluate("[...document.querySelectorAll('[data-tree=annotation-0] text')].map((t) => t.textContent)")
+    assert labels == ["obj", "punct", "See", "her", "."]
+    assert page.text("[data-tree=annotation-0] figcaption").startswith("2 of 3 words have their gold head")
+    assert page.text("[data-tree=annotation-1] figcaption").startswith("1 of 3 words have their gold head")
+    page.no_console_errors()
+
+
 def test_arcs_are_as_high_as_in_the_tables_figures(page_of):
     page, generator = page_of(), random.Random(1)
     for _ in range(50):
@@ -291,7 +304,7 @@ def test_the_page_prints_on_white_paper(page_of, tmp_path):
             model_of(sentence(1, ["a"], heads=SELECTION[:1], parse=None, gold=False), heads=SELECTION[:1], trees=None),
             [
                 "There are no gold trees: name a treebank with --treebank to see them.",
-                "The system does not parse: none of its heads was trained to.",
+                "The system does not parse by itself: none of its heads was trained to.",
                 "Its encoder has no attention heads, so none induces a tree.",
                 "It predicts no tags.",
                 "It has no gate in the decoder.",

@@ -73,7 +73,9 @@ def analyse_sentences(
     with bundle.reader(model_folders) as reader:
         read = [(text, list(text.words or reader.split(text.text))) for text in islice(texts, limit)]
         read = [(text, words) for text, words in read if words]
-        examples = reader.examples_of(_parts(reader, read))
+        parts = _parts(reader, read)
+        annotations = reader.annotate(parts)
+        examples = reader.examples_of(parts, annotations)
     translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings())
     tokens = [list(hypotheses[0].tokens) for hypotheses in translations]
     run = bundle.run
@@ -91,6 +93,11 @@ def analyse_sentences(
                 text=text.text,
                 words=words,
                 gold=text.gold,
+                annotations={
+                    name: LabelledTree(own[row].head, own[row].deprel)
+                    for name, own in annotations.items()
+                    if own[row].head is not None
+                },
                 parse=None if parses is None else getattr(parses[row], method).tolist(),
                 translation=bundle.text(tokens[row]),
                 tags=None if tags is None else tags[row],

@@ -22,6 +22,7 @@ from nmtcore.features.syntax import syntax_batch
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
+from nmtcore.syntax.annotation import Annotation
 
 T = TypeVar("T")
 
@@ -64,17 +65,17 @@ class TextReader:
         self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
         self._labels = (labels or {}).get("source", {})
         self._annotator_features = [
-            (ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
+            (name, ANNOTATORS.build(run.annotators[name], where=f"run.json: annotators.{name}"), features)
             for name, features in group_by_annotator(run.inference_features["source"]).items()
         ]
         self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
-        self._annotators: list[tuple[AnnotatorSettings, list[str], Annotator]] = []
+        self._annotators: list[tuple[str, AnnotatorSettings, list[str], Annotator]] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        for settings, features in self._annotator_features:
+        for name, settings, features in self._annotator_features:
             annotator = self._stack.enter_context(open_annotator(settings, self._task))
-            self._annotators.append((settings, features, annotator))
+            self._annotators.append((name, settings, features, annotator))
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -97,12 +98,22 @@ class TextReader:
         """Cut lines of words into subwords, and very long lines into parts; a line without words has no parts."""
         return [part for line, words in enumerate(lines) for part in self._parts(line, list(words))]
 
-    def examples_of(self, parts: list[TextPart]) -> Examples:
-        """Make one example per part, with the run's transforms applied."""
+    def annotate(self, parts: Sequence[TextPart]) -> dict[str, list[Annotation]]:
+        """Annotate parts by each annotator whose features translation needs; by the annotator's name."""
+        annotations: dict[str, list[Annotation]] = {}
+        for name, settings, _, annotator in self._annotators:
+            sentences = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
+            annotations[name] = [own for _, own in guarded(annotator, sentences, max_words=settings.max_words)]
+        return annotations
+
+    def examples_of(
+        self, parts: Sequence[TextPart], annotations: Mapping[str, Sequence[Annotation]] | None = None
+    ) -> Examples:
+        """Make one example per part, with the run's transforms applied; `annotations` are made if they are None."""
         side = SideExamples(
             ids=Ragged.from_lists([part.ids for part in parts], np.int32),
             word_of_subword=Ragged.from_lists([part.word_of_subword for part in parts], np.int32),
-            features=self._features(parts),
+            features=self._features(parts, self.annotate(parts) if annotations is None else annotations),
         )
         return self._transforms.for_translation(Examples(id=np.arange(len(parts)), source=side))
 
@@ -114,17 +125,20 @@ class TextReader:
             words_from_0 = [word - first for word in word_of_subword[start:stop]]
             yield TextPart(line, first, words[first : last + 1], ids[start:stop], words_from_0)
 
-    def _features(self, parts: list[TextPart]) -> dict[str, Ragged]:
-        """Annotate parts, and compute the features that translation needs."""
+    def _features(
+        self, parts: Sequence[TextPart], annotations: Mapping[str, Sequence[Annotation]]
+    ) -> dict[str, Ragged]:
+        """Compute the features that translation needs from the annotations of parts."""
         columns: dict[str, Ragged] = {}
         if not parts:
             return columns
         tokens = token_batch((part.ids, part.word_of_subword) for part in parts)
-        for settings, features, annotator in self._annotators:
-            sentences = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
-            annotations = annotation_batch(a for _, a in guarded(annotator, sentences, max_words=settings.max_words))
-            batch = syntax_batch(annotations, tokens, self._labels, features=features, side="source", where="the text")
-            columns |= {name: ragged_column(batch.column(name), dtype) for name, dtype in columns_of(features).items()}
+        for name, _, features, _ in self._annotators:
+            rows = annotation_batch(annotations[name])
+            batch = syntax_batch(rows, tokens, self._labels, features=features, side="source", where="the text")
+            columns |= {
+                column: ragged_column(batch.column(column), dtype) for column, dtype in columns_of(features).items()
+            }
         return columns
 
 

@@ -35,6 +35,8 @@ class AnalysedSentence(NamedTuple):
     text: str
     words: Sequence[str]
     gold: LabelledTree | None
+    annotations: dict[str, LabelledTree]
+    """The trees that the system reads, by the annotator that made them; it may fail."""
     parse: list[int] | None
     """The heads that the model predicts, 1-based, 0 = root; None if it does not parse."""
     translation: str

@@ -92,9 +92,14 @@ function drawTrees(section, sentence, head) {
       fill(box, "", drawTree(sentence.words, ...sentence.gold));
       continue;
     }
-    const heads = own === "parse" ? sentence.parse : sentence.trees[head];
+    const [kind, number] = own.split("-");
+    const [heads, labels] = {
+      annotation: sentence.annotations[number] ?? [],
+      parse: [sentence.parse],
+      head: [sentence.trees[head]],
+    }[kind];
     const caption = heads ? (gold ? agreement(heads, gold) : "") : "Choose a head of the encoder to see its tree.";
-    fill(box, caption, heads && drawTree(sentence.words, heads, null, gold));
+    fill(box, caption, heads && drawTree(sentence.words, heads, labels, gold));
   }
 }
 

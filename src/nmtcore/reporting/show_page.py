@@ -7,7 +7,13 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
-from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, is_of_decoder
+from nmtcore.inference.shown_sentences import (
+    AnalysedModel,
+    AnalysedSentence,
+    AttentionHead,
+    LabelledTree,
+    is_of_decoder,
+)
 from nmtcore.inference.tag_files import TaggedWord
 from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces
 from nmtcore.reporting.html_document import html_document, json_script, scrolling
@@ -67,7 +73,7 @@ def _missing(model: AnalysedModel) -> Iterator[str]:
     if not any(sentence.gold for sentence in model.sentences):
         yield "There are no gold trees: name a treebank with --treebank to see them."
     if model.trees is None:
-        yield "The system does not parse: none of its heads was trained to."
+        yield "The system does not parse by itself: none of its heads was trained to."
     if not _has_encoder_heads(model) and model.trees != "induced":
         yield "Its encoder has no attention heads, so none induces a tree."
     if not any(sentence.tags is not None for sentence in model.sentences):
@@ -126,6 +132,8 @@ def _trees_html(model: AnalysedModel, sentence: AnalysedSentence, gold: str | No
     trees = []
     if sentence.gold is not None:
         trees.append(("gold", "Gold tree" + (f" of {gold}" if gold else "")))
+    read = enumerate(sentence.annotations)
+    trees += [(f"annotation-{number}", f"Parsed by {name}, read by the model") for number, name in read]
     if sentence.parse is not None:
         trees.append(("parse", _PARSE_TITLES[model.trees]))
     if _has_encoder_heads(model):
@@ -178,10 +186,15 @@ def _rows_sentence(head: AttentionHead) -> str:
     return "Rows and columns: subwords of the source."
 
 
+def _tree_data(tree: LabelledTree) -> list[Any]:
+    return [list(tree.heads), None if tree.labels is None else list(tree.labels)]
+
+
 def _sentence_data(sentence: AnalysedSentence) -> dict[str, Any]:
     return {
         "words": list(sentence.words),
-        "gold": None if sentence.gold is None else [list(sentence.gold.heads), sentence.gold.labels],
+        "gold": None if sentence.gold is None else _tree_data(sentence.gold),
+        "annotations": [_tree_data(tree) for tree in sentence.annotations.values()],
         "parse": sentence.parse,
         "trees": sentence.head_trees,
         "source": sentence.source_tokens,
