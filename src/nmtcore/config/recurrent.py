@@ -17,3 +17,21 @@ class RecurrentSettings:
     def __post_init__(self) -> None:
         if self.width % 2:
             raise ValueError(f"width must be even, for each direction of the encoder has half of it, not {self.width}")
+
+    @property
+    def weights(self) -> tuple[int, int]:
+        """The entries of the matrices that each source position, and each target position, is multiplied by.
+
+        The output layer is left out.
+        """
+        square = self.width**2
+        return self.layers * 6 * square + 2 * square, (12 + 8 * (self.layers - 1) + 1) * square
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters without embeddings, which the output layer shares, and without components."""
+        return sum(self.weights) + self.layers * (8 + 4) * self.width
+
+    def output_parameters(self, target_size: int) -> int:
+        """The number of parameters of the output layer, apart from the embedding: its bias."""
+        return target_size

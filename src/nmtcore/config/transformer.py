@@ -37,3 +37,24 @@ class TransformerSettings:
             raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
         if self.width % 2:
             raise ValueError(f"width {self.width} is odd, but sinusoids come in pairs")
+
+    @property
+    def weights(self) -> tuple[int, int]:
+        """The entries of the matrices that each source position, and each target position, is multiplied by.
+
+        The output layer is left out.
+        """
+        square, feed_forward = self.width**2, 2 * self.width * self.feed_forward
+        return self.encoder_layers * (4 * square + feed_forward), self.decoder_layers * (8 * square + feed_forward)
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters without embeddings, which the output layer shares, and without components."""
+        biases_and_norms = [layer * self.width + self.feed_forward for layer in (9, 15)]
+        last_norms = 4 * self.width if self.norm == "pre" else 0
+        layers = self.encoder_layers * biases_and_norms[0] + self.decoder_layers * biases_and_norms[1]
+        return sum(self.weights) + layers + last_norms
+
+    def output_parameters(self, target_size: int) -> int:
+        """The number of parameters of the output layer, apart from the embedding."""
+        return 0

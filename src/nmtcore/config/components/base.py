@@ -1,7 +1,7 @@
 """Base class of the settings of all components."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from nmtcore.config.ranges import settings_class
 from nmtcore.config.transformer import TransformerSettings
@@ -13,6 +13,10 @@ supervised: the trees of the parser that the system learned from, and gold treeb
 chain: the previous word.
 induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a parser's trees if there are any.
 """
+
+
+LABEL_SYMBOLS = 2
+"""Labels beside those of a label vocabulary: two for symbols (`</s>`, prefixes)."""
 
 
 @settings_class
@@ -52,6 +56,14 @@ class ComponentSettings:
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
         return ()
+
+    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
+        """Return the number of parameters that the component adds, to estimate costs before anything is computed.
+
+        `labels` has the sizes of label vocabularies, by side and column ("source.deprel"); one that is not known yet
+        counts as 0.
+        """
+        return 0
 
 
 def claim_head(model: TransformerSettings, *, layer: int, head: int) -> str:

@@ -1,9 +1,11 @@
 """Settings of head selection (tran2018)."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from nmtcore.config.components.base import ComponentSettings, Trees
 from nmtcore.config.ranges import settings_class
+from nmtcore.config.recurrent import RecurrentSettings
 
 
 @settings_class
@@ -31,3 +33,8 @@ class HeadSelectionSettings(ComponentSettings):
     def gates_output(self) -> bool:
         """Whether the gate is in the decoder; with one set of annotations it is in the encoder."""
         return self.annotations != "one_set"
+
+    def parameter_count(self, model: RecurrentSettings, labels: Mapping[str, int]) -> int:
+        """Count the matrices and the gate's bias."""
+        squares = 4 + (self.annotations != "one_set") + (self.annotations == "separate")
+        return squares * model.width**2 + model.width + (model.width if self.root == "learned" else 0)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from nmtcore.config.components.base import ComponentSettings, claim_head
+from nmtcore.config.components.base import LABEL_SYMBOLS, ComponentSettings, claim_head
 from nmtcore.config.ranges import HeadIndex, Index, settings_class
 from nmtcore.config.transformer import TransformerSettings
 
@@ -30,3 +30,10 @@ class LabelHeadSettings(ComponentSettings):
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the head; raise a `ValueError` if the model lacks it."""
         return (claim_head(model, layer=self.layer, head=self.head),)
+
+    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
+        """Count the embedding of the labels, and the matrices and biases of queries and keys."""
+        columns = ("xpos", "upos") if self.labels == "pos" else (self.labels,)
+        count = next((labels[f"source.{column}"] for column in columns if f"source.{column}" in labels), 0)
+        head = (model.width + 1) * (model.width // model.heads)
+        return (count + LABEL_SYMBOLS) * model.width + 2 * head

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.ranges import Count, settings_class
+from nmtcore.config.transformer import TransformerSettings
 
 
 @settings_class
@@ -13,6 +14,20 @@ class PairLabelsSettings(ComponentSettings):
 
     on: Literal["keys", "keys_values"] = "keys"
     """keys: each label has a vector that is added to keys; keys_values: and another for values (the released code)."""
+
+    @property
+    def label_count(self) -> int:
+        """The number of labels with a learned vector."""
+        raise NotImplementedError
+
+    def labelled_layers(self, model: TransformerSettings) -> int:
+        """Return the number of layers whose attention has labels."""
+        return model.encoder_layers
+
+    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
+        """Count the vectors of the labels, of each layer."""
+        tables = 2 if self.on == "keys_values" else 1
+        return tables * self.labelled_layers(model) * self.label_count * (model.width // model.heads)
 
 
 @settings_class
@@ -28,6 +43,15 @@ class RelativePositionsSettings(PairLabelsSettings):
     """Label of longer distances. label: one for all of them; clip: that of the longest distance to the same side."""
     decoder: bool = True
     """Whether the decoder's self-attention has relative positions too; otherwise the decoder keeps its sinusoids."""
+
+    @property
+    def label_count(self) -> int:
+        """Distances to both sides, 0, and the label of longer ones."""
+        return 2 * self.maximum + (2 if self.far == "label" else 1)
+
+    def labelled_layers(self, model: TransformerSettings) -> int:
+        """Return the number of layers of the stacks with relative positions."""
+        return model.encoder_layers + (model.decoder_layers if self.decoder else 0)
 
 
 @settings_class
@@ -52,6 +76,11 @@ class TreeDistanceSettings(TreeLabelsSettings):
     maximum: Count
     """Longest distance with its own label (5 and 20 in the thesis); longer ones share a label."""
 
+    @property
+    def label_count(self) -> int:
+        """Distances from 0, the label of longer ones, and that of pairs with a token outside words."""
+        return self.maximum + 3
+
 
 @settings_class
 class TreeTraversalSettings(TreeLabelsSettings):
@@ -62,3 +91,8 @@ class TreeTraversalSettings(TreeLabelsSettings):
 
     maximum: Count = 10
     """Most steps of a path with its own label; longer paths share a label."""
+
+    @property
+    def label_count(self) -> int:
+        """Paths up and down, those that begin with a sibling, "self", "far", and that of tokens outside words."""
+        return 1 + self.maximum * (self.maximum + 1) // 2 + 2 * self.maximum + 3

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.base import LABEL_SYMBOLS, ComponentSettings
 from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.transformer import TransformerSettings
 
@@ -26,3 +26,7 @@ class SennrichHaddowSettings(ComponentSettings):
         if self.width >= model.width:
             raise ValueError(f"width {self.width} leaves nothing of a token's embedding of width {model.width}")
         return ("source.embedding.last",)
+
+    def parameter_count(self, model: TransformerSettings, labels: Mapping[str, int]) -> int:
+        """Count the embedding of the labels."""
+        return (labels.get("source.deprel", 0) + LABEL_SYMBOLS) * self.width

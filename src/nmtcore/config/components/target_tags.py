@@ -1,9 +1,10 @@
 """Settings of components that predict tags of the target's words (aycock2021)."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.base import LABEL_SYMBOLS, ComponentSettings
+from nmtcore.config.features import FEATURES
 from nmtcore.config.ranges import Count, Fraction, NonNegative, Positive, Range, settings_class
 
 
@@ -45,6 +46,11 @@ class TargetTagSettings(ComponentSettings):
         """The tags, unless they are not learned."""
         return self.tags if self.weight else None
 
+    def tag_count(self, labels: Mapping[str, int]) -> int:
+        """Return the number of tags, those of symbols included; a vocabulary that is not known yet counts as 0."""
+        (column,) = FEATURES[self.tags].labels
+        return labels.get(f"target.{column}", 0) + LABEL_SYMBOLS
+
 
 @settings_class
 class TagAttentionSettings(TargetTagSettings):
@@ -61,6 +67,10 @@ class TagAttentionSettings(TargetTagSettings):
     temperature: Positive = 1.0
     """gumbel: temperature of the softmax whose gradient is used."""
 
+    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
+        """Count two matrices and two embeddings of the tags."""
+        return 2 * self.width * (model.width + self.tag_count(labels))
+
 
 @settings_class
 class MultitaskSettings(TargetTagSettings):
@@ -71,3 +81,7 @@ class MultitaskSettings(TargetTagSettings):
 
     hidden: Count = 256
     """Width of the hidden layer."""
+
+    def parameter_count(self, model: Any, labels: Mapping[str, int]) -> int:
+        """Count the hidden layer and the scores of the tags."""
+        return self.hidden * (model.width + 1 + self.tag_count(labels))

@@ -1,0 +1,98 @@
+"""The sizes of models, counted from the configuration: vocabularies, labels, parameters, operations per subword."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.corpora import SIDES
+from nmtcore.config.features import FEATURES
+from nmtcore.config.project import Project
+from nmtcore.config.runs import RunSettings
+from nmtcore.files import read_json, read_lines
+from nmtcore.layout import file_name
+from nmtcore.planning.features import segmentation_folder
+
+BYTES_PER_NUMBER = 4
+"""Weights and Adam's moments are stored in fp32."""
+MOMENTS = 2
+"""Numbers that Adam keeps for each weight."""
+NEWEST = 2
+"""How many of the newest checkpoints are kept (`nmtcore.training.checkpoints.KEPT`)."""
+
+
+class Operations(NamedTuple):
+    """Multiplications per position of a forward pass."""
+
+    source: int
+    """For each source position."""
+    target: int
+    """For each target position, the output layer included."""
+
+
+def parameter_count_of(run: RunSettings, *, sizes: Mapping[str, int], labels: Mapping[str, int]) -> int:
+    """Count the parameters of a run's model; tied ones count once.
+
+    `sizes` has the sizes of the vocabularies by side, `labels` those of label vocabularies ("source.deprel").
+    """
+    entries = sizes["target"] + (0 if run.segmentation.joint else sizes["source"])
+    components = sum(settings.parameter_count(run.model, labels) for settings in run.components.values())
+    base = run.model.parameters + run.model.output_parameters(sizes["target"])
+    return base + entries * run.model.width + components
+
+
+def operations_of(run: RunSettings, *, sizes: Mapping[str, int]) -> Operations:
+    """Count the multiplications of a forward pass: those with weights, without attention weights and components."""
+    source, target = run.model.weights
+    return Operations(source, target + sizes["target"] * run.model.width)
+
+
+def vocabulary_sizes(project: Project, run: RunSettings) -> dict[str, int]:
+    """Return the sizes of a run's vocabularies by side, without tags that its transforms add.
+
+    They are those of the results folder or, before the segmentation is learned, its configured size: exact for words,
+    for merges without the characters.
+    """
+    folder = segmentation_folder(project, dataset=run.dataset, segmentation=run.segmentation.name)
+    return {side: _vocabulary_size(Path(folder) / file_name("vocabulary", side=side), run) for side in SIDES}
+
+
+def _vocabulary_size(path: Path, run: RunSettings) -> int:
+    return _line_count(path) if path.exists() else run.segmentation.size
+
+
+@cache
+def _line_count(path: Path) -> int:
+    return len(read_lines(path))
+
+
+def label_sizes(project: Project, run: RunSettings) -> dict[str, int]:
+    """Return the sizes of the label vocabularies that a run reads, by side and column ("target.ccg"), where known.
+
+    They are those of the results folder or, before the annotation, the published numbers of tags.
+    """
+    published = project.dataset(run.dataset).published.tags
+    sizes = {name: count + len(LABEL_SPECIALS) for name, count in published.items()}
+    for side, files in run.label_files(project.layout).items():
+        for path in map(Path, files.values()):
+            if path.exists():
+                sizes |= {f"{side}.{column}": len(entries) for column, entries in read_json(path).items()}
+    read = {
+        f"{side}.{column}"
+        for side, features in run.features.items()
+        for feature in features
+        for column in FEATURES[feature].labels
+    }
+    return {name: size for name, size in sizes.items() if name in read}
+
+
+def kept_checkpoints(run: RunSettings) -> int:
+    """Return the largest number of checkpoints that a run keeps at a time, the best one included."""
+    averaged = run.training.average if run.training.keep == "average" else 1
+    return averaged + NEWEST
+
+
+def run_bytes(run: RunSettings, parameters: int) -> int:
+    """Return the size of a trained run: its model, and its checkpoints with the optimiser's moments."""
+    return parameters * BYTES_PER_NUMBER * (1 + (1 + MOMENTS) * kept_checkpoints(run))
