@@ -15,13 +15,14 @@ from nmtcore.config.yaml_files import read_yaml
 TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
-    "AnnotatorModelSettings", "AnnotatorSettings", "ChangesByBase", "ChangesForRecurrent", "ChangesForTransformer",
-    "ClaimSettings", "CometSettings", "ComponentSettings", "DatasetSettings", "ExternalSettings", "Feature",
-    "FilterSettings", "FormatOptions", "Layout", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
-    "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PerDatasetSettings", "PlannedCell",
-    "PlannedClaim", "PlannedColumn", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings",
-    "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings", "StandInSettings",
-    "SystemEntries", "SystemEntry", "SystemSettings", "TreeLabelsSettings",
+    "AnnotationSpeed", "AnnotatorModelSettings", "AnnotatorSettings", "BytesSettings", "ChangesByBase",
+    "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
+    "DatasetSettings", "DeviceSettings", "Estimate", "ExternalSettings", "Feature", "FilterSettings",
+    "FormatOptions", "Layout", "PairLabelsSettings", "PaperSettings", "PaperTableSettings", "PaperTablesSettings",
+    "ParserHeadSettings", "PathsSettings", "PeakSettings", "PerDatasetSettings", "PlannedCell", "PlannedClaim",
+    "PlannedColumn", "PlannedCost", "PlannedCosts", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings",
+    "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings",
+    "StandInSettings", "SystemEntries", "SystemEntry", "SystemSettings", "TrainingSpeed", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""
 

@@ -15,12 +15,13 @@ from nmtcore.config.hidden_files import hidden_files
 from nmtcore.config.project import Project
 from nmtcore.config.ranges import Count, settings_class
 from nmtcore.config.schema_files import FILES, file_schemas
+from nmtcore.config.speeds import read_speeds
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
 CONFIG = Path(__file__).parents[2] / "config"
 SCHEMAS = file_schemas()
-SHIPPED = [("config", CONFIG / "config.yaml")]
+SHIPPED = [(name, CONFIG / f"{name}.yaml") for name in ("config", "speeds")]
 SHIPPED += [(folder, path) for folder in FILES for path in sorted((CONFIG / folder).glob("*.yaml"))]
 
 
@@ -63,6 +64,9 @@ DEMO = {
 }
 
 
+MINE = {"device": "gpu", "description": "a card", "source": "measured", "search": 0.1, "share_of_peak": 0.3}
+
+
 @pytest.mark.parametrize(
     ("schema", "values"),
     [
@@ -77,6 +81,7 @@ DEMO = {
         ("datasets", {"extends": "demo_en2de", "annotators": {"existing": {"shards": 2}}, "syntax": {"target": None}}),
         ("datasets", {"extends": "demo_en2de", "corpora": {"train": {"options": {"count": 9}}}, "words": None}),
         ("datasets", {"extends": "demo_en2de", "training": {"schedule": {"peak": "1e-4"}}}),
+        ("speeds", {"subwords_per_sentence": None, "devices": {"mine": MINE}, "gpu": "mine"}),
         ("scales", {"description": "x", "sentences": {"train": 3}, "fine_tuning": {"max_updates": 2}}),
         ("systems", {"mine": {"extends": "pascal", "components": {"pascal": None, "mine": {"kind": "sisa"}}}}),
     ],
@@ -115,6 +120,10 @@ WRONG = [
     ("corpora", {"format": "tsv", "files": {"pairs": "a"}, "options": {"source_column": 0}}, "source_column"),
     ("corpora", {"format": "tsv", "files": {"pears": "a"}}, "pears"),
     ("corpora", {"format": "csv", "files": {"pairs": "a"}}, "format"),
+    ("speeds", {"subwords_per_sentence": 0}, "subwords_per_sentence"),
+    ("speeds", {"devices": {"h100": {"share_of_peak": 2}}}, "share_of_peak"),
+    ("speeds", {"devices": {"h100": {"training": [{"width": 32, "gigaflop": 1}]}}}, "gigaflop"),
+    ("speeds", {"annotation": [{"tool": "corenlp"}]}, "sentences_per_second"),
 ]
 
 
@@ -128,7 +137,7 @@ def test_a_wrong_file_is_refused_by_loader_and_schema(tmp_path, schema, values, 
 
 def load(folder: Path, schema: str, values: dict) -> None:
     """Read a file of the user's own and everything that it is needed for."""
-    path = folder / ("config.yaml" if schema == "config" else f"{schema}/mine.yaml")
+    path = folder / (f"{schema}.yaml" if schema in ("config", "speeds") else f"{schema}/mine.yaml")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(values))
     settings = values if schema == "config" else {}
@@ -142,6 +151,8 @@ def load(folder: Path, schema: str, values: dict) -> None:
     project = Project([folder, CONFIG], settings)
     if schema == "models":
         project.annotator_model("mine")
+    if schema == "speeds":
+        read_speeds(project.folders)
     dataset = "mine" if schema in ("corpora", "datasets", "recipes") else "demo_en2de"
     system, scale = ("mine" if schema == "systems" else "transformer_base"), ("mine" if schema == "scales" else "smoke")
     project.run(dataset, system, scale, 1)

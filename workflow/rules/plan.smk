@@ -1,10 +1,11 @@
 # Before the first job starts: report what must be downloaded and which models are missing, and run the jobs again that
-# an earlier plan did not finish. After the last one: write the manifests of the plan's runs.
+# an earlier plan did not finish. After the last one: write the manifests of the plan's runs. After a dry run: say what
+# the plan takes.
 import os
 from pathlib import Path
 
 from snakemake.logging import logger
-from snakemake.settings.types import DeploymentMethod
+from snakemake.settings.types import DeploymentMethod, Quietness
 
 from nmtcore.corpus.download_plan import planned_downloads
 from nmtcore.errors import UserError
@@ -12,11 +13,17 @@ from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
+from nmtcore.planning.costs import planned_costs
 from nmtcore.planning.manifests import described_runs
+from nmtcore.planning.paper_tables import all_tables
+from nmtcore.reporting.cost_table import cost_lines
 from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
 
 PLANNED_PATHS = []
 """The outputs of all jobs of the plan."""
+
+COSTS = []
+"""Lines that say what the plan takes."""
 
 
 def when_planned(check):
@@ -57,7 +64,9 @@ def check_plan(jobs):
     announce(files)
     for sentence in by_hand.values():
         warn(sentence)
-    if not workflow.dryrun:
+    if workflow.dryrun:
+        estimate_costs(jobs)
+    else:
         PLANNED_PATHS.extend(file for job in jobs for file in job.output)
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
@@ -108,7 +117,53 @@ def write_planned_manifests():
         warn(sentence)
 
 
+def after_dry_run(function):
+    """Call `function` when a dry run has listed its jobs."""
+    execute = workflow.execute
+
+    def execute_and_call(*arguments, **options):
+        success = execute(*arguments, **options)
+        if workflow.is_main_process and workflow.dryrun:
+            function()
+        return success
+
+    workflow.execute = execute_and_call
+
+
+@without_traceback
+def estimate_costs(jobs):
+    """Estimate what the plan's tables of papers take, or its runs if there are several."""
+    wanted = {
+        job.wildcards.paper_table
+        for job in workflow.dag.jobs
+        if job.rule.name == "paper_table"
+    }
+    training = [job for job in jobs if job.rule.name == "train_model"]
+    if not wanted and len(training) < 2:
+        return
+    missing = {str(file) for job in jobs for file in job.output}
+    try:
+        costs = planned_costs(
+            PROJECT,
+            tables=[name for name in all_tables(PROJECT) if name in wanted],
+            others=[run_of(job.wildcards) for job in training],
+            on_gpu=GPUS > 0,
+            is_there=lambda path: path not in missing,
+        )
+    except UserError as error:
+        warn(f"Costs are not estimated: {error}")
+        return
+    COSTS.extend(cost_lines(costs))
+
+
+def report_costs():
+    """Show the estimated costs; -q leaves them out."""
+    for line in COSTS:
+        logger.info(line, extra={"quietness": Quietness.PROGRESS})
+
+
 when_planned(check_plan)
+after_dry_run(report_costs)
 
 
 onsuccess:

@@ -13,6 +13,7 @@ from nmtcore import __version__
 from nmtcore.cli.attention import add_attention
 from nmtcore.cli.checklist import add_checklist
 from nmtcore.cli.contrast import add_contrast
+from nmtcore.cli.cost import add_cost
 from nmtcore.cli.curves import add_curves
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
@@ -60,5 +61,6 @@ def parser() -> argparse.ArgumentParser:
     add_results(commands)
     add_curves(commands)
     add_checklist(commands)
+    add_cost(commands)
     add_schema(commands)
     return top

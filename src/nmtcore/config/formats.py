@@ -99,6 +99,10 @@ class ConlluOptions(FormatOptions):
     """Format of the target files."""
 
 
+DEMO_PAIRS = {"train": 20000, "dev": 500, "test": 500}
+"""The pairs of each split of the demo corpus."""
+
+
 @settings_class
 class DemoOptions(FormatOptions):
     """The demo corpus, which is generated: English to German, or German to English with `swap`."""
@@ -113,6 +117,11 @@ class DemoOptions(FormatOptions):
     """Pairs to generate; null: all of the split."""
     seed: Seed = 1
     """Seed of the generator."""
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs."""
+        return DEMO_PAIRS[self.split] if self.count is None else self.count
 
 
 FORMATS = Registry[FormatOptions](

@@ -18,6 +18,7 @@ from nmtcore.config.ranges import hints_of
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.schema import Schema, Schemas, nullable
 from nmtcore.config.schema_forms import CORPUS_FORMS, CORPUS_RULES, DATASET_FORMS, REGISTRIES, SYSTEM_FORMS
+from nmtcore.config.speeds import SpeedsSettings
 from nmtcore.config.stand_ins import StandInSettings
 from nmtcore.config.systems import SystemEntry
 from nmtcore.layout import NAME
@@ -35,7 +36,7 @@ def write_schemas(folder: Path) -> list[Path]:
 
 
 def file_schemas() -> dict[str, Schema]:
-    """Return the schemas of config.yaml and of the files in each folder, by `config` or the name of the folder."""
+    """Return the schemas of config.yaml, of speeds.yaml, and of the files in each folder, by their names."""
     return {name: {"$schema": DRAFT, **make()} for name, make in FILES.items()}
 
 
@@ -124,6 +125,11 @@ def stand_ins_schema() -> Schema:
     return whole_file(StandInSettings, Schemas())
 
 
+def speeds_schema() -> Schema:
+    """Return the schema of speeds.yaml: the whole file, or changes of it."""
+    return whole_file(SpeedsSettings, Schemas(), part=True)
+
+
 def tables_schema() -> Schema:
     """Return the schema of the tables of a paper."""
     return whole_file(PaperTablesSettings, Schemas())
@@ -137,8 +143,9 @@ FILES = {
     "published": published_schema,
     "recipes": recipe_schema,
     "scales": scale_schema,
+    "speeds": speeds_schema,
     "stand_ins": stand_ins_schema,
     "systems": systems_schema,
     "tables": tables_schema,
 }
-"""Functions for the schemas of config.yaml and of the files in each folder."""
+"""Functions for the schemas of config.yaml, speeds.yaml, and the files in each folder."""

@@ -30,6 +30,7 @@ from nmtcore.config.recipes import RecipeSettings, ScaleSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.registry import Registry
 from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.speeds import AnnotationSpeed, DeviceSettings, SpeedsSettings, TrainingSpeed
 from nmtcore.config.stand_ins import StandInSettings
 from nmtcore.config.systems import SystemEntry
 from nmtcore.config.training import DecodingSettings, TrainingSettings
@@ -41,11 +42,13 @@ from nmtcore.errors import UserError
 CLASSES = {
     cls.__name__: cls
     for cls in (
+        AnnotationSpeed,
         AnnotatorModelSettings,
         ClaimSettings,
         CorpusSettings,
         DatasetSettings,
         DecodingSettings,
+        DeviceSettings,
         FileSettings,
         MirrorSettings,
         PaperSettings,
@@ -57,9 +60,11 @@ CLASSES = {
         RecipeSettings,
         RecurrentSettings,
         ScaleSettings,
+        SpeedsSettings,
         StandInSettings,
         SystemEntry,
         TrainingSettings,
+        TrainingSpeed,
         TransformerSettings,
         WordsSettings,
     )

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from zlib import crc32
 
+from nmtcore.config.formats import DEMO_PAIRS
 from nmtcore.demo.combinations import combinations, held_out
 from nmtcore.demo.composing.sentences import compose
 from nmtcore.demo.english.clauses import English
@@ -18,7 +19,7 @@ from nmtcore.demo.german.clauses import German
 from nmtcore.demo.phrases import constituents
 from nmtcore.demo.trees import Realisation, lay_out
 
-SIZES = {"train": 20000, "dev": 500, "test": 500}
+SIZES = DEMO_PAIRS
 """Sentence pairs per split."""
 
 _MAX_WORDS = 32

@@ -50,6 +50,11 @@ def all_papers(project: Project) -> list[str]:
     return sorted(paper_table_files(project))
 
 
+def all_tables(project: Project) -> list[str]:
+    """List the tables of all papers, as PAPER_TABLE."""
+    return [table for paper in all_papers(project) for table in paper_tables_of(project, paper)]
+
+
 def paper_and_table(project: Project, paper_table: str, *, where: str = "the target") -> tuple[str, str]:
     """Split the name PAPER_TABLE. Raises `UserError` if the paper has no such table."""
     papers = [paper for paper in all_papers(project) if paper_table.startswith(f"{paper}_")]

@@ -11,10 +11,9 @@ ALIGNED = False
 
 def rows(inputs: Inputs, options: DemoOptions) -> Iterator[Row]:
     """Yield finished pairs."""
-    from nmtcore.demo import SIZES, generate, swap
+    from nmtcore.demo import generate, swap
 
-    count = SIZES[options.split] if options.count is None else options.count
-    pairs = generate(split=options.split, count=count, seed=options.seed)
+    pairs = generate(split=options.split, count=options.pairs, seed=options.seed)
     return ((swap(pair) if options.swap else pair,) for pair in pairs)
 
 
