@@ -15,6 +15,7 @@ from nmtcore.planning.model_sizes import (
     BYTES_PER_NUMBER,
     MOMENTS,
     NEWEST,
+    SPECIAL_LABELS,
     kept_checkpoints,
     label_sizes,
     operations_of,
@@ -110,8 +111,9 @@ def test_the_kept_checkpoints_fill_the_counted_bytes(tmp_path, keep, average):
     assert counted <= files <= 1.2 * counted, "the rest are the headers of the files"
 
 
-def test_the_constants_are_those_of_training():
+def test_the_constants_are_those_of_training_and_annotation():
     assert NEWEST == KEPT
+    assert len(LABEL_SPECIALS) == SPECIAL_LABELS
     assert MOMENTS == 2
 
 

@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.features import FEATURES
 from nmtcore.config.project import Project
@@ -20,6 +19,9 @@ MOMENTS = 2
 """Numbers that Adam keeps for each weight."""
 NEWEST = 2
 """How many of the newest checkpoints are kept (`nmtcore.training.checkpoints.KEPT`)."""
+
+SPECIAL_LABELS = 2
+"""Entries of a label vocabulary that are no labels of the data (`nmtcore.annotation.labels.LABEL_SPECIALS`)."""
 
 
 class Operations(NamedTuple):
@@ -73,7 +75,7 @@ def label_sizes(project: Project, run: RunSettings) -> dict[str, int]:
     They are those of the results folder or, before the annotation, the published numbers of tags.
     """
     published = project.dataset(run.dataset).published.tags
-    sizes = {name: count + len(LABEL_SPECIALS) for name, count in published.items()}
+    sizes = {name: count + SPECIAL_LABELS for name, count in published.items()}
     for side, files in run.label_files(project.layout).items():
         for path in map(Path, files.values()):
             if path.exists():
