@@ -12,9 +12,11 @@ from nmtcore.config.planned_costs import Estimate
 from nmtcore.config.project import Project
 from nmtcore.config.speeds import TrainingSpeed, read_speeds
 from nmtcore.errors import UserError
-from nmtcore.planning.costs import planned_costs, run_updates, sentence_pairs
+from nmtcore.planning.costs import planned_costs
 from nmtcore.planning.device_speeds import interpolated
+from nmtcore.planning.known_sizes import sentence_pairs
 from nmtcore.planning.paper_tables import all_tables
+from nmtcore.planning.run_costs import run_updates
 from nmtcore.reporting.cost_table import cost_lines, cost_markdown
 
 SPEEDS = {
@@ -119,6 +121,13 @@ def test_nothing_is_said_when_everything_is_there(costs_of, tmp_path):
     assert cost_lines(costs_of(tables=["mine_first"])) == []
 
 
+def test_too_little_disk_space_is_reported(costs_of):
+    costs = costs_of(tables=["mine_first"])
+    size = costs.total.disk_bytes.value
+    assert cost_lines(costs, free=int(size) + 1) == cost_lines(costs)
+    assert cost_lines(costs, free=2_500_000) == [*cost_lines(costs), "Only 2.5 MB of disk space are free."]
+
+
 def test_what_is_unknown_is_called_unknown(costs_of):
     costs = costs_of({"annotation": []})
     line = cost_lines(costs)[3]
@@ -221,6 +230,10 @@ def test_pairs_are_counted_published_or_configured(make_project, tmp_path):
     report.parent.mkdir(parents=True)
     report.write_text('{"kept": 5}')
     assert sentence_pairs(project, "tiny", "train") == 5
+    for broken in ("[]", '{"kept": "x"}', "{}"):
+        report.write_text(broken)
+        with pytest.raises(UserError, match="has no number 'kept': delete it and run the workflow again"):
+            sentence_pairs(project, "tiny", "train")
 
 
 def test_updates_are_limited_by_epochs(make_project):

@@ -7,7 +7,7 @@ from pathlib import Path
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod, Quietness
 
-from nmtcore.corpus.download_plan import planned_downloads
+from nmtcore.corpus.download_plan import free_bytes, planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
@@ -153,7 +153,7 @@ def estimate_costs(jobs):
     except UserError as error:
         warn(f"Costs are not estimated: {error}")
         return
-    COSTS.extend(cost_lines(costs))
+    COSTS.extend(cost_lines(costs, free=free_bytes(Path(LAYOUT.results))))
 
 
 def report_costs():

@@ -42,7 +42,7 @@ def planned_downloads(
         )
     total, unknown = sum(size or 0 for size in sizes), sizes.count(None)
     amounts = [_megabytes(total) if total else "", f"{unknown} of unknown size" if unknown else ""]
-    free = _free_bytes(downloads)
+    free = free_bytes(downloads)
     warning = f" Only {_megabytes(free)} are free at {downloads}." if total > free else ""
     return [f"To be fetched: {len(lines)} files, {', and '.join(filter(None, amounts))}.{warning}", *lines]
 
@@ -80,6 +80,7 @@ def _megabytes(size: int | None) -> str:
     return "unknown size" if size is None else f"{size / 1e6:,.1f} MB"
 
 
-def _free_bytes(folder: Path) -> int:
+def free_bytes(folder: Path) -> int:
+    """Return the free bytes on the disk of a folder, which need not exist yet."""
     folder = folder.absolute()
     return shutil.disk_usage(next(parent for parent in (folder, *folder.parents) if parent.exists())).free

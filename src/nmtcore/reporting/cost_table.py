@@ -17,12 +17,17 @@ WIDTH = 120
 """Characters per line of Markdown."""
 
 
-def cost_lines(costs: PlannedCosts) -> list[str]:
-    """Return the table and the notes as lines for the terminal; none if nothing is left to do."""
+def cost_lines(costs: PlannedCosts, *, free: int | None = None) -> list[str]:
+    """Return the table and the notes as lines for the terminal; none if nothing is left to do.
+
+    The last one is a warning if the plan takes more disk space than `free` bytes.
+    """
     if not costs.total.new and costs.total.disk_bytes == Estimate():
         return []
     table = terminal_table(_header(costs), [_cells(row) for row in (*costs.rows, costs.total)])
-    return [_SUMMARY, *table.splitlines(), *costs.notes]
+    is_short = free is not None and free < costs.total.disk_bytes.value
+    warning = [f"Only {_size(free)} of disk space are free."] if is_short else []
+    return [_SUMMARY, *table.splitlines(), *costs.notes, *warning]
 
 
 def cost_markdown(costs: PlannedCosts) -> str:
