@@ -16,6 +16,7 @@ from nmtcore.demo.combinations import combinations, held_out
 from nmtcore.demo.composing.sentences import compose
 from nmtcore.demo.english.clauses import English
 from nmtcore.demo.german.clauses import German
+from nmtcore.demo.meaning import Sentence
 from nmtcore.demo.phrases import constituents
 from nmtcore.demo.trees import Realisation, lay_out
 
@@ -45,6 +46,11 @@ def generate(*, split: str, count: int, seed: int = 1) -> Iterator[Pair]:
     twice. Every sentence of dev and test has a combination (`combinations`) that no training sentence has, and all its
     words occur in the training set. Raises ValueError for an unknown split.
     """
+    return (pair for pair, _ in generate_with_meanings(split=split, count=count, seed=seed))
+
+
+def generate_with_meanings(*, split: str, count: int, seed: int = 1) -> Iterator[tuple[Pair, Sentence]]:
+    """Yield the pairs of `generate`, each with the abstract syntax that both sides realise."""
     if split not in SIZES:
         raise ValueError(f"no split {split!r} in the demo corpus: choose one of {', '.join(SIZES)}")
     seen: set[tuple[str, str]] = set()
@@ -52,11 +58,12 @@ def generate(*, split: str, count: int, seed: int = 1) -> Iterator[Pair]:
     for number in range(1, count + 1):
         while True:
             attempt += 1
-            pair = _pair(split, seed, attempt, origin=f"demo-{split}:{number}")
+            sentence = compose(f"demo {seed} {split} {attempt}")
+            pair = _pair(sentence, split, seed, origin=f"demo-{split}:{number}")
             if pair is not None and (pair.source.text, pair.target.text) not in seen:
                 break
         seen.add((pair.source.text, pair.target.text))
-        yield pair
+        yield pair, sentence
 
 
 def swap(pair: Pair) -> Pair:
@@ -64,9 +71,8 @@ def swap(pair: Pair) -> Pair:
     return Pair(origin=pair.origin, source=pair.target, target=pair.source)
 
 
-def _pair(split: str, seed: int, attempt: int, *, origin: str) -> Pair | None:
-    """Return the pair of one attempt, or None if it does not belong to the split."""
-    sentence = compose(f"demo {seed} {split} {attempt}")
+def _pair(sentence: Sentence, split: str, seed: int, *, origin: str) -> Pair | None:
+    """Realise a sentence in both languages; return None if it does not belong to the split."""
     if any(map(held_out, combinations(sentence))) == (split == "train"):
         return None
     english = English().sentence(sentence)
@@ -75,15 +81,15 @@ def _pair(split: str, seed: int, attempt: int, *, origin: str) -> Pair | None:
     source, target = lay_out(english, ccg=True, bracketed=constituents), lay_out(German().sentence(sentence), ccg=False)
     if split != "train":
         half = ("dev", "test")[crc32(source.text.encode()) % 2]
-        words, other_words = _vocabulary(seed)
+        words, other_words = training_words(seed)
         if half != split or not words.issuperset(source.words) or not other_words.issuperset(target.words):
             return None
     return Pair(origin=origin, source=source, target=target)
 
 
 @lru_cache(maxsize=2)
-def _vocabulary(seed: int) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the English and the German words of the first training pairs."""
+def training_words(seed: int) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the English and the German words of the first training pairs of a seed's corpus."""
     pairs = list(islice(generate(split="train", count=_VOCABULARY_PAIRS, seed=seed), _VOCABULARY_PAIRS))
     return (
         frozenset(word for pair in pairs for word in pair.source.words),

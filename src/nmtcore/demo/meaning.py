@@ -1,7 +1,7 @@
 """The abstract syntax of the demo corpus's sentences, which both languages realise."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -187,6 +187,23 @@ def nodes(meaning: Any) -> Iterator[Any]:
                 yield from nodes(child)
 
 
+def substitute(meaning: Any, old: Any, new: Any) -> Any:
+    """Return `meaning` with the node `old` (the same object) replaced by `new`, wherever it is."""
+    if meaning is old:
+        return new
+    changes = {}
+    for name in _field_names(type(meaning)):
+        value = getattr(meaning, name)
+        changed = (
+            tuple(substitute(child, old, new) for child in value)
+            if isinstance(value, tuple)
+            else substitute(value, old, new)
+        )
+        if changed is not value and changed != value:
+            changes[name] = changed
+    return replace(meaning, **changes) if changes else meaning
+
+
 @cache
 def _field_names(node_class: type) -> tuple[str, ...]:
     """Return the names of a node's fields, or () for lexical entries and values that are no nodes."""
@@ -204,6 +221,14 @@ def agreement(nominal: Nominal) -> tuple[int, Number]:
     if isinstance(nominal, (NounPhrase, Relative)):
         return 3, nominal.number
     return 3, "sg"
+
+
+def verb_agreement(clause: Clause, *, disagreeing: Clause | None = None) -> tuple[int, Number]:
+    """Return the person and the number of a clause's verbs: those of its subject; the other number if `disagreeing`."""
+    person, number = agreement(clause.subject)
+    if clause is not disagreeing:
+        return person, number
+    return person, "sg" if number == "pl" else "pl"
 
 
 def wh_role(clause: Clause) -> str | None:

@@ -73,7 +73,7 @@ def detokenise(words: Iterable[str]) -> str:
     return text
 
 
-def _without_double_marks(words: list[Word]) -> list[Word]:
+def without_double_marks(words: list[Word]) -> list[Word]:
     """Drop commas that precede another punctuation mark."""
     following = [*words[1:], None]
     return [
@@ -88,7 +88,7 @@ def lay_out(words: list[Word], *, ccg: bool, bracketed: Callable[[list[Word]], s
 
     `bracketed` returns the constituents of the words in brackets.
     """
-    words = _without_double_marks(words)
+    words = without_double_marks(words)
     position = {id(word): index for index, word in enumerate(words, start=1)}
     words[0].form = words[0].form[0].upper() + words[0].form[1:]
     forms = [word.form for word in words]

@@ -32,6 +32,7 @@ from nmtcore.demo.meaning import (
     Sentence,
     Subordinate,
     agreement,
+    verb_agreement,
     wh_role,
 )
 from nmtcore.demo.trees import Phrase, Word, attach, feats, punctuation
@@ -44,7 +45,10 @@ Argument = tuple[str, list[Word]]
 
 
 class English(EnglishPhrases):
-    """Realises the abstract syntax in English."""
+    """Realises the abstract syntax in English; the verbs of the clause `disagreeing` have the wrong number."""
+
+    def __init__(self, *, disagreeing: Clause | None = None) -> None:
+        self._disagreeing = disagreeing
 
     def sentence(self, meaning: Sentence) -> list[Word]:
         """Return the words of a sentence in their order."""
@@ -74,7 +78,8 @@ class English(EnglishPhrases):
         if role == "subject":
             return self._wh_subject(meaning, wh_category=category("S[wq]", "S[dcl]\\NP"))
         subject = self.nominal(meaning.subject, role="subject")
-        phrase = self.predicate(meaning.predicates[0], form="q", agree=agreement(meaning.subject), inverted=subject)
+        agree = verb_agreement(meaning, disagreeing=self._disagreeing)
+        phrase = self.predicate(meaning.predicates[0], form="q", agree=agree, inverted=subject)
         attach(subject, head=phrase.head, deprel=_subject_relation(meaning))
         categories = {"object": category("S[wq]", "S[q]/NP"), "front": category("S[wq]", "S[q]")}
         words = self._wh(meaning, phrase.head, wh_category=categories.get(role or "", ""))
@@ -149,7 +154,7 @@ class English(EnglishPhrases):
 
     def _verb_phrases(self, meaning: Clause) -> Phrase:
         """Realise the predicates of a statement under their conjunction."""
-        agree = agreement(meaning.subject)
+        agree = verb_agreement(meaning, disagreeing=self._disagreeing)
         first, *others = [self.predicate(part, form="dcl", agree=agree) for part in meaning.predicates]
         for other in others:
             conjunction = conjunction_word(meaning.conjunction, head=other.head)

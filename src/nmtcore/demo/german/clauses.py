@@ -48,7 +48,7 @@ from nmtcore.demo.meaning import (
     Relative,
     Sentence,
     Subordinate,
-    agreement,
+    verb_agreement,
     wh_role,
 )
 from nmtcore.demo.trees import Phrase, Word, attach, punctuation
@@ -60,7 +60,10 @@ _AN = Link(english="to", german="an", case="acc")
 
 
 class German(GermanPhrases):
-    """Realises the abstract syntax in German."""
+    """Realises the abstract syntax in German; the verbs of the clause `disagreeing` have the wrong number."""
+
+    def __init__(self, *, disagreeing: Clause | None = None) -> None:
+        self._disagreeing = disagreeing
 
     def sentence(self, meaning: Sentence) -> list[Word]:
         """Return the words of a sentence in their order."""
@@ -110,7 +113,7 @@ class German(GermanPhrases):
         return self.final_clause(meaning)
 
     def _predicates(self, meaning: Clause, *, final: bool) -> list[Fields]:
-        agree = agreement(meaning.subject)
+        agree = verb_agreement(meaning, disagreeing=self._disagreeing)
         return [self._fields(part, form="fin", agree=agree, final=final) for part in meaning.predicates]
 
     def _subject(self, meaning: Clause, *, head: Word) -> list[Word]:
