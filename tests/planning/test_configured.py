@@ -6,6 +6,7 @@ from workflow.calling import little
 
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
+    configured_contrasts,
     configured_gates,
     configured_gold_parses,
     configured_heads,
@@ -15,6 +16,7 @@ from nmtcore.planning.configured import (
     configured_scores,
     configured_tag_columns,
     configured_tag_files,
+    without_contrasts,
 )
 from nmtcore.planning.configured_data import (
     configured_annotation,
@@ -177,3 +179,33 @@ def test_models_of_all_annotators(make_project):
     tagged = little(annotators={"tags": {"tool": "easyccg"}}, syntax={"target": {"ccg": "tags"}})
     assert "downloads/models/easyccg/easyccg.jar" in configured_annotator_models(make_project(tagged=tagged))
     assert configured_annotator_models(make_project(plain=little())) == []
+
+
+def test_a_table_of_contrastive_pairs_has_the_systems_that_can_be_scored(make_project):
+    pairs = {"format": "contrastive", "files": {"pairs": {"path": "pairs.json"}}}
+    plain = little()
+    with_pairs = little(corpora={**plain["corpora"], "p": pairs}, splits={**plain["splits"], "contrast_p": "p"})
+    project = make_project({"systems": ["transformer_base", "nmt"]}, paired=with_pairs, plain=plain)
+    runs, _ = configured_runs(project)
+    assert configured_contrasts(project, runs=runs) == [
+        f"results/smoke/paired/{system}/seed{seed}/contrast/contrast_p.parquet"
+        for system in ("transformer_base", "nmt")
+        for seed in (1, 2)
+    ]
+    assert without_contrasts(project, runs=runs) == ["plain is left out: it has no contrastive pairs."]
+    with pytest.raises(UserError, match="A table of contrastive pairs needs `datasets` that have some"):
+        configured_contrasts(project, runs=[run for run in runs if run.dataset == "plain"])
+
+
+def test_systems_that_generate_tags_are_left_out_of_contrastive_pairs(make_project):
+    project = make_project({"systems": ["interleaved", "multitask"], "datasets": ["demo_de2en"], "seeds": [1]})
+    runs, _ = configured_runs(project)
+    assert [run.generates_tags for run in runs] == [True, False]
+    assert configured_contrasts(project, runs=runs) == [
+        "results/smoke/demo_de2en/multitask/seed1/contrast/contrast_demo.parquet"
+    ]
+    assert without_contrasts(project, runs=runs) == [
+        "interleaved is left out: it generates tags among the words, so the probability of a text cannot be computed."
+    ]
+    with pytest.raises(UserError, match="and `systems` that are trained here and generate no tags"):
+        configured_contrasts(project, runs=runs[:1])

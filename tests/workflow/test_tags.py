@@ -12,7 +12,7 @@ SETTINGS = ['datasets=["tagged"]', "scale=smoke", f"systems={SYSTEMS}".replace("
 
 
 def write_data_set(empty):
-    counts = {"train": 300, "dev": 10, "test": 12, "gold": 5}
+    counts = {"train": 300, "dev": 10, "test": 12, "gold": 5, "contrast": 12}
     corpora = {split: {"options": {"count": count}} for split, count in counts.items()}
     evaluation = {"text": "tokens", "tokenize": "none"}
     empty.write("datasets/tagged", {"extends": "demo_de2en", "corpora": corpora, "evaluation": evaluation})
@@ -48,4 +48,33 @@ def test_the_table_has_ten_sentences_of_each_system_that_predicts_tags(empty):
     text = (empty.folder / table).read_text(encoding="utf-8")
     assert all(f"\n## tagged, {entry['system']}, test: {entry['tags']}, seed 1\n" in text for entry in entries)
     assert "Nothing to be done" in empty.run(table, settings=SETTINGS).output
+    check_contrastive_pairs(empty)
     assert empty.partial_files() == []
+
+
+def check_contrastive_pairs(empty):
+    """Score the trained models: the accuracies are those of the scores, which belong to the listed pairs."""
+    table = "results/tables/contrast.md"
+    systems = 'systems=["tag_attention", "interleaved"]'
+    finished = empty.run(table, settings=[*SETTINGS[:2], systems])
+    assert {"list_contrasts", "score_contrasts", "contrast_table"} <= finished.rules
+    assert "train_model" not in finished.rules
+    folder = empty.folder / "results"
+    listed = list(read_rows(folder / "tagged/corpus/contrast_demo.contrasts.parquet"))
+    pairs = list(read_rows(folder / "tagged/corpus/contrast_demo.parquet"))
+    scores = list(read_rows(folder / "smoke/tagged/tag_attention/seed1/contrast/contrast_demo.parquet"))
+    assert len(scores) == len(listed) > 9
+    for score, contrast in zip(scores, listed, strict=True):
+        right, wrong = pairs[contrast["right"]], pairs[contrast["wrong"]]
+        assert (score["phenomenon"], score["distance"]) == (contrast["phenomenon"], contrast["distance"])
+        assert right["source"] == wrong["source"]
+        assert right["target"] != wrong["target"]
+        assert max(score["right"], score["wrong"]) < 0
+    (entry,) = read_json(folder / "tables/contrast.json")
+    assert entry["system"] == "tag_attention"
+    preferred = sum(score["right"] > score["wrong"] for score in scores)
+    assert entry["phenomena"]["all"]["accuracy"]["values"] == [100 * preferred / len(scores)]
+    text = (empty.folder / table).read_text(encoding="utf-8")
+    assert "- interleaved is left out: it generates tags among the words" in text
+    refused = empty.call("-n", "results/tables/mine/contrast.md", settings=[*SETTINGS[:2], 'systems=["interleaved"]'])
+    assert "Error: A table of contrastive pairs needs `datasets` that have some" in refused.output

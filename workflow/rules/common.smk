@@ -10,6 +10,7 @@ from nmtcore.config.changes import Tracked, explain_reasons
 from nmtcore.config.depends import (
     attention_settings,
     comet_settings,
+    contrast_settings,
     gate_settings,
     gold_scoring_settings,
     gold_settings,

@@ -1,4 +1,4 @@
-# The corpus stage: download files, read splits, learn truecasing models and filter sentence pairs.
+# The corpus stage: download files, read splits, learn truecasing models, filter sentence pairs and list contrastive ones.
 from nmtcore.planning.corpus import (
     filter_threads,
     held_out_splits,
@@ -51,6 +51,29 @@ rule read_split:
         settings=planned(tracked_reading),
     script:
         "../scripts/read_split.py"
+
+
+rule list_contrasts:
+    input:
+        planned(raw_files),
+    output:
+        LAYOUT.pattern("contrasts"),
+    log:
+        LAYOUT.log("list_contrasts"),
+    benchmark:
+        LAYOUT.benchmark("list_contrasts")
+    wildcard_constraints:
+        split="contrast_.+",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        version=VERSIONS["corpus"],
+        settings=planned(tracked_reading),
+    script:
+        "../scripts/list_contrasts.py"
 
 
 rule learn_truecaser:

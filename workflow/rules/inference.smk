@@ -1,5 +1,5 @@
-# Translations and parses of a run, in one process, parses by its attention heads, gate norms, and attention weights;
-# evaluation.smk scores the first two.
+# Translations and parses of a run, in one process, parses by its attention heads, gate norms, attention weights, and the
+# log-probabilities of contrastive pairs; evaluation.smk scores the first two.
 from nmtcore.planning.runs import (
     feature_files,
     pair_files,
@@ -135,3 +135,28 @@ rule measure_attention:
         sentences=100,
     script:
         "../scripts/measure_attention.py"
+
+
+rule score_contrasts:
+    input:
+        model=LAYOUT.pattern("model"),
+        features=planned(split_features),
+        contrasts=LAYOUT.pattern("contrasts"),
+    output:
+        LAYOUT.pattern("contrast_scores"),
+    log:
+        LAYOUT.log("score_contrasts"),
+    benchmark:
+        LAYOUT.benchmark("score_contrasts")
+    conda:
+        "../../envs/core.yaml"
+    threads: SETTINGS.threads
+    resources:
+        mem_mb=8000,
+        runtime=120,
+        gpu=min(GPUS, 1),
+    params:
+        version=VERSIONS["inference"],
+        run=run_param(contrast_settings),
+    script:
+        "../scripts/score_contrasts.py"

@@ -1,6 +1,6 @@
 # Tables and figures of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and
 # systems, gates by tag, attention heads as parsers, productions; differences from a baseline by construction, examples,
-# validation curves, predicted tags. The index of all runs, and the licences of their data.
+# validation curves, predicted tags, contrastive pairs. The index of all runs, and the licences of their data.
 # Each table is written as Markdown, CSV, LaTeX and HTML.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.analysis import (
@@ -12,6 +12,7 @@ from nmtcore.planning.analysis import (
     validation_beams,
 )
 from nmtcore.planning.configured import (
+    configured_contrasts,
     configured_gates,
     configured_gold_parses,
     configured_heads,
@@ -21,6 +22,7 @@ from nmtcore.planning.configured import (
     configured_tag_files,
     curve_histories,
     left_out_systems,
+    without_contrasts,
 )
 from nmtcore.planning.configured_data import (
     configured_annotation_reports,
@@ -48,6 +50,7 @@ localrules:
     example_table,
     curve_figure,
     tag_table,
+    contrast_table,
     index_runs,
     licence_table,
 
@@ -296,6 +299,25 @@ rule tag_table:
         columns=planned(configured_tag_columns),
     script:
         "../scripts/tag_table.py"
+
+
+rule contrast_table:
+    input:
+        planned(configured_contrasts),
+    output:
+        **table_files("contrast"),
+        json=LAYOUT.pattern("contrast_json"),
+    log:
+        LAYOUT.log("contrast_table"),
+    benchmark:
+        LAYOUT.benchmark("contrast_table")
+    conda:
+        "../../envs/core.yaml"
+    params:
+        version=VERSIONS["reporting"],
+        left_out=planned(without_contrasts),
+    script:
+        "../scripts/contrast_table.py"
 
 
 # The runs are not declared as inputs, so that an index or a table of those that are there trains none again.

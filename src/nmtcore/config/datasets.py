@@ -7,6 +7,7 @@ from nmtcore.config.annotators import Annotation, AnnotatorSettings, ExistingSet
 from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
 from nmtcore.config.filters import FilterSettings
+from nmtcore.config.formats import FORMATS
 from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
@@ -83,6 +84,10 @@ TREEBANK = "treebank_"
 """Prefix of splits that are treebanks to train parsing heads on."""
 
 
+CONTRAST = "contrast_"
+"""Prefix of splits that are contrastive pairs, which are scored and not translated."""
+
+
 @settings_class
 class DatasetSettings:
     """A data set."""
@@ -103,7 +108,7 @@ class DatasetSettings:
     """Corpora by name; a corpus that only `splits` names is a file of `corpora/`."""
     splits: dict[str, tuple[PartSettings, ...]]
     """Parts of corpora by split: `train`, `dev`, treebanks to compare parsers with (`gold_...`) or to train on
-    (`treebank_...`); all others are tests."""
+    (`treebank_...`), contrastive pairs (`contrast_...`, whole corpora); all others are tests."""
     recipe: str
     """A file of `recipes/`."""
     segmentation: SegmentationSettings
@@ -148,8 +153,24 @@ class DatasetSettings:
         for side in SIDES:
             if side not in self.words:
                 raise ValueError(f"words lacks '{side}'")
+        self._check_contrasts()
         self._check_syntax()
         self._check_selection()
+
+    def _check_contrasts(self) -> None:
+        for split, part in ((split, part) for split, parts in self.splits.items() for part in parts):
+            contrastive = FORMATS[self.corpora[part.corpus].format].contrastive
+            if contrastive and split not in self.contrasts:
+                raise ValueError(
+                    f"splits.{split}: the corpus '{part.corpus}' has contrastive pairs: call the split {CONTRAST}NAME"
+                )
+            if split in self.contrasts and not contrastive:
+                raise ValueError(
+                    f"splits.{split}: a split of contrastive pairs needs a corpus of the format contrastive, not "
+                    f"'{part.corpus}'"
+                )
+            if contrastive and part != PartSettings(corpus=part.corpus):
+                raise ValueError(f"splits.{split}: contrastive pairs are read whole: leave out first, last and sample")
 
     def _check_syntax(self) -> None:
         for side, annotators in self.syntax.items():
@@ -176,13 +197,19 @@ class DatasetSettings:
     @property
     def tests(self) -> tuple[str, ...]:
         """The splits that are translated: the main test, then the other tests, then dev."""
-        others = [s for s in self.splits if s not in ("train", "dev", self.main_test, *self.treebanks)]
+        special = ("train", "dev", self.main_test, *self.treebanks, *self.contrasts)
+        others = [split for split in self.splits if split not in special]
         return tuple(dict.fromkeys([self.main_test, *others, "dev"]))
 
     @property
     def treebanks(self) -> tuple[str, ...]:
         """The splits that are treebanks, to test or train on; their sentences keep the treebank's words and trees."""
         return tuple(split for split in self.splits if split.startswith((GOLD, TREEBANK)))
+
+    @property
+    def contrasts(self) -> tuple[str, ...]:
+        """The splits that are contrastive pairs."""
+        return tuple(split for split in self.splits if split.startswith(CONTRAST))
 
     def source_treebanks(self, prefix: str) -> tuple[str, ...]:
         """Return the treebanks whose names begin with `prefix` (`GOLD` or `TREEBANK`) and that have a source side."""
@@ -199,6 +226,10 @@ class DatasetSettings:
         """Return the sides of a split that have text."""
         with_text = {side for part in self.splits[split] for side in self.corpora[part.corpus].sides}
         return tuple(side for side in SIDES if side in with_text)
+
+    def annotated_sides(self, split: str) -> tuple[str, ...]:
+        """Return the sides of a split that are annotated; of contrastive pairs, only the sources."""
+        return ("source",) if split in self.contrasts else self.sides(split)
 
     def annotations_by(self, annotator: str, side: str, split: str = "train") -> tuple[str, ...]:
         """Return the kinds of annotation that an annotator provides for a side of a split.

@@ -107,6 +107,11 @@ def attention_settings(run: RunSettings) -> dict[str, Any]:
     return {name: settings[name] for name in ("decoding", "sentences")}
 
 
+def contrast_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that scoring contrastive pairs depends on."""
+    return {"sentences": {"test": run.sentences.test}}
+
+
 def gold_scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that scoring parses of treebanks depends on; induced trees have one root in any case."""
     if induced := _induced(run):

@@ -20,6 +20,8 @@ class FormatOptions:
     """The keys of a corpus's `files`."""
     one_side_suffices: ClassVar[bool] = False
     """Whether a corpus may have files of only one side."""
+    contrastive: ClassVar[bool] = False
+    """Whether it has contrastive pairs: rows with the same source and right or wrong targets."""
 
 
 @settings_class
@@ -124,6 +126,35 @@ class DemoOptions(FormatOptions):
         return DEMO_PAIRS[self.split] if self.count is None else self.count
 
 
+@settings_class
+class ContrastiveOptions(FormatOptions):
+    """Contrastive pairs, for a split called contrast_...: the JSON of LingEval97, or one pair per line.
+
+    The first line of the latter names the columns, with tabs between them: source, right, wrong, phenomenon, and
+    distance, which may be missing or empty.
+    """
+
+    roles: ClassVar[tuple[str, ...]] = ("pairs",)
+    contrastive: ClassVar[bool] = True
+
+
+@settings_class
+class DemoContrastiveOptions(FormatOptions):
+    """Contrastive pairs of the demo corpus, which are generated: sentences with wrong translations of them."""
+
+    roles: ClassVar[tuple[str, ...]] = ()
+    contrastive: ClassVar[bool] = True
+
+    split: Literal["train", "dev", "test"]
+    """Split whose sentences are used."""
+    swap: bool = False
+    """Whether German is the source."""
+    count: Count | None = None
+    """Sentences to use, the first of the split; null: all."""
+    seed: Seed = 1
+    """Seed of the generator."""
+
+
 FORMATS = Registry[FormatOptions](
     {
         "plain": PlainOptions,
@@ -134,6 +165,8 @@ FORMATS = Registry[FormatOptions](
         "conllu": ConlluOptions,
         "copied": CopiedOptions,
         "demo": DemoOptions,
+        "contrastive": ContrastiveOptions,
+        "demo_contrastive": DemoContrastiveOptions,
     },
     noun="format",
     package="nmtcore.corpus.formats",

@@ -14,7 +14,7 @@ from nmtcore.config.components import (
 )
 from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import GOLD, TREEBANK, EvaluationSettings
+from nmtcore.config.datasets import CONTRAST, GOLD, TREEBANK, EvaluationSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
@@ -34,7 +34,7 @@ class SentencesSettings:
     dev: Count | None = None
     """Pairs of the development split."""
     test: Count | None = None
-    """Sentences of each test and of each treebank to compare parsers with."""
+    """Sentences of each test and of each treebank to compare parsers with, and sources of contrastive pairs."""
 
     def of(self, split: str) -> int | None:
         """Return the number for a split; every split except dev and those for training is a test."""
@@ -132,7 +132,7 @@ class RunSettings:
             gold = {name for name, feature in FEATURES.items() if feature.annotation == "dependencies"}
             features = self.features["source"].items()
             return {"source": {name: self.gold_annotator if name in gold else usual for name, usual in features}}
-        if split.startswith(GOLD):
+        if split.startswith((GOLD, CONTRAST)):
             return self.inference_features
         if split == "train" and self.treebank:
             return {**self.features, "source": self._source_features(lambda c: c.needs_at_inference or not c.parses)}

@@ -90,13 +90,18 @@ def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
 def _part_rows(
     reader: CorpusReader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
 ) -> Iterator[tuple[int, Row]]:
-    """Yield a part's rows with their numbers in the corpus; check the user's own files against their pins."""
-    for _, file in own_files(corpus):
-        check_own_file(file)
-    inputs = {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
+    """Yield a part's rows with their numbers in the corpus."""
+    inputs = corpus_inputs(corpus, downloads)
     if part.sample is None:
         return _range_rows(reader, inputs, part, where=where)
     return _sampled_rows(reader, inputs, part, where=where)
+
+
+def corpus_inputs(corpus: CorpusSettings, downloads: Path) -> Inputs:
+    """Return the files of a corpus by role; check the user's own files against their pins."""
+    for _, file in own_files(corpus):
+        check_own_file(file)
+    return {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
 
 
 def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:

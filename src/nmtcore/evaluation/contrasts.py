@@ -55,12 +55,13 @@ class PairCounts(NamedTuple):
         return {**self._asdict(), "accuracy": self.accuracy, "low": low, "high": high}
 
 
-def wilson_interval(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def wilson_interval(successes: float, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the score interval of a proportion (Wilson 1927, "Probable Inference, the Law of Succession, and
     Statistical Inference"), which keeps its coverage near 0 and 1 and for few trials (Brown, Cai and DasGupta 2001).
 
     With n trials, p = successes / n and the normal quantile z, its bounds are
-    (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n). Raises `ValueError` without trials.
+    (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n). Successes may be a mean of several counts.
+    Raises `ValueError` without trials.
     """
     if not 0 <= successes <= trials or not trials:
         raise ValueError(f"{successes} successes in {trials} trials")

@@ -147,6 +147,38 @@ def configured_heads(project: Project, *, runs: list[RunSettings]) -> list[str]:
     return files
 
 
+def configured_contrasts(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
+    """List the scores of contrastive pairs of the runs that can score them. Raises `UserError` if there are none."""
+    files = [
+        _run_path(project, "contrast_scores", run, split=split)
+        for run in runs
+        if run.external is None and not run.generates_tags
+        for split in project.dataset(run.dataset).contrasts
+    ]
+    if not files:
+        raise UserError(
+            "A table of contrastive pairs needs `datasets` that have some (a split contrast_NAME), and `systems` that "
+            "are trained here and generate no tags, in config.yaml or on the command line."
+        )
+    return files
+
+
+def without_contrasts(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
+    """Say of each configured system and data set that the table of contrastive pairs leaves out why it does."""
+    reasons = {
+        run.system: "was not trained here, so it has no probabilities"
+        if run.external is not None
+        else "generates tags among the words, so the probability of a text cannot be computed"
+        for run in runs
+        if run.external is not None or run.generates_tags
+    }
+    datasets = (name for name in project.settings.datasets if not project.dataset(name).contrasts)
+    return [
+        *(f"{system} is left out: it {reason}." for system, reason in reasons.items()),
+        *(f"{name} is left out: it has no contrastive pairs." for name in datasets),
+    ]
+
+
 def configured_tag_files(project: Project, *, runs: Iterable[RunSettings], file_type: str) -> list[str]:
     """List the files of one type that the table of tags reads, one per system that predicts tags, for its first seed.
 

@@ -108,7 +108,7 @@ def _annotation_names(dataset: DatasetSettings) -> list[dict[str, str]]:
     return [
         {"dataset": dataset.name, "annotator": annotator, "split": split, "side": side}
         for split in dataset.splits
-        for side in dataset.sides(split)
+        for side in dataset.annotated_sides(split)
         for annotator in dict.fromkeys(dataset.syntax.get(side, {}).values())
     ]
 

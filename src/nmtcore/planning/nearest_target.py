@@ -81,9 +81,10 @@ def _paths(project: Project, target: str) -> Iterator[str]:
 
 
 def _run_paths(project: Project, dataset: DatasetSettings, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the files of a system's runs: gates and attention on tests, heads on gold treebanks."""
+    """Yield the paths of the files of a system's runs: gates and attention on tests, heads on gold treebanks..."""
     for seed, file_type in product(project.settings.seeds, _RUN_FILES):
-        splits = dataset.source_treebanks(GOLD) if file_type == "head_scores" else dataset.tests
+        own_splits = {"head_scores": dataset.source_treebanks(GOLD), "contrast_scores": dataset.contrasts}
+        splits = own_splits.get(file_type, dataset.tests)
         for split in splits if "{split}" in FILES[file_type] else (None,):
             split_name = {} if split is None else {"split": split}
             yield project.layout.path(file_type, **names, **split_name, seed=seed)

@@ -22,6 +22,7 @@ TABLES = {
     "constructions": "construction",
     "examples": "example",
     "tags": "tag",
+    "contrast": "contrast",
     "data": "data",
     "annotation": "annotation",
     "parsers": "parser",
@@ -97,7 +98,7 @@ def _parse_rows(table: str, content: Any) -> Iterator[tuple[str, ...]]:
             yield from ((entry["dataset"],) for entry in entries)
         case "parsers", list():
             yield from ((entry["dataset"],) for entry in content)
-        case "systems" | "gates" | "heads" | "tags" | "constructions" | "curves", list():
+        case "systems" | "gates" | "heads" | "tags" | "contrast" | "constructions" | "curves", list():
             for entry in content:
                 for seed in entry["seeds"]:
                     yield (*(entry[key] for key in ("scale", "dataset", "system")), f"seed{seed}")

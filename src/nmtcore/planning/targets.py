@@ -12,7 +12,10 @@ from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
 from nmtcore.planning.result_tables import RESULT_FOLDERS, check_table, check_table_name
 from nmtcore.planning.runs import attention_treebanks
 
-NOT_EXTERNAL = ("model", "history", "checkpoints", "gates", "head_scores", "attention", "gold_parses", "gold_scores")
+NOT_EXTERNAL = (
+    "model", "history", "checkpoints", "gates", "head_scores", "attention", "contrast_scores", "gold_parses",
+    "gold_scores",
+)  # fmt: skip
 """The types of files that need a model, which external systems do not have."""
 
 
@@ -103,7 +106,7 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
     """Check the system of a run's file.
 
     For parses of treebanks the system must parse and a treebank must exist, for scores of heads the system must have
-    heads, for gates gates. Every system has attention.
+    heads, for gates gates; for contrastive pairs it must not generate tags. Every system has attention.
     """
     project.systems.check(system, where=target)
     path = project.layout.parse(target)
@@ -128,6 +131,14 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
         if not run.has_gates:
             raise UserError(f"{target}: {system} has no gate in the decoder; ask for the gates of sa_nmt_shared.")
         choose(path["split"], run.tests, noun="test split", where=target)
+    if path and path.file_type == "contrast_scores":
+        run = project.run(dataset, system, scale, int(path["seed"]))
+        if run.generates_tags:
+            raise UserError(f"{target}: {system} generates tags among the words, so no probability can be computed.")
+        splits = project.dataset(dataset).contrasts
+        if not splits:
+            raise UserError(f"{target}: {dataset} has no contrastive pairs (a split contrast_NAME).")
+        choose(path["split"], splits, noun="split of contrastive pairs", where=target)
     if path and path.file_type == "attention":
         run = project.run(dataset, system, scale, int(path["seed"]))
         choose(path["split"], run.tests, noun="test split", where=target)

@@ -1,0 +1,73 @@
+"""Contrastive pairs scored by the model of a run, from files."""
+
+import pytest
+from factories import run_settings
+from inference.tiny import PIECES, write_bundle
+
+from nmtcore.config.runs import SentencesSettings
+from nmtcore.corpus.contrast_list import CONTRASTS_SCHEMA, read_contrast_list
+from nmtcore.errors import UserError
+from nmtcore.experiment.contrasts import score_run_contrasts
+from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.contrast_files import read_contrast_scores
+from nmtcore.inference.logprob import score_text_pairs
+from nmtcore.inference.text_pairs import TextFile
+from nmtcore.parquet import write_rows
+from nmtcore.segmentation.vocabulary import Vocabulary
+
+PAIRS = [("the cat", "a dog"), ("the cat", "a cat"), ("dog", "the"), ("dog", "do@@ do@@"), ("dog", "dog")]
+LISTED = [(0, 0, 1, "number", 3), (1, 2, 3, "order", None), (1, 2, 4, "number", 1)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    vocabulary = Vocabulary.of(PIECES)
+    for side, texts in zip(("source", "target"), zip(*PAIRS, strict=True), strict=True):
+        rows = [
+            {"id": i, "ids": vocabulary.ids(text.split()), "word_of_subword": list(range(len(text.split())))}
+            for i, text in enumerate(texts)
+        ]
+        write_rows(tmp_path / f"features/contrast_x.{side}.parquet", TOKENS_SCHEMA, rows)
+    rows = [{"id": i, **dict(zip(CONTRASTS_SCHEMA.names[1:], values, strict=True))} for i, values in enumerate(LISTED)]
+    write_rows(tmp_path / "list.parquet", CONTRASTS_SCHEMA, rows)
+    return tmp_path
+
+
+def scored(files, **values):
+    run = run_settings(**values)
+    model = write_bundle(files / "model", run)
+    output = files / "scores.parquet"
+    score_run_contrasts(
+        run, model=model, features=files / "features", split="contrast_x", contrasts=files / "list.parquet",
+        output=output, device="cpu", threads=1,
+    )  # fmt: skip
+    return load_bundle(model), list(read_contrast_scores(output))
+
+
+def test_scores_are_those_of_the_listed_pairs(files):
+    bundle, scores = scored(files)
+    texts = [
+        TextFile([text.replace("@@ ", "") for text in side], name)
+        for side, name in zip(zip(*PAIRS[:3], PAIRS[4], strict=True), "st", strict=True)
+    ]
+    first, second, third, fifth = score_text_pairs(bundle, *texts)
+    assert [own[:2] for own in scores] == [("number", 3), ("order", None), ("number", 1)]
+    for own, right, wrong in ((scores[0], first, second), (scores[2], third, fifth)):
+        assert own.right == pytest.approx(right.log_probability, abs=1e-5)
+        assert own.wrong == pytest.approx(wrong.log_probability, abs=1e-5)
+    assert scores[1].right == pytest.approx(third.log_probability, abs=1e-5)
+    assert (scores[1].right_tokens, scores[1].wrong_tokens) == (2, 3)
+
+
+def test_a_scale_limits_the_sources(files):
+    _, scores = scored(files, sentences=SentencesSettings(test=1))
+    assert [own.phenomenon for own in scores] == ["number"]
+
+
+def test_a_list_of_other_pairs_is_refused(files):
+    rows = [{"id": 0, "entry": 0, "right": 0, "wrong": 5, "phenomenon": "p"}]
+    write_rows(files / "list.parquet", CONTRASTS_SCHEMA, rows)
+    assert read_contrast_list(files / "list.parquet")[0].wrong == 5
+    with pytest.raises(UserError, match=r"list\.parquet lists sentence pairs that the features of contrast_x lack"):
+        scored(files)
