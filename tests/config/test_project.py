@@ -533,7 +533,8 @@ def test_no_split_depends_on_another_split(folder: Path):
 
 def test_a_child_can_drop_a_split(folder: Path):
     child(folder, "without_test", splits={"test": None}, main_test="dev")
-    assert list(Project.load(folder).dataset("without_test").splits) == ["train", "dev", "gold_demo", "treebank_demo"]
+    splits = ["train", "dev", "gold_demo", "treebank_demo", "contrast_demo"]
+    assert list(Project.load(folder).dataset("without_test").splits) == splits
 
 
 def test_a_child_can_drop_annotators_and_annotations(folder: Path):

@@ -64,7 +64,7 @@ def test_a_module_is_imported_from_the_package():
 
 
 def test_a_corpus_may_have_any_registered_format(monkeypatch):
-    with pytest.raises(ValueError, match=r"unknown format 'reversed'[.] Valid are: conllu, copied"):
+    with pytest.raises(ValueError, match=r"unknown format 'reversed'[.] Valid are: conllu, contrastive, copied"):
         CorpusSettings(format="reversed")
     monkeypatch.setitem(FORMATS._classes, "reversed", PlainOptions)
     assert CorpusSettings(format="reversed", files={"source": ()}).sides == ("source", "target")

@@ -62,8 +62,6 @@ rule list_contrasts:
         LAYOUT.log("list_contrasts"),
     benchmark:
         LAYOUT.benchmark("list_contrasts")
-    wildcard_constraints:
-        split="contrast_.+",
     conda:
         "../../envs/core.yaml"
     resources:

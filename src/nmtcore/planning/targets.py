@@ -96,7 +96,9 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
         if parts[1] == "annotation" and parts[2] != SELECTION:
             choose(parts[2], dataset.annotators, noun="annotator", where=target)
         path = project.layout.parse(target)
-        if path and "split" in path.names:
+        if path and path.file_type == "contrasts":
+            _check_contrasts(project, dataset.name, path["split"], target)
+        elif path and "split" in path.names:
             choose(path["split"], dataset.splits, noun="split", where=target)
     elif len(parts) > 2:
         _check_run(project, dataset.name, parts[1], scale, target)
@@ -135,13 +137,18 @@ def _check_run(project: Project, dataset: str, system: str, scale: str, target: 
         run = project.run(dataset, system, scale, int(path["seed"]))
         if run.generates_tags:
             raise UserError(f"{target}: {system} generates tags among the words, so no probability can be computed.")
-        splits = project.dataset(dataset).contrasts
-        if not splits:
-            raise UserError(f"{target}: {dataset} has no contrastive pairs (a split contrast_NAME).")
-        choose(path["split"], splits, noun="split of contrastive pairs", where=target)
+        _check_contrasts(project, dataset, path["split"], target)
     if path and path.file_type == "attention":
         run = project.run(dataset, system, scale, int(path["seed"]))
         choose(path["split"], run.tests, noun="test split", where=target)
+
+
+def _check_contrasts(project: Project, dataset: str, split: str, target: str) -> None:
+    """Raise `UserError` if a split is none of a data set's splits of contrastive pairs."""
+    splits = project.dataset(dataset).contrasts
+    if not splits:
+        raise UserError(f"{target}: {dataset} has no contrastive pairs (a split contrast_NAME).")
+    choose(split, splits, noun="split of contrastive pairs", where=target)
 
 
 def _check_score(project: Project, dataset: str, name: str, scale: str, target: str) -> None:
