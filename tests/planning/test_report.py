@@ -5,9 +5,16 @@ from pathlib import Path
 import pytest
 
 from nmtcore.config.project import Project
-from nmtcore.files import write_json
+from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
-from nmtcore.planning.report import main_tests, report_figures, report_tables, system_descriptions
+from nmtcore.planning.report import (
+    main_tests,
+    report_figures,
+    report_runs,
+    report_scores,
+    report_tables,
+    system_descriptions,
+)
 from nmtcore.planning.targets import check_target
 
 
@@ -33,21 +40,44 @@ def test_every_system_with_a_description_has_it(project):
 
 def test_the_main_test_of_each_data_set_with_runs(root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    project = Project([root / "config"], {"scale": "smoke"})
+    project = Project([root / "config"], {"scale": "smoke", "unfinished_runs": "leave_out"})
     assert main_tests(project) == {}
-    for dataset in ("demo_en2de", "no_longer_there"):
-        path = Path(project.layout.path("scores", scale="smoke", dataset=dataset, system="nmt", seed=1))
-        write_json(path, {})
-    other = Path(project.layout.path("scores", scale="demo", dataset="demo_de2en", system="nmt", seed=1))
-    write_json(other, {})
-    ((name, test),) = main_tests(project).items()
-    assert name == "demo_en2de"
-    assert test == {
-        "split": "test",
-        "evaluation": {"text": "detokenised", "tokenize": "13a", "lowercase": False},
-        "sentences": 100,
-        "trees": "results/demo_en2de/annotation/existing/test.source.parquet",
+    for scale, dataset in (("smoke", "demo_en2de"), ("smoke", "no_longer_there"), ("demo", "demo_de2en")):
+        write_json(Path(project.layout.path("scores", scale=scale, dataset=dataset, system="nmt", seed=1)), {})
+    assert main_tests(project) == {
+        "demo_en2de": {
+            "split": "test",
+            "evaluation": {"text": "detokenised", "tokenize": "13a", "lowercase": False},
+            "sentences": 100,
+            "trees": "results/demo_en2de/annotation/existing/test.source.parquet",
+        }
     }
+
+
+def test_the_runs_of_tables_are_scored_and_those_of_the_folder_are_shown_too(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    project = Project([root / "config"], {"scale": "smoke"})
+    scores = report_scores(project)
+    assert "results/smoke/demo_en2de/pascal/seed1/scores.json" in scores
+    assert len(scores) == len(set(scores))
+    (before,) = report_runs(project)
+    assert len(before) == len(scores)
+    own = Path(project.layout.path("history", scale="smoke", dataset="demo_en2de", system="source_ccg", seed=7))
+    write_text(own, "")
+    (after,) = report_runs(project)
+    assert [run["names"] for run in after if run not in before] == [
+        {"scale": "smoke", "dataset": "demo_en2de", "system": "source_ccg", "seed": "7"}
+    ]
+
+
+def test_a_run_of_a_table_that_was_scored_changes_nothing(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    project = Project([root / "config"], {"scale": "smoke"})
+    before = report_runs(project)
+    write_json(Path(report_scores(project)[0]), {})
+    assert (report_runs(project), report_runs(project).record) == (before, before.record)
+    write_json(Path("results/smoke/demo_en2de/source_ccg/seed7/scores.json"), {})
+    assert report_runs(project).record != before.record
 
 
 def test_the_report_is_a_target(project):

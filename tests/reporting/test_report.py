@@ -91,7 +91,7 @@ def test_each_score_of_the_table_leads_to_its_runs(page):
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     section = page[page.index('id="runs-d-other"') : page.index('<section id="data"')]
-    for heading in ("Scores", "Cost", "Settings", "Curves", "Examples"):
+    for heading in ("Scores", "Cost", "Settings that differ from the baseline&#x27;s", "Curves", "Examples"):
         assert f"<h5>{heading}</h5>" in section
     assert "BLEU: nrefs:1" in section
     assert "3,600.0" in section  # kJ

@@ -1,5 +1,4 @@
 # Tables and figures of the papers, the page of each paper, and the ledger of their claims (config/tables); the report.
-from nmtcore.planning.manifests import run_states
 from nmtcore.planning.paper_tables import (
     all_paper_results,
     claimed_table_jsons,
@@ -10,6 +9,8 @@ from nmtcore.planning.paper_tables import (
 from nmtcore.planning.report import (
     main_tests,
     report_figures,
+    report_runs,
+    report_scores,
     report_tables,
     system_descriptions,
 )
@@ -101,12 +102,13 @@ rule claim_table:
         "../scripts/claim_table.py"
 
 
-# Runs are not declared as inputs, as for their index; the report also shows those that no table needs.
+# The report also shows runs that no table needs. These are no inputs, so that it trains none of them again.
 rule report_page:
     input:
         tables=planned(report_tables),
         figures=planned(report_figures),
         claims=LAYOUT.pattern("claim_json", table=""),
+        scores=planned(report_scores),
     output:
         report(LAYOUT.pattern("report"), category="Report"),
     log:
@@ -118,7 +120,7 @@ rule report_page:
     params:
         version=VERSIONS["reporting"],
         scale=SETTINGS.scale,
-        runs=planned(run_states),
+        runs=planned(report_runs),
         descriptions=planned(system_descriptions),
         tests=planned(main_tests),
         baseline=SETTINGS.baseline or "transformer_base",

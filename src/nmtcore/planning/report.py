@@ -1,10 +1,14 @@
 """What the report is made from: the tables and figures of the papers, and what the configuration says about runs."""
 
+from pathlib import Path
 from typing import Any
 
+from nmtcore.config.changes import Tracked
 from nmtcore.config.paper_tables import FIGURES_OF_KINDS
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
+from nmtcore.layout import ParsedPath
+from nmtcore.planning.manifests import described_runs
 from nmtcore.planning.paper_tables import all_papers, paper_table_jsons, paper_tables_of, planned_table
 
 
@@ -23,6 +27,46 @@ def report_figures(project: Project) -> list[str]:
     ]
 
 
+def report_scores(project: Project) -> list[str]:
+    """List the scores of all runs that a table of the papers needs."""
+    return [project.layout.path("scores", **run.names) for run in _table_runs(project)]
+
+
+def report_runs(project: Project) -> Tracked:
+    """Return the runs that the report shows, as `described_runs` does: those of its tables, and all in the folder.
+
+    The report is made again when one of the latter changes, as their files are no inputs.
+    """
+    planned, times = _table_runs(project), {}
+    known = {tuple(path.names.values()) for path in planned}
+    others = {}
+    for path in _existing(project):
+        parsed = project.layout.parse(path)
+        if parsed is not None and tuple(parsed.names.values()) not in known:
+            others[str(path.parent)] = parsed
+            times[str(path)] = path.stat().st_mtime_ns
+    return Tracked(described_runs(project, [*planned, *others.values()]), {"runs": times})
+
+
+def _table_runs(project: Project) -> list[ParsedPath]:
+    """List the runs behind the tables of the papers, each once."""
+    scale = project.settings.scale
+    paths = [
+        project.layout.path("scores", scale=scale, dataset=runs.dataset, system=runs.system, seed=seed)
+        for paper in all_papers(project)
+        for name in paper_tables_of(project, paper)
+        for runs in planned_table(project, name).runs.values()
+        for seed in runs.seeds
+    ]
+    return [parsed for path in dict.fromkeys(paths) if (parsed := project.layout.parse(path))]
+
+
+def _existing(project: Project) -> list[Path]:
+    """List the scores and training logs of the results folder at the configured scale."""
+    scale = project.settings.scale
+    return [path for file_type in ("scores", "history") for path in project.layout.existing(file_type, scale=scale)]
+
+
 def system_descriptions(project: Project) -> dict[str, str]:
     """Return the descriptions of all systems that have one of their own."""
     entries = project.system_entries.items()
@@ -30,15 +74,14 @@ def system_descriptions(project: Project) -> dict[str, str]:
 
 
 def main_tests(project: Project) -> dict[str, dict[str, Any]]:
-    """Describe the main test of each data set that has runs at the configured scale: {data set: description}.
+    """Describe the main test of each data set that has or will have runs at the configured scale, by data set.
 
     A description has the `split`, the settings of `evaluation`, the number of `sentences` that the scale uses (None:
     all) and `trees`, the annotation of the sources with dependency trees (None: there is none).
     """
     scale = project.settings.scale
-    paths = [project.layout.parse(path) for path in project.layout.existing("manifest", scale=scale)]
-    paths += [project.layout.parse(path) for path in project.layout.existing("scores", scale=scale)]
-    names = sorted({path["dataset"] for path in paths if path is not None})
+    existing = [parsed for path in _existing(project) if (parsed := project.layout.parse(path))]
+    names = sorted({path["dataset"] for path in (*_table_runs(project), *existing)})
     tests = {}
     for name in names:
         try:

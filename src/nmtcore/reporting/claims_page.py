@@ -46,12 +46,12 @@ class JudgedClaim(NamedTuple):
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
     """Make the ledger: a row per claim, a group per paper."""
     columns = [
-        *text_columns("paper", "place", "claim", "system", "baseline", "data set", "test", "subset", "metric"),
-        *text_columns("claimed"),
+        *text_columns("paper", "place", "claim", "claimed", "verdict"),
         Column(name="published", content="number", digits=2, signed=True),
         *comparison_columns("ours"),
+        *text_columns("also by", "system", "baseline", "data set", "test", "subset", "metric"),
         *number_columns("seeds", "seeds of the baseline"),
-        *text_columns("scale", "verdict", "also by"),
+        *text_columns("scale"),
     ]
     blocks = (_counts(judged), Heading("All claims"))
     groups = [
@@ -79,16 +79,16 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         claim.paper,
         claim.place,
         claim.says or f"p < {claim.level}",
-        *(_trained(trained, claim) for trained in (claim.system, claim.baseline)),
-        *(claim.dataset, claim.split, claim.item, claim.metric),
         _DIRECTIONS[claim.direction],
+        f"{verdict.answer}: {verdict.reason}" if ours is not None and verdict.reason else verdict.answer,
         claim.difference,
         *comparison_cells(verdict.reason if ours is None else ours, entry.runs),
+        ", ".join(_trained(control, claim) for control in verdict.also_by),
+        *(_trained(trained, claim) for trained in (claim.system, claim.baseline)),
+        *(claim.dataset, claim.split, claim.item, claim.metric),
         entry.seeds,
         entry.baseline_seeds,
         scale,
-        f"{verdict.answer}: {verdict.reason}" if ours is not None and verdict.reason else verdict.answer,
-        ", ".join(_trained(control, claim) for control in verdict.also_by),
     ]
 
 

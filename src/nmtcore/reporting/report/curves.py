@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, NamedTuple
 
 from nmtcore.reporting.curves_figure import curve_points
 from nmtcore.reporting.curves_page import AXES
-from nmtcore.reporting.svg import svg_text, text_width
 
 POINTS = 60
 """Points of a curve of the training loss."""
@@ -28,9 +28,10 @@ class _Scale(NamedTuple):
 
 
 def curves_svg(entry: Mapping[str, Any], *, title: str) -> str:
-    """Draw the curves of an entry of `folder_curves`, thin lines for seeds and a thick one for their mean."""
-    from html import escape
+    """Draw the curves of an entry of `folder_curves`, thin lines for seeds and a thick one for their mean.
 
+    The colour of lines and text is left to the page's style.
+    """
     metrics = [metric for metric in AXES if metric in entry["curves"]]
     if "bleu" in metrics and "perplexity" in metrics:
         metrics.remove("perplexity")
@@ -59,11 +60,11 @@ def _panel(entry: Mapping[str, Any], metric: str) -> str:
     points = list(curve_points(entry, metric))
     x = _scale([point["update"] for point in points], _LEFT, _WIDTH - _RIGHT)
     y = _scale([point["score"] for point in points], _HEIGHT - _BOTTOM, _TOP)
-    elements = [svg_text(_LEFT, 14, AXES[metric], size=11), *_axes(x, y)]
+    elements = [f'<text x="{_LEFT}" y="14" font-size="11">{AXES[metric]}</text>', _axes(x, y)]
     for line in dict.fromkeys(point["line"] for point in points):
-        places = " ".join(f"{x(p['update']):.0f},{y(p['score']):.1f}" for p in points if p["line"] == line)
+        places = " ".join(f"{x(p['update']):.0f},{y(p['score']):.0f}" for p in points if p["line"] == line)
         width = 2 if line == "mean" else 0.7
-        elements.append(f'<polyline points="{places}" fill="none" stroke="#000" stroke-width="{width}"/>')
+        elements.append(f'<polyline points="{places}" stroke-width="{width}"/>')
     return "".join(elements)
 
 
@@ -73,20 +74,16 @@ def _scale(values: Sequence[float], start: float, end: float) -> _Scale:
     return _Scale(low - margin, high + margin, start, end)
 
 
-def _axes(x: _Scale, y: _Scale) -> list[str]:
+def _axes(x: _Scale, y: _Scale) -> str:
     """Draw the axes with their ticks; updates are on the x axis."""
     bottom = _HEIGHT - _BOTTOM
-    elements = [
-        f'<path fill="none" stroke="#000" stroke-width="0.8" d="M{_LEFT} {_TOP}V{bottom}H{_WIDTH - _RIGHT}"/>',
-        svg_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 4, "updates", size=10, anchor="middle"),
-    ]
-    for value in ticks(x.low, x.high):
-        elements.append(f'<path stroke="#000" stroke-width="0.8" d="M{x(value):.1f} {bottom}v4"/>')
-        elements.append(svg_text(x(value), bottom + 15, f"{value:,.0f}", size=9, anchor="middle"))
-    for value in ticks(y.low, y.high):
-        text = f"{value:g}"
-        elements.append(f'<path stroke="#000" stroke-width="0.8" d="M{_LEFT} {y(value):.1f}h-4"/>')
-        elements.append(
-            svg_text(_LEFT - 7, y(value) + 3, text, size=min(9, 9 * 36 / text_width(text, 9)), anchor="end")
-        )
-    return elements
+    updates, values = ticks(x.low, x.high), ticks(y.low, y.high)
+    lines = "".join([f"M{x(own):.0f} {bottom}v4" for own in updates] + [f"M{_LEFT} {y(own):.0f}h-4" for own in values])
+    below = "".join(f'<text x="{x(own):.0f}" y="{bottom + 15}">{own:,.0f}</text>' for own in updates)
+    beside = "".join(f'<text x="{_LEFT - 7}" y="{y(own) + 3:.0f}">{own:.6g}</text>' for own in values)
+    return (
+        f'<path stroke-width=".8" d="M{_LEFT} {_TOP}V{bottom}H{_WIDTH - _RIGHT}{lines}"/>'
+        f'<g font-size="9"><g text-anchor="middle">{below}'
+        f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.0f}" y="{_HEIGHT - 4}">updates</text></g>'
+        f'<g text-anchor="end">{beside}</g></g>'
+    )

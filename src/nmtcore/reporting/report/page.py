@@ -126,11 +126,12 @@ class _Report:
         return f"#{section_id(dataset)}" if dataset in self._datasets else None
 
     def _papers(self) -> Iterator[dict[str, Any]]:
-        figures = {self.layout.names(path, "paper_figure")["paper_table"]: path for path in self.inputs.figures}
+        figures = {path.stem: path for path in self.inputs.figures}
         papers: dict[str, dict[str, Any]] = {}
         for path in self.inputs.tables:
-            content, name = read_json(path), self.layout.names(path, "paper_json")["paper_table"]
+            content = read_json(path)
             planned = build(PlannedTable, content["plan"], where=str(path))
+            name = f"{planned.paper}_{planned.name}"
             paper = papers.setdefault(planned.paper, {"name": planned.paper, "title": planned.title, "tables": []})
             figure = self._figure(figures[name], name) if name in figures else ""
             blocks = self._html(blocks_from_json(content["blocks"]))

@@ -112,7 +112,8 @@ def run_blocks(
         blocks.append(Items(tuple(f"{label}: {signature}" for label, signature in signatures.items())))
     blocks += [Heading("Cost"), _cost_table(group)]
     if settings is not None:
-        blocks += [Heading("Settings"), *_settings_blocks(settings, baseline)]
+        heading = "Settings" if baseline is None else "Settings that differ from the baseline's"
+        blocks += [Heading(heading), *_settings_blocks(settings, baseline)]
     return blocks
 
 
@@ -169,7 +170,7 @@ def _settings_blocks(settings: Mapping[str, Any], baseline: Mapping[str, Any] | 
     names = dict.fromkeys([*settings, *baseline])
     rows = [[key, settings.get(key), baseline.get(key)] for key in names if settings.get(key) != baseline.get(key)]
     if not rows:
-        return [Paragraph("The same as the baseline's.")]
+        return [Paragraph("None.")]
     return [make_table(text_columns("setting", "value", "baseline"), rows)]
 
 
