@@ -79,11 +79,11 @@ def _axes(x: _Scale, y: _Scale) -> str:
     bottom = _HEIGHT - _BOTTOM
     updates, values = ticks(x.low, x.high), ticks(y.low, y.high)
     lines = "".join([f"M{x(own):.0f} {bottom}v4" for own in updates] + [f"M{_LEFT} {y(own):.0f}h-4" for own in values])
-    below = "".join(f'<text x="{x(own):.0f}" y="{bottom + 15}">{own:,.0f}</text>' for own in updates)
-    beside = "".join(f'<text x="{_LEFT - 7}" y="{y(own) + 3:.0f}">{own:.6g}</text>' for own in values)
+    column_labels = "".join(f'<text x="{x(own):.0f}" y="{bottom + 15}">{own:,.0f}</text>' for own in updates)
+    row_labels = "".join(f'<text x="{_LEFT - 7}" y="{y(own) + 3:.0f}">{own:.6g}</text>' for own in values)
     return (
         f'<path stroke-width=".8" d="M{_LEFT} {_TOP}V{bottom}H{_WIDTH - _RIGHT}{lines}"/>'
-        f'<g font-size="9"><g text-anchor="middle">{below}'
+        f'<g font-size="9"><g text-anchor="middle">{column_labels}'
         f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.0f}" y="{_HEIGHT - 4}">updates</text></g>'
-        f'<g text-anchor="end">{beside}</g></g>'
+        f'<g text-anchor="end">{row_labels}</g></g>'
     )
