@@ -31,7 +31,7 @@ def test_every_claim_has_a_row_and_nothing_was_run():
     assert len(list(table.rows)) == len(CLAIMS) == 168
     assert len(table.groups) == 4
     text = page_markdown(page)
-    assert text.count("| quick | not run |") == len(CLAIMS)
+    assert text.count("| quick |\n") == text.count("| not run | ") - 1 == len(CLAIMS)  # also the head of a column
     assert "[a] no runs" in text
 
 
@@ -46,8 +46,8 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
         "| pham2018 | 1 | 1 | 0 | 0 | 0 | 1 |",
     ]
     assert lines[8] == (
-        "| pham2018 | Table 6.3 | p < 0.01 | depparse_l1 | transformer_base | cs2en | test |  | bleu | better | +1.35 "
-        "| +1.25 | +0.42 to +2.08 | 1.16 | 5 | 3 | paper | upheld | diagonalparse_l1 |"
+        "| pham2018 | Table 6.3 | p < 0.01 | better | upheld | +1.35 | +1.25 | +0.42 to +2.08 | 1.16 | diagonalparse_l1 "
+        "| depparse_l1 | transformer_base | cs2en | test |  | bleu | 5 | 3 | paper |"
     )
     pascal = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     row = page_markdown(claims_page([JudgedClaim(pascal, judge_claim(pascal, OURS, scale="demo"))], scale="demo"))
