@@ -46,8 +46,8 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
         "| pham2018 | 1 | 1 | 0 | 0 | 0 | 1 |",
     ]
     assert lines[8] == (
-        "| pham2018 | Table 6.3 | p < 0.01 | better | upheld | +1.35 | +1.25 | +0.42 to +2.08 | 1.16 | diagonalparse_l1 "
-        "| depparse_l1 | transformer_base | cs2en | test |  | bleu | 5 | 3 | paper |"
+        "| pham2018 | Table 6.3 | p < 0.01 | better | upheld | +1.35 | +1.25 | +0.42 to +2.08 | 1.16 "
+        "| diagonalparse_l1 | depparse_l1 | transformer_base | cs2en | test |  | bleu | 5 | 3 | paper |"
     )
     pascal = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     row = page_markdown(claims_page([JudgedClaim(pascal, judge_claim(pascal, OURS, scale="demo"))], scale="demo"))
