@@ -13,6 +13,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.differences import Difference
 from nmtcore.reporting.lengths_figure import length_points
 from nmtcore.reporting.table import Items, Page, SeedMean
+from nmtcore.reporting.table_content import Undecided, judged_claims
 from nmtcore.reporting.table_kinds.lengths import LONG, draw_lengths, lengths_content
 
 LENGTHS = [4, 10, 11, 15, 20, 25, 25, 70] * 10
@@ -107,9 +108,12 @@ def test_published_gains_on_long_sentences_stand_beside_ours(results):
 
 def test_claims_about_few_sentences_or_other_subsets_get_a_reason(results):
     content = lengths_content(planned(facts={}), results.layout)
-    assert content.compare(plan_claim(LONG), "d/better", "d/base") == (
-        "the subset (at least 70 words) has 10 of the test's sentences, and fewer than 30 are too few"
-    )
+    few = content.compare(plan_claim(LONG), "d/better", "d/base")
+    assert isinstance(few, Undecided)
+    assert few.reason == "the subset (at least 70 words) has 10 of the test's sentences, and fewer than 30 are too few"
+    (judged,) = judged_claims(planned(facts={}, claims=(plan_claim(LONG),)), content.compare)
+    assert (judged.verdict.answer, judged.verdict.reason) == ("not decided", few.reason)
+    assert judged.verdict.difference == few.difference
     assert content.compare(plan_claim("questions"), "d/better", "d/base") == "questions is no subset by length"
     assert content.compare(plan_claim(LONG), "d/better", None) == "there is no score to compare"
     assert isinstance(content.compare(plan_claim(None), "d/better", "d/base"), Difference)

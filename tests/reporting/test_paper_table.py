@@ -151,9 +151,9 @@ def test_claims_are_judged_and_collected(results, tmp_path):
     assert (second["answer"], second["difference"]) == ("not run", None)
     files = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
-    assert "| p2020 | Table 1 | p < 0.05 | new | base | real | test |  | bleu | better | +1.50 | " in text
-    assert f"| 2 | 2 | quick | {first['answer']} |" in text
-    assert "| quick | not run |" in text
+    assert f"| p2020 | Table 1 | p < 0.05 | better | {first['answer']} | +1.50 | " in text
+    assert "| new | base | real | test |  | bleu | 2 | 2 | quick |" in text
+    assert "| better | not run |" in text
 
 
 def test_at_too_small_a_scale_there_is_no_verdict(results, tmp_path):

@@ -43,7 +43,7 @@ def judge_claim(
         difference: our difference; None if one of the systems was not run.
         scale: the scale of the runs; below `quick` there is no verdict.
         controls: differences between controls of the claim and its baseline, as far as they were run.
-        reason: why there is no difference.
+        reason: why there is no difference, or why it decides nothing.
 
     Raises:
         ValueError: if there is neither a difference nor a reason.
@@ -53,7 +53,9 @@ def judge_claim(
             raise ValueError(f"no reason why {claim.system.system} was not compared with {claim.baseline.system}")
         return Verdict("not run", reason, None, ())
     if scale in NO_VERDICTS:
-        return Verdict("not decided", f"the scale {scale} is too small for a verdict", difference, ())
+        reason = f"the scale {scale} is too small for a verdict"
+    if reason:
+        return Verdict("not decided", reason, difference, ())
     low, high = difference.interval
     gains, loses = low > 0, high < 0
     upheld, contradicted = (gains, loses) if claim.direction == "gain" else (loses, gains)

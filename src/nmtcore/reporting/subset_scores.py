@@ -10,7 +10,7 @@ from nmtcore.evaluation.subsets import FEW
 from nmtcore.reporting.difference_columns import difference_columns
 from nmtcore.reporting.measurements import Measurements, Subset
 from nmtcore.reporting.table import Column, Interval, SeedMean, TableCell, percentage
-from nmtcore.reporting.table_content import Compared
+from nmtcore.reporting.table_content import Compared, Undecided
 
 
 def subset_scores(
@@ -40,11 +40,13 @@ def subset_scores(
 def compare_on_subset(
     measurements: Measurements, names: tuple[str, str, str], measure: str, subset: Subset
 ) -> Compared:
-    """Compare a system with a baseline, `names` (both and the split), on a subset; too few sentences are refused."""
+    """Compare a system with a baseline, `names` (both and the split), on a subset; few sentences decide nothing."""
     count = len(subset.rows_B)
-    if count < FEW:
-        return f"the subset ({subset.name}) has {count:,} of the test's sentences, and fewer than {FEW} are too few"
-    return measurements.compare(*names, measure, subset)
+    few = f"the subset ({subset.name}) has {count:,} of the test's sentences, and fewer than {FEW} are too few"
+    if count < 2:
+        return few
+    difference = measurements.compare(*names, measure, subset)
+    return Undecided(difference, few) if count < FEW else difference
 
 
 def few_mark(sentences: int | None) -> str:

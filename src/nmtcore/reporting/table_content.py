@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmtcore.config.claims import claim_from_json, claim_to_json
 from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
@@ -11,8 +11,16 @@ from nmtcore.evaluation.verdicts import Verdict, judge_claim
 from nmtcore.reporting.claims_page import JudgedClaim
 from nmtcore.reporting.table import Block
 
-Compared = Difference | str
-"""A difference, or the reason why there is none."""
+
+class Undecided(NamedTuple):
+    """A difference that decides nothing, and why."""
+
+    difference: Difference
+    reason: str
+
+
+Compared = Difference | Undecided | str
+"""A difference, with or without the power to decide, or the reason why there is none."""
 
 Comparer = Callable[[PlannedClaim, str, str | None], Compared]
 """Compares, for a claim, the runs of a system with those of a baseline; both are keys of `PlannedTable.runs`, and the
@@ -47,12 +55,13 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
         compared = compare(planned, planned.system, planned.baseline)
     if isinstance(compared, str):
         return JudgedClaim(claim, judge_claim(claim, None, scale=table.scale, reason=compared))
+    compared, reason = compared if isinstance(compared, Undecided) else (compared, "")
     controls = {
         claim.controls[int(position)]: result
         for position, runs in planned.controls.items()
         if isinstance(result := compare(planned, runs, planned.baseline), Difference)
     }
-    verdict = judge_claim(claim, compared, scale=table.scale, controls=controls)
+    verdict = judge_claim(claim, compared, scale=table.scale, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
     return JudgedClaim(claim, verdict, *seeds, planned.system or "")
 
