@@ -106,7 +106,9 @@ def _code(manifests: Sequence[Manifest]) -> list[str]:
 
 def _devices(manifests: Sequence[Manifest]) -> list[str]:
     described = dict.fromkeys(
-        f"{device['gpus']} x {device['name']}" if device["gpus"] else f"{device['name']}, {device['threads']} threads"
+        f"{device['gpus']} x {device['name']}"
+        if device["gpus"]
+        else f"{device['name']}, {_count(device['threads'], 'thread')}"
         for device in _present(manifests, "device")
     )
     without = len(manifests) - len(_present(manifests, "device"))
