@@ -124,6 +124,19 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_pat
     assert "BLEU of d, test: nrefs:1|" in text.replace("\\", "")
 
 
+def test_scores_that_are_all_zero_have_no_mark(results, tmp_path):
+    """The bootstrap test gives them its smallest p-value, as no sample is farther from 0 than their difference."""
+    for system, seed, word in (("base", 1, "x"), ("base", 2, "x"), ("new", 1, "y"), ("new", 2, "y")):
+        folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system=system, seed=seed))
+        write_lines(folder / "test.txt", [f"{word} {number}" for number in range(len(REFERENCES))])
+    text, content = write(results, tmp_path, plan(measures={"bleu": "multi_bleu"}))
+    compared = next(own for own in content["data"]["comparisons"] if own["row"] == "new")
+    assert (compared["measure"], compared["result"]["delta"]) == ("multi_bleu", 0)
+    assert max(compared["tests"]["bootstrap"]) < 0.01
+    (row,) = [line for line in text.splitlines() if line.startswith("| new | 22.0")]
+    assert row.endswith("| 0.00 ± 0.00 |")
+
+
 def test_another_translation_changes_the_cells_of_its_run_and_no_others(results, tmp_path):
     before = write(results, tmp_path)[1]["data"]
     folder = Path(results.layout.path("hypotheses", scale="quick", dataset="d", system="new", seed=2))

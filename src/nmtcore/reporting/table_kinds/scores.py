@@ -170,7 +170,8 @@ def _metric(table: PlannedTable, column: str) -> str:
 
 
 def _mark(table: PlannedTable, comparison: _Comparison) -> str:
-    if comparison.tests is None:
+    # Scores that are 0 in all samples of the bootstrap test, as unsmoothed BLEU can be, have the smallest p there is.
+    if comparison.tests is None or comparison.result.delta == 0:
         return ""
     position = table.baselines.index(comparison.baseline)
     if position >= len(GAINS) or comparison.tests.bootstrap_p >= 0.05:
