@@ -24,6 +24,7 @@ def test_a_complete_run(tmp_path):
     write_benchmark(layout, "train_model", 20.0, **names)
     write_benchmark(layout, "translate_tests", 2.0, **names)
     write_benchmark(layout, "measure_gates", 7.0, **names, split="test")
+    write_benchmark(layout, "score_contrasts", 8.0, **names, split="contrast_x")
     write_benchmark(layout, "read_split", 3.0, dataset="d", split="train")
     write_json(layout.path("download_record", file="news/a.gz"), {"sha256": "feed"})
     write_json(layout.path("raw_report", dataset="d", split="train"), {"pairs": 10, "kept": 9})

@@ -31,7 +31,7 @@ RUN_KEYS = ("scale", "dataset", "system", "seed")
 """The names of a run."""
 
 _SCORES = ("scores", "gold_scores", "comet_scores")
-_NOT_TIMED = ("score_heads", "measure_gates", "measure_attention", "write_manifest")
+_NOT_TIMED = ("score_heads", "measure_gates", "measure_attention", "score_contrasts", "write_manifest")
 """Jobs of a run that are done on request only, for other results than its scores."""
 
 
