@@ -11,12 +11,14 @@ from collections.abc import Sequence
 
 from nmtcore import __version__
 from nmtcore.cli.attention import add_attention
+from nmtcore.cli.check import add_check
 from nmtcore.cli.checklist import add_checklist
 from nmtcore.cli.contrast import add_contrast
 from nmtcore.cli.cost import add_cost
 from nmtcore.cli.curves import add_curves
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
+from nmtcore.cli.new import add_new
 from nmtcore.cli.parse import add_parse
 from nmtcore.cli.results import add_results
 from nmtcore.cli.schema import add_schema
@@ -60,6 +62,8 @@ def parser() -> argparse.ArgumentParser:
     add_score(commands)
     add_results(commands)
     add_curves(commands)
+    add_new(commands)
+    add_check(commands)
     add_checklist(commands)
     add_cost(commands)
     add_schema(commands)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
+from nmtcore.config.corpora import FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
@@ -80,18 +80,16 @@ def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
         reader = CorpusReader(
             corpus=part.corpus, format=corpus.format, options=options, context=context, tokenizers=tokenizers
         )
-        rows = _part_rows(reader, corpus, part, downloads, where=f"{dataset}: splits.{split}")
+        inputs = corpus_inputs(corpus, downloads)
+        rows = part_rows(reader, inputs, part, where=f"{dataset}: splits.{split}")
         for chunk in batched(rows, ROWS_PER_CHUNK):
             numbers, chunk_rows = zip(*chunk, strict=True)
             yield RowChunk(reader, numbers, next_id, list(chunk_rows))
             next_id += len(chunk)
 
 
-def _part_rows(
-    reader: CorpusReader, corpus: CorpusSettings, part: PartSettings, downloads: Path, *, where: str
-) -> Iterator[tuple[int, Row]]:
+def part_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
     """Yield a part's rows with their numbers in the corpus."""
-    inputs = corpus_inputs(corpus, downloads)
     if part.sample is None:
         return _range_rows(reader, inputs, part, where=where)
     return _sampled_rows(reader, inputs, part, where=where)
@@ -113,6 +111,8 @@ def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, whe
     for row in islice(rows, range_length):
         yield part.first + count, row
         count += 1
+    if not skipped + count and (part.first, part.last) == (1, None):
+        raise UserError(f"{where}: the corpus '{part.corpus}' is empty: correct its files.")
     if count < (range_length or 1):
         last = part.last or part.first
         raise UserError(

@@ -1,8 +1,9 @@
 """Recognise unsegmented text in writing systems without spaces, such as Japanese or Thai."""
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 MAX_CHARACTERS_PER_WORD = 8
 """Average above which text in a script without spaces is taken for unsegmented: Japanese and Chinese words have 2
@@ -31,3 +32,23 @@ def unsegmented_warning(counts: Counter, side: str, *, words_kind: str, language
     advice = "did you mean `mecab`?" if language == "ja" else "segment it first, with spaces between words."
     average = f"average {characters / words:.0f} characters per word"
     return f"The {side} side has `words: {words_kind}`, but the text looks unsegmented ({average}): {advice}"
+
+
+def has_unspaced(text: str) -> bool:
+    """Return whether a text has characters of a script without spaces."""
+    return not text.isascii() and _NO_SPACES.search(text) is not None
+
+
+def main_script(texts: Iterable[str]) -> str | None:
+    """Name the script of most letters (LATIN, CYRILLIC, CJK...), as Unicode's names of characters begin."""
+    letters = Counter(letter for text in texts for letter in text if letter.isalpha())
+    scripts: Counter[str] = Counter()
+    for letter, count in letters.items():
+        scripts[unicodedata.name(letter, "").partition(" ")[0]] += count
+    return max(scripts, key=lambda script: scripts[script], default=None)
+
+
+def looks_tokenised(texts: Sequence[str]) -> bool:
+    """Return whether most texts that end in a full stop, or the like, have a space before it."""
+    ends = [text.rstrip()[-2:] for text in texts if text.rstrip().endswith((".", "?", "!"))]
+    return bool(ends) and 2 * sum(end.startswith(" ") for end in ends) > len(ends)

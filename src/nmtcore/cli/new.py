@@ -1,0 +1,106 @@
+"""The command `nmtcore new`: write a commented file of one's own to begin with."""
+
+import argparse
+import json
+import shlex
+from contextlib import chdir
+from pathlib import Path
+
+from nmtcore.cli.options import folder_path
+
+_DATASET = "Look at parallel text of your own, say what is in it, and write the file of a data set that reads it."
+_EXAMPLE = (
+    "Example: nmtcore new dataset captions --folder mine --source cs --target en --train train.cs train.en "
+    "--dev val.cs val.en --test test.cs test.en. Files may be compressed; ARCHIVE:MEMBER names a file in an archive. "
+    "For several training corpora, repeat --train."
+)
+
+
+def add_new(commands: argparse._SubParsersAction) -> None:
+    """Add the command and what it can write."""
+    command = commands.add_parser("new", help="Write a file of your own to begin with: nmtcore new dataset NAME ...")
+    things = command.add_subparsers(dest="thing", required=True, metavar="THING")
+    dataset = things.add_parser("dataset", help=_DATASET, description=_DATASET, epilog=_EXAMPLE)
+    dataset.set_defaults(run=_run_new_dataset)
+    dataset.add_argument("name", metavar="NAME", help="name of the data set: small letters, digits, underscores")
+    dataset.add_argument("--source", required=True, metavar="CODE", help="language of the source side (cs)")
+    dataset.add_argument("--target", required=True, metavar="CODE", help="language of the target side (en)")
+    for split in ("train", "dev", "test"):
+        dataset.add_argument(
+            f"--{split}",
+            required=True,
+            nargs="+",
+            action="append",
+            metavar="FILE",
+            help="source and target file, one sentence per line, or one file with both sides (tsv, tmx)",
+        )
+    # The names are those of nmtcore.planning.new_dataset and known_parsers, which would be slow to import here.
+    dataset.add_argument(
+        "--format",
+        choices=["plain", "tsv", "tmx", "sgm", "conllu", "czeng"],
+        help="format of all files [by the ending of the first]",
+    )
+    dataset.add_argument(
+        "--parser",
+        choices=["stanza", "spacy", "udpipe", "corenlp", "none"],
+        help="parser for systems that read trees [one whose model is on this machine, else one to be downloaded]",
+    )
+    dataset.add_argument(
+        "--folder",
+        type=folder_path,
+        default=Path(),
+        help="working folder: the file is config/datasets/NAME.yaml in it [the current folder]",
+    )
+    dataset.add_argument(
+        "--models", action="append", default=[], metavar="FOLDER", help="as `models` in config.yaml (may be repeated)"
+    )
+    dataset.add_argument("--force", action="store_true", help="replace a data set of this name")
+
+
+def _run_new_dataset(chosen: argparse.Namespace) -> None:
+    from nmtcore.config.own_project import own_folders, project_of_folder
+    from nmtcore.config.schema_files import write_schemas
+    from nmtcore.files import write_text
+    from nmtcore.planning.dataset_file import dataset_text
+    from nmtcore.planning.new_dataset import NewDataset, check_new_name, corpus_files, draft_dataset
+    from nmtcore.reporting.dataset_report import survey_lines
+
+    request = NewDataset(
+        name=chosen.name,
+        source=chosen.source,
+        target=chosen.target,
+        files={split: getattr(chosen, split) for split in ("train", "dev", "test")},
+        format=chosen.format,
+        parser=chosen.parser,
+    )
+    format_name, files = corpus_files(request)
+    folder, models = chosen.folder.resolve(), own_folders(models=chosen.models)
+    folder.mkdir(parents=True, exist_ok=True)
+    with chdir(folder):  # as Snakemake does: relative folders in config.yaml start there
+        # config.yaml may name the new data set already.
+        changes = {"datasets": [], "systems": [], "baseline": None, **models}
+        project = project_of_folder(folder, **changes)
+        path = check_new_name(chosen.name, project, force=chosen.force)
+        draft, survey = draft_dataset(request, format_name, files, project)
+        print("\n".join(survey_lines(survey)))
+        write_text(path, dataset_text(draft, config=path.parent.parent))
+        if not (schemas := path.parent.parent / "schemas").exists():
+            write_schemas(schemas)
+        project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
+    print("\n" + "\n".join(_next_steps(chosen, chosen.folder / path.relative_to(folder))))
+
+
+def _next_steps(chosen: argparse.Namespace, path: Path) -> list[str]:
+    """Name the file, and commands to call next."""
+    from nmtcore.config.own_project import own_folders
+
+    inside = "" if chosen.folder == Path() else f" {shlex.quote(str(chosen.folder))}"
+    models = own_folders(models=chosen.models)
+    settings = f" --config {shlex.quote('models=' + json.dumps(models['models']))}" if models else ""
+    options = inside and f" --folder{inside}"
+    options += "".join(f" --models {shlex.quote(name)}" for name in chosen.models)
+    return [
+        f"Wrote {path}. Next:",
+        f"  nmtcore check {chosen.name}{options}",
+        f"  snakemake{inside and ' -d' + inside} --cores 2 results/small/{chosen.name}/transformer_base.bleu{settings}",
+    ]

@@ -1,0 +1,239 @@
+"""The commented file of a data set of the user's own, with choices that fit its text."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmtcore.config.corpora import SIDES
+from nmtcore.corpus.formats.rows import Input
+from nmtcore.corpus.survey import SplitSurvey, percentile
+from nmtcore.corpus.survey_languages import LanguageShare
+from nmtcore.corpus.writing_systems import looks_tokenised, main_script
+from nmtcore.planning.known_parsers import KnownParser
+
+OTHER_LANGUAGE_SHARE = 0.05
+"""From this share of training sentences in another language on, they are filtered."""
+WITH_TREES = ("conllu", "czeng")
+"""Formats that have words and trees."""
+_SIZES = ((10_000, 2_000), (100_000, 6_000), (1_000_000, 16_000), (None, 32_000))
+"""Numbers of merges for up to so many training pairs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetDraft:
+    """What is known about a data set of the user's own."""
+
+    name: str
+    languages: Mapping[str, str]
+    """Language codes by side."""
+    format: str
+    files: Mapping[str, Mapping[str, Sequence[Input]]]
+    """By split and role of the format."""
+    surveys: Mapping[str, SplitSurvey]
+    """By split."""
+    shares: Mapping[str, LanguageShare]
+    """By side of the training split."""
+    parsers: Mapping[str, Sequence[KnownParser]]
+    """By side."""
+
+    @property
+    def pairs(self) -> int:
+        """The training pairs."""
+        return self.surveys["train"].pairs
+
+
+def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
+    """Write the file of a data set, which belongs in the folder `datasets` of `config`."""
+    source, target = (draft.languages[side] for side in SIDES)
+    sections = [
+        "# yaml-language-server: $schema=../schemas/datasets.schema.json",
+        "# A data set of our own, written by `nmtcore new dataset`. Change what you like; then look at the result with",
+        f"# `nmtcore check {draft.name}`. The repository's config/README.md explains every key.",
+        f'description: "{draft.name}: {source} to {target}, {draft.pairs:,} training pairs"',
+        _commented('licence: ""', "whose text it is; manifests and reports repeat it"),
+        _commented('citation: ""', "what to cite"),
+        f"source: {_scalar(source)}",
+        f"target: {_scalar(target)}",
+        "",
+        *_corpora(draft, config),
+        "",
+        *_words(draft),
+        "",
+        *_filters(draft),
+        "",
+        *_parsers(draft),
+        "",
+        *_segmentation(draft),
+        "",
+        "# Model, training and search (config/recipes): small is for up to about a million pairs; the papers' recipes,",
+        "# such as pham2018 and bugliarello2020, are for more.",
+        "recipe: small",
+        "",
+        *_evaluation(draft),
+    ]
+    return "\n".join(sections) + "\n"
+
+
+def _corpora(draft: DatasetDraft, config: Path) -> list[str]:
+    lines = [
+        "# One entry per corpus. Files are read where they are; relative paths start at the folder above this one.",
+        "# Compressed files work too, and members of archives: {path: ..., member: ...}.",
+        "corpora:",
+    ]
+    for split, roles in draft.files.items():
+        survey = draft.surveys[split]
+        lines.append(_commented(f"  {split}:", f"{survey.pairs + survey.bad.total():,} pairs"))
+        lines += [f"    format: {draft.format}", "    files:"]
+        for role, files in roles.items():
+            entries = [_file(path, member, config) for path, member in files]
+            lines.append(f"      {role}: " + (entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"))
+    return [
+        *lines,
+        "",
+        "# train and dev are needed; all other names are tests (gold_NAME: a treebank to compare parsers with).",
+        "# A split of several corpora is a list: [first, second].",
+        f"splits: {{{', '.join(f'{split}: {split}' for split in draft.files)}}}",
+        *_bad_lines(draft),
+    ]
+
+
+def _bad_lines(draft: DatasetDraft) -> list[str]:
+    """Allow as many broken lines as the worst split has."""
+    worst = max(draft.surveys.values(), key=lambda survey: survey.bad.total())
+    if not worst.bad:
+        return []
+    return [
+        f"# {worst.split} has lines that cannot be read; they are dropped and counted. The first one is",
+        f"# {json.dumps(worst.first_bad[0], ensure_ascii=False)[1:-1]}",
+        f"max_bad_lines: {worst.bad.total()}",
+    ]
+
+
+def _file(path: Path, member: str | None, config: Path) -> str:
+    relative = os.path.relpath(path, config)
+    text = str(path) if relative.startswith("../../..") else relative
+    return _scalar(text) if member is None else f"{{path: {_scalar(text)}, member: {_scalar(member)}}}"
+
+
+def _words(draft: DatasetDraft) -> list[str]:
+    kinds = {side: _words_kind(draft, side) for side in SIDES}
+    same = len(set(kinds.values())) == 1
+    return [
+        "# How text becomes words: moses (Moses' tokeniser), spaces (the text is tokenised already), mecab (Japanese),",
+        "# given (words that come with the corpus: conllu, czeng). Parsers get these words.",
+        f"words: {kinds['source']}" if same else f"words: {{source: {kinds['source']}, target: {kinds['target']}}}",
+    ]
+
+
+def _words_kind(draft: DatasetDraft, side: str) -> str:
+    if draft.format in WITH_TREES:
+        return "given"
+    if draft.languages[side] == "ja":
+        return "mecab"
+    return "spaces" if looks_tokenised(_texts(draft, side)) else "moses"
+
+
+def _filters(draft: DatasetDraft) -> list[str]:
+    survey = draft.surveys["train"]
+    long = max(percentile(survey.sides[side].words, 0.99) for side in SIDES) > 80
+    most = 250 if long else 100
+    return [
+        "# What is dropped from train, in this order; dev and test are never filtered. Each drop is counted in",
+        f"# results/{draft.name}/corpus/train.json. `empty` is needed: an empty side cannot be trained on.",
+        "filters:",
+        _commented("  - empty", "pairs with an empty side"),
+        _commented(
+            f"  - {{name: length, most: {most}}}", "pairs with a side of more words; rare, and costly in memory"
+        ),
+        _commented("  - {name: ratio, most: 9}", "pairs with one side of over 9 times the words of the other"),
+        _commented("  - duplicates", "all but the first of equal pairs"),
+        _commented("  - held_out", "pairs that are also in dev or a test"),
+        *_language_filter(draft),
+    ]
+
+
+def _language_filter(draft: DatasetDraft) -> list[str]:
+    """Filter by language if much of the text seems to be in another one; else leave the filter as a comment."""
+    tools = [share.tool for share in draft.shares.values()]
+    if not tools or (len(set(tools)) > 1 or ("lingua" in tools and len(tools) < len(SIDES))):
+        return []  # lingua must know the languages of both sides
+    shares = ", ".join(f"{draft.languages[side]} {100 * share.share:.1f} %" for side, share in draft.shares.items())
+    is_needed = max(share.share for share in draft.shares.values()) >= OTHER_LANGUAGE_SHARE
+    name = tools[0] if len(tools) == len(SIDES) else f"{{name: {tools[0]}, sides: [{next(iter(draft.shares))}]}}"
+    entry = f"  {'-' if is_needed else '# -'} {name}"
+    return [_commented(entry, f"pairs in another language; in a sample, it seems, {shares}")]
+
+
+def _parsers(draft: DatasetDraft) -> list[str]:
+    if draft.format in WITH_TREES:
+        return [
+            "# The trees come with the corpus.",
+            "annotators: {existing: {tool: existing}}",
+            "syntax:",
+            "  source: {dependencies: existing, tags: existing}",
+            "  target: {dependencies: existing, tags: existing}",
+        ]
+    chosen = {parser.name: parser for side in SIDES for parser in draft.parsers[side]}
+    intro = [
+        "# Parsers and taggers, for the systems that read trees or tags; no other system runs them. Tools, models and",
+        "# kinds of annotation (also ccg and constituency) are in the repository's docs/parsers.md.",
+    ]
+    if not chosen:
+        languages = " or ".join(dict.fromkeys(draft.languages.values()))
+        return [*intro, f"# None is chosen for {languages}, so systems that need trees or tags cannot be trained yet."]
+    places = {"here": "its model is here", "download": "downloaded at its first use", "by hand": "fetch it by hand"}
+    return [
+        *intro,
+        "annotators:",
+        *(
+            _commented(
+                f"  {name}: {{{', '.join(f'{key}: {value}' for key, value in parser.entry.items())}}}",
+                places[parser.place],
+            )
+            for name, parser in chosen.items()
+        ),
+        _commented("syntax:", "which annotator gives what, by side"),
+        *(
+            f"  {side}: {{{', '.join(f'{gift}: {p.name}' for p in draft.parsers[side] for gift in p.gives)}}}"
+            for side in SIDES
+            if draft.parsers[side]
+        ),
+    ]
+
+
+def _segmentation(draft: DatasetDraft) -> list[str]:
+    scripts = [main_script(_texts(draft, side)) for side in SIDES]
+    size = next(size for pairs, size in _SIZES if pairs is None or draft.pairs <= pairs)
+    reason = "both sides are in one script" if scripts[0] == scripts[1] else "the sides are in different scripts"
+    return [
+        "# Subwords: the number of merges of byte pair encoding (about 6,000 for 30,000 pairs, 32,000 for millions).",
+        f"# joint: both sides share merges, vocabulary and embeddings ({reason}).",
+        f"segmentation: {{kind: bpe, joint: {str(scripts[0] == scripts[1]).lower()}, size: {size}}}",
+    ]
+
+
+def _evaluation(draft: DatasetDraft) -> list[str]:
+    tokenize = "ja" if draft.languages["target"] == "ja" else "13a"
+    return [
+        "# Scores: detokenised translations against the references as they are. roots: one (UD) or many per tree.",
+        f"evaluation: {{text: detokenised, tokenize: {tokenize}, roots: one}}",
+    ]
+
+
+def _texts(draft: DatasetDraft, side: str) -> list[str]:
+    return [pair[SIDES.index(side)] for pair in draft.surveys["train"].sample]
+
+
+def _commented(line: str, comment: str) -> str:
+    return f"{line:<43} # {comment}"
+
+
+def _scalar(text: str) -> str:
+    """Write a string as a YAML scalar inside braces or brackets, in quotes unless it is safe without."""
+    import yaml
+
+    is_plain = all(character.isalnum() or character in "./_-" for character in text)
+    is_plain = is_plain and text[:1] not in "-" and yaml.safe_load(text) == text
+    return text if is_plain else json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,314 @@
+"""`nmtcore new dataset` and `nmtcore check`: what they write and say, and mistakes in one sentence."""
+
+import gzip
+import json
+import shutil
+import tarfile
+
+import pytest
+import yaml
+
+from nmtcore.cli import main
+from nmtcore.config.own_project import project_of_folder
+from nmtcore.config.schema_files import file_schemas
+
+SOURCES = ["the cat sees the old dog today", "a mouse finds the small house", "she never hears the dog at night"]
+TARGETS = ["die Katze sieht heute den alten Hund", "eine Maus findet das kleine Haus", "sie hört nachts nie den Hund"]
+
+
+@pytest.fixture(autouse=True)
+def _no_models_here(monkeypatch):
+    """Make parsers the same on all machines."""
+    monkeypatch.delenv("CORENLP_HOME", raising=False)
+    monkeypatch.setattr("nmtcore.planning.known_parsers._installed", lambda language: iter(()))
+
+
+@pytest.fixture
+def text(tmp_path, monkeypatch):
+    """A folder with text, which is the current one."""
+    (tmp_path / "text").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for split, count in (("train", 60), ("dev", 4), ("test", 3)):
+        for side, sentences in (("en", SOURCES), ("de", TARGETS)):
+            rows = [f"{sentences[row % 3]} , {split} {row}" for row in range(count)]
+            (tmp_path / f"text/{split}.{side}").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return tmp_path / "text"
+
+
+def arguments(*more, name="mine", source="en", target="de", **files):
+    """Return the arguments of a call, with other files for some splits."""
+    paths = {split: [f"text/{split}.en", f"text/{split}.de"] for split in ("train", "dev", "test")} | files
+    options = [word for split, names in paths.items() for word in (f"--{split}", *names)]
+    return ["new", "dataset", name, "--source", source, "--target", target, *options, *more]
+
+
+def mistake(capsys, call):
+    """Return the message of a call that fails; it must be one line."""
+    with pytest.raises(SystemExit) as caught:
+        main(call)
+    assert caught.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def written(text, name="mine", folder="mine"):
+    path = text.parent / folder / f"config/datasets/{name}.yaml"
+    return path.read_text(encoding="utf-8"), yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_the_written_file_says_what_it_chooses(text, capsys):
+    main(arguments("--folder", "mine"))
+    content, values = written(text)
+    assert content.startswith("# yaml-language-server: $schema=../schemas/datasets.schema.json\n")
+    assert values == {
+        "description": "mine: en to de, 60 training pairs",
+        "licence": "",
+        "citation": "",
+        "source": "en",
+        "target": "de",
+        "corpora": {
+            split: {
+                "format": "plain",
+                "files": {"source": f"../../text/{split}.en", "target": f"../../text/{split}.de"},
+            }
+            for split in ("train", "dev", "test")
+        },
+        "splits": {"train": "train", "dev": "dev", "test": "test"},
+        "words": "moses",
+        "filters": ["empty", {"name": "length", "most": 100}, {"name": "ratio", "most": 9}, "duplicates", "held_out"],
+        "annotators": {
+            "stanza_en": {"tool": "stanza", "model": "stanza_en"},
+            "stanza_de": {"tool": "stanza", "model": "stanza_de"},
+        },
+        "syntax": {
+            "source": {"dependencies": "stanza_en", "tags": "stanza_en"},
+            "target": {"dependencies": "stanza_de", "tags": "stanza_de"},
+        },
+        "segmentation": {"kind": "bpe", "joint": True, "size": 2000},
+        "recipe": "small",
+        "evaluation": {"text": "detokenised", "tokenize": "13a", "roots": "one"},
+    }
+    comments = [line for line in content.splitlines() if "#" in line]
+    for words in (
+        "# 60 pairs",
+        "config/README.md",
+        "docs/parsers.md",
+        "downloaded at its first use",
+        "nmtcore check mine",
+    ):
+        assert any(words in comment for comment in comments), words
+    assert "  # - langdetect " in content
+    assert max(map(len, content.splitlines())) <= 120
+    assert (text.parent / "mine/config/schemas/datasets.schema.json").is_file()
+    output = capsys.readouterr().out
+    assert "train: no odd lines." in output
+    assert "dev: 0 of 4 pairs and 0 of its sources are also in train." in output
+    assert "Wrote mine/config/datasets/mine.yaml. Next:\n  nmtcore check mine --folder mine\n" in output
+    assert "snakemake -d mine --cores 2 results/small/mine/transformer_base.bleu" in output
+
+
+def test_the_written_file_agrees_with_its_schema_and_plans(text):
+    from jsonschema import Draft7Validator
+
+    main(arguments("--folder", "mine"))
+    Draft7Validator(file_schemas()["datasets"]).validate(written(text)[1])
+    project = project_of_folder(text.parent / "mine")
+    for system in ("transformer_base", "depparse_l1", "pascal"):
+        run = project.run("mine", system, "smoke", 1)
+        assert (run.source, run.target, run.segmentation.name) == ("en", "de", "bpe_joint_2000")
+
+
+def test_the_current_folder_is_the_default(text):
+    main(arguments())
+    assert written(text, folder=".")[1]["corpora"]["dev"]["files"]["source"] == "../text/dev.en"
+
+
+def test_what_it_sees_changes_what_it_writes(text, capsys):
+    """Japanese in other letters and without spaces, tokenised English, half of it German, a line that is not UTF-8."""
+    with (text / "train.en").open("wb") as file:
+        for row in range(120):
+            sentence = SOURCES[row % 3] if row % 2 else TARGETS[row % 3]
+            file.write(b"\xe9\n" if row == 7 else f"{sentence} and so on {row} .\n".encode())
+    (text / "train.de").write_text(
+        "".join(f"古い犬は今日も猫を見ています。{row}\n" for row in range(120)), encoding="utf-8"
+    )
+    main(arguments("--folder", "mine", target="ja"))
+    content, values = written(text)
+    assert values["max_bad_lines"] == 1
+    assert "text/train.en, line 8: is not valid UTF-8 (byte 1)" in content
+    assert values["words"] == {"source": "spaces", "target": "mecab"}
+    assert values["segmentation"]["joint"] is False
+    assert values["evaluation"]["tokenize"] == "ja"
+    assert values["filters"][-1] == "langdetect"
+    assert list(values["syntax"]) == ["source"]
+    assert "train: 1 pair cannot be read (1 not utf-8):" in capsys.readouterr().out
+    assert project_of_folder(text.parent / "mine").dataset("mine").max_bad_lines == 1
+
+
+def test_without_a_parser_systems_that_need_trees_say_so(text, capsys):
+    main(arguments("--folder", "mine", "--parser", "none"))
+    content, values = written(text)
+    assert "annotators" not in values
+    assert "# None is chosen for en or de, so systems that need trees or tags cannot be trained yet." in content
+    capsys.readouterr()
+    main(["check", "mine", "--folder", "mine"])
+    output = capsys.readouterr().out
+    assert "  no annotator for dependencies on the source side: not " in output
+    assert output.endswith("\nNothing here would stop the workflow.\n")
+
+
+def test_the_choice_of_a_parser(text, tmp_path, capsys):
+    pipeline = tmp_path / "pipelines/de_small"
+    pipeline.mkdir(parents=True)
+    (pipeline / "meta.json").write_text(json.dumps({"lang": "de", "pipeline": ["tagger", "parser"]}))
+    main(arguments("--folder", "mine", "--models", "pipelines", "--parser", "spacy"))
+    content, values = written(text)
+    assert values["annotators"] == {"spacy_de_small": {"tool": "spacy", "model": "de_small"}}
+    assert values["syntax"] == {"target": {"dependencies": "spacy_de_small", "tags": "spacy_de_small"}}
+    assert "its model is here" in content
+    assert f"--config 'models=[\"{tmp_path}/pipelines\"]'" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="1"):
+        main(["check", "mine", "--folder", "mine"])
+    assert "The annotator spacy_de_small cannot run: there is no spacy model 'de_small'" in capsys.readouterr().out
+    main(["check", "mine", "--folder", "mine", "--models", "pipelines"])
+    assert "spacy_de_small: spacy; its model is here" in capsys.readouterr().out
+
+
+def test_other_formats(text, tmp_path):
+    pairs = zip(
+        *((text / f"train.{side}").read_text(encoding="utf-8").splitlines() for side in ("en", "de")), strict=True
+    )
+    with gzip.open(text / "train.tsv.gz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{source}\t{target}\n" for source, target in pairs)
+    splits = {split: ["text/train.tsv.gz"] for split in ("train", "dev", "test")}
+    main(arguments("--folder", "mine", **splits))
+    assert written(text)[1]["corpora"]["train"] == {"format": "tsv", "files": {"pairs": "../../text/train.tsv.gz"}}
+    assert project_of_folder(tmp_path / "mine").dataset("mine").corpora["train"].format == "tsv"
+
+
+def test_archives_several_corpora_and_odd_paths(text, tmp_path):
+    odd = tmp_path / "text/a: strange, name [1].en"
+    shutil.copy(text / "train.en", odd)
+    with tarfile.open(text / "all.tgz", "w:gz") as archive:
+        archive.add(text / "train.de", "inner/train.de")
+    call = arguments("--folder", "mine", train=["text/train.en", "text/train.de"])
+    main([*call, "--train", str(odd), "text/all.tgz:inner/train.de"])
+    content, values = written(text)
+    assert values["corpora"]["train"]["files"] == {
+        "source": ["../../text/train.en", "../../text/a: strange, name [1].en"],
+        "target": ["../../text/train.de", {"path": "../../text/all.tgz", "member": "inner/train.de"}],
+    }
+    assert "mine: en to de, 120 training pairs" in content
+
+
+def test_nothing_is_overwritten_without_force(text, capsys):
+    main(arguments("--folder", "mine"))
+    path = text.parent / "mine/config/datasets/mine.yaml"
+    path.write_text("description: by hand\n")
+    assert mistake(capsys, arguments("--folder", "mine")) == (
+        f"nmtcore new: {path} is a data set of that name: choose another name (--force overwrites it)."
+    )
+    assert path.read_text() == "description: by hand\n"
+    schema = text.parent / "mine/config/schemas/datasets.schema.json"
+    schema.write_text("mine")
+    main(arguments("--folder", "mine", "--force"))
+    assert "en to de" in path.read_text()
+    assert schema.read_text() == "mine"
+
+
+def test_a_yml_file_is_also_a_data_set(text, capsys):
+    path = text.parent / "mine/config/datasets/mine.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text("description: by hand\n")
+    assert f"{path} is a data set of that name" in mistake(capsys, arguments("--folder", "mine"))
+    main(arguments("--folder", "mine", "--force"))
+    assert "en to de" in path.read_text()
+    assert not path.with_suffix(".yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "Mine"}, "'Mine' cannot be the name of a data set: a name has small letters, digits and single "),
+        ({"name": "../mine"}, "'../mine' cannot be the name of a data set: "),
+        ({"name": "small"}, "'small' is also the name of a scale or of a folder in results/: choose another name."),
+        ({"name": "tables"}, "'tables' is also the name of a scale or of a folder in results/"),
+        (
+            {"name": "cs2en"},
+            "config/datasets/cs2en.yaml is a data set of that name: choose another name (--force writes",
+        ),
+        ({"source": "english"}, "--source: 'english' is no language code: write the two letters of ISO 639-1"),
+        ({"target": "ger"}, "if a language has no two). Did you mean de?"),
+        ({"dev": ["text/dev.en", "text/no.de"]}, "--dev: text/no.de does not exist."),
+        ({"dev": ["text/dev.en", "text"]}, "--dev: text is a folder, not a file."),
+        ({"dev": ["text/dev.en"]}, "--dev has 1 files, but the format plain needs 2: --dev SOURCE and TARGET."),
+        ({"dev": ["text/dev.en", "text/test.de"]}, "dev.en has 4 lines, but "),
+        ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
+    ],
+)
+def test_a_mistake_is_one_sentence(options, message, text, capsys):
+    assert message in mistake(capsys, arguments("--folder", "mine", **options))
+    assert not list((text.parent / "mine").rglob("datasets/*"))
+
+
+def test_many_lines_that_cannot_be_read_are_a_mistake(text, capsys):
+    (text / "dev.en").write_bytes(b"caf\xe9\nb\nc\nd\n")
+    line = mistake(capsys, arguments("--folder", "mine"))
+    assert "1 of 4 pairs of dev cannot be read. The first one: " in line
+    assert "text/dev.en, line 1: is not valid UTF-8 (byte 4)" in line
+
+
+def test_check_names_all_that_would_stop_the_workflow(text, capsys):
+    main(arguments("--folder", "mine"))
+    path = text.parent / "mine/config/datasets/mine.yaml"
+    values = yaml.safe_load(path.read_text()) | {"recipe": "smal"}
+    values["annotators"]["stanza_en"]["model"] = "stanza_none"
+    path.write_text(yaml.safe_dump(values))
+    (text / "dev.en").unlink()
+    with (text / "test.de").open("a") as file:
+        file.write("one more\n")
+    (text / "train.en").write_bytes((text / "train.en").read_bytes().replace(b"cat", b"c\xe4t"))
+    capsys.readouterr()
+    with pytest.raises(SystemExit, match="1"):
+        main(["check", "mine", "--folder", "mine"])
+    output = capsys.readouterr().out
+    faults = output.partition("\nThis would stop the workflow, or the systems that need it:\n")[2].splitlines()
+    assert "So the text of dev was not looked at." in output
+    for start in (
+        f"  There is no file {text}/dev.en: correct its `path`",
+        f"  {text}/test.en has 3 lines, but {text}/test.de has 4",
+        "  train: 20 pairs cannot be read, but `max_bad_lines` allows only 0.",
+        "  The annotator stanza_en cannot run: there is no stanza model 'stanza_none'",
+    ):
+        assert [fault for fault in faults if fault.startswith(start)], start
+    assert any("smal" in fault for fault in faults)
+
+
+def test_check_of_a_data_set_whose_files_are_not_here(text, capsys):
+    main(["check", "nc11_en2de", "--folder", "text"])
+    output = capsys.readouterr().out
+    assert "not there yet; the workflow downloads it from https://" in output
+    assert "So the text of train, dev, test" in output
+    assert not (text / "downloads").exists()
+
+
+def test_check_of_files_on_a_mirror(text, shared, capsys):
+    with pytest.raises(SystemExit, match="1"):
+        main(["check", "multi30k_cs2en", "--mirrors", str(shared / "data"), "--limit", "500"])
+    output = capsys.readouterr().out
+    (fault,) = output.partition("\nThis would stop the workflow, or the systems that need it:\n")[2].splitlines()
+    assert fault.startswith(
+        "  The annotator easyccg cannot run yet: models/easyccg/easyccg.jar must be fetched by hand"
+    )
+    assert f"multi30k_cs_en_train: plain: source: at {shared}/data/multi30k/train.cs" in output
+    assert "train: only the first 500 pairs were read." in output
+    assert "500+" in output
+
+
+def test_check_of_the_demo_and_of_an_unknown_name(text, capsys):
+    main(["check", "demo_en2de", "--limit", "20"])
+    output = capsys.readouterr().out
+    assert "  train: generated" in output
+    assert output.endswith("\nNothing here would stop the workflow.\n")
+    assert "unknown data set 'demo_en'" in mistake(capsys, ["check", "demo_en"])
+    assert mistake(capsys, ["check", "demo_en2de", "--folder", "no"]).endswith("/no does not exist.")

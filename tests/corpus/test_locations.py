@@ -1,0 +1,75 @@
+"""Where files of corpora are: the user's own, downloaded, on a mirror, in the manual folder, or nowhere."""
+
+import json
+
+import pytest
+
+from nmtcore.config.corpora import FileSettings, MirrorSettings
+from nmtcore.corpus.download import sidecar_path
+from nmtcore.corpus.locations import locate_file
+
+URL = "https://example.org/a.gz"
+
+
+@pytest.fixture
+def locate(tmp_path):
+    def call(file):
+        folders = {"downloads": tmp_path / "downloads", "manual_folder": tmp_path / "manual"}
+        return locate_file(file, mirror_roots=[str(tmp_path / "mirror"), "https://example.org"], **folders)
+
+    return call
+
+
+def write(path, text="text\n"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_own_files(tmp_path, locate):
+    path = write(tmp_path / "own.txt")
+    located = locate(FileSettings(path=str(path), member="in.txt"))
+    assert (located.input.path, located.input.member, located.fault) == (path, "in.txt", None)
+    for missing, start in ((tmp_path / "no.txt", "There is no file"), (tmp_path, "A folder is at")):
+        located = locate(FileSettings(path=str(missing)))
+        assert located.input is None
+        assert located.fault == f"{start} {missing}: correct its `path` or put it there."
+
+
+def test_a_mirror_has_a_member_of_its_own(tmp_path, locate):
+    path = write(tmp_path / "mirror/m/a.zip")
+    file = FileSettings(name="c/a.gz", url=URL, mirrors=(MirrorSettings(path="m/a.zip", member="in.txt"),))
+    assert locate(file).input == (path, "in.txt")
+    same = FileSettings(name="c/a.gz", url=URL, member="x", mirrors=(MirrorSettings(path="m/a.zip", member="x"),))
+    assert locate(same).input == (path, "x")
+
+
+def test_another_length_is_a_fault(tmp_path, locate):
+    path = write(tmp_path / "mirror/a")
+    for length, fault in ((5, None), (6, f"{path} has 5 bytes, not 6 as configured: replace it by the right file.")):
+        assert locate(FileSettings(name="a", mirrors=(MirrorSettings(path="a", length=length),))).fault == fault
+
+
+def test_a_download_is_read_with_the_member_of_its_source(tmp_path, locate):
+    path = write(tmp_path / "downloads/c/a")
+    file = FileSettings(name="c/a", url=URL, member="own", mirrors=(MirrorSettings(path="m", member="other"),))
+    assert locate(file).input is None, "without a record, the download is not complete"
+    for mirror, member in ((None, "own"), ("m", "other")):
+        sidecar_path(path).write_text(json.dumps({"mirror": mirror}))
+        assert locate(file).input == (path, member)
+
+
+def test_files_that_are_not_here(tmp_path, locate):
+    remote = locate(FileSettings(name="a", url=URL, megabytes=2.5))
+    assert (remote.input, remote.fault) == (None, None)
+    assert remote.place == f"not there yet; the workflow downloads it from {URL}, about 2.5 MB"
+    by_hand = FileSettings(name="b", manual="Ask for it")
+    assert locate(by_hand).fault == f"b must be fetched by hand: Ask for it. Put it at {tmp_path}/manual/b."
+    path = write(tmp_path / "manual/b")
+    assert (locate(by_hand).input.path, locate(by_hand).fault) == (path, None)
+
+
+def test_a_file_that_only_a_mirror_could_have(tmp_path):
+    file = FileSettings(name="a", mirrors=(MirrorSettings(path="a"),))
+    located = locate_file(file, downloads=tmp_path, mirror_roots=[str(tmp_path / "no")], manual_folder=tmp_path)
+    assert located.fault == "a is in no folder of `mirrors` in config.yaml, and has no address."

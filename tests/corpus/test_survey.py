@@ -1,0 +1,256 @@
+"""Surveys of made-up broken files, each count against a plain loop."""
+
+import gzip
+import random
+import re
+import statistics
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from nmtcore.config.short_forms import full_form
+from nmtcore.corpus import survey as survey_module
+from nmtcore.corpus.formats.rows import Input
+from nmtcore.corpus.overlap import HeldOut
+from nmtcore.corpus.survey import ODD, oddities, percentile, survey_split, windows_lines
+from nmtcore.corpus.survey_dataset import survey_dataset
+
+POOL = [
+    "", "  ", "a", "one two", "one  two ", "the small dog sees the old cat .", "w " * 251, "w " * 250, "x" * 2501,
+    "x" * 2500, "a b c d e f g h i j", "a b c d e f g h i", "bell \x07 here", "tab\there", "line\u2028end", "c1 \x85 x",
+    "wrong \ufffd mark", "日本語の文", "日本語 の 文 です", "\ufeff mark",
+]  # fmt: skip
+
+
+def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de"):
+    """Write a file per split and side (bytes), and survey the splits."""
+    inputs, corpora = {}, {}
+    for split, sides in texts.items():
+        paths = {role: tmp_path / f"{split}.{role}" for role in sides}
+        for role, path in paths.items():
+            path.write_bytes(sides[role])
+        inputs[split] = {role: [Input(path, None)] for role, path in paths.items()}
+        corpora[split] = {"format": "plain", "files": {role: {"path": str(path)} for role, path in paths.items()}}
+    values = {"description": "d", "source": source, "target": target, "corpora": corpora, "recipe": "small"}
+    values["splits"] = splits or {split: split for split in texts} | {"test": "dev"}
+    values |= {"segmentation": {"kind": "bpe", "size": 1}}
+    settings = full_form("mine", values, {}, where="mine")
+    with pytest.MonkeyPatch.context() as patch:  # languages have tests of their own, and take long
+        patch.setattr("nmtcore.corpus.survey_dataset.language_shares", lambda sample, languages: {})
+        return survey_dataset(settings, inputs, limit=limit)
+
+
+def lines(texts, end="\n"):
+    return "".join(text + end for text in texts).encode()
+
+
+def both(texts):
+    return {"source": lines(source for source, _ in texts), "target": lines(target for _, target in texts)}
+
+
+def random_pairs(count, seed):
+    draw = random.Random(seed)
+    return [(draw.choice(POOL), draw.choice(POOL)) for _ in range(count)]
+
+
+def oddities_by_a_loop(source, target):
+    """Judge a pair without the code's shortcuts."""
+    unspaced = re.compile("[぀-ヿ㐀-䶿一-鿿]")
+    control = {chr(c) for c in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)} - {"\t"}
+    odd, words = set(), (source.split(), target.split())
+    if len(words[0]) == 0 or len(words[1]) == 0:
+        odd.add("empty")
+    else:
+        if words[0] == words[1]:
+            odd.add("identical")
+        in_characters = unspaced.search(source) or unspaced.search(target)
+        left, right = (len(source), len(target)) if in_characters else (len(words[0]), len(words[1]))
+        if left / right > 9 or right / left > 9:
+            odd.add("unbalanced")
+    for text, text_words in ((source, words[0]), (target, words[1])):
+        if len(text_words) > 250 or len(text) > 2500:
+            odd.add("long")
+        if set(text) & control:
+            odd.add("control")
+        if "\ufffd" in text:
+            odd.add("replaced")
+    return odd
+
+
+def test_every_oddity_is_that_of_a_plain_loop():
+    names = Counter()
+    for source in POOL:
+        for target in POOL:
+            expected = oddities_by_a_loop(source, target)
+            assert set(oddities((source, target))) == expected, (source, target)
+            names.update(expected)
+    assert set(names) == set(ODD)
+
+
+def test_counts_of_a_split_are_those_of_a_plain_loop(tmp_path):
+    texts = {"train": random_pairs(400, 1), "dev": random_pairs(30, 2)}
+    survey = dataset(tmp_path, {split: both(pairs) for split, pairs in texts.items()})
+    texts["test"] = texts["dev"]
+    for split, pairs in texts.items():
+        # Readers take a byte order mark off the first line only.
+        pairs[0] = tuple(text.removeprefix("\ufeff") for text in pairs[0])
+        split_survey = survey.splits[split]
+        assert (split_survey.pairs, split_survey.fault, split_survey.is_cut) == (len(pairs), None, False)
+        corpus = "dev" if split == "test" else split
+        for name in ODD:
+            rows = [number for number, pair in enumerate(pairs, start=1) if name in oddities_by_a_loop(*pair)]
+            assert split_survey.odd[name].count == len(rows)
+            assert split_survey.odd[name].first == [f"{corpus}:{number}" for number in rows[:3]]
+        for column, side in enumerate(("source", "target")):
+            lengths = [len(pair[column].split()) for pair in pairs]
+            assert split_survey.sides[side].words == Counter(lengths)
+            assert split_survey.sides[side].unit == "words"
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99, 1.0])
+def test_percentiles_are_those_of_the_sorted_list(share):
+    draw = random.Random(4)
+    for count in (1, 2, 3, 99, 100, 101):
+        values = [draw.randrange(20) for _ in range(count)]
+        expected = next(v for v in sorted(values) if sum(other <= v for other in values) >= share * count)
+        assert percentile(Counter(values), share) == expected
+        if share == 0.5:
+            assert percentile(Counter(values), share) == statistics.median_low(values)
+    assert percentile(Counter(), share) == 0
+
+
+def test_overlaps_are_those_of_a_plain_loop(tmp_path):
+    texts = {"dev": random_pairs(60, 5), "other": random_pairs(40, 6), "train": random_pairs(25, 7)}
+    splits = {"train": "train", "dev": "dev", "test": "other"}
+    survey = dataset(tmp_path, {split: both(pairs) for split, pairs in texts.items()}, splits=splits)
+    normal = {
+        corpus: [tuple(" ".join(text.removeprefix("\ufeff" * (row == 0)).split()) for text in pair)
+                 for row, pair in enumerate(pairs)]
+        for corpus, pairs in texts.items()
+    }  # fmt: skip
+    train = normal["train"]
+    for split, corpus in (("dev", "dev"), ("test", "other")):
+        overlap = survey.overlaps[split]
+        assert overlap.compared == len(texts[corpus])
+        assert overlap.pairs == sum(pair in train for pair in normal[corpus]) > 0
+        assert overlap.sources == sum(pair[0] in [source for source, _ in train] for pair in normal[corpus])
+        assert overlap.pairs < overlap.sources
+
+
+def test_only_the_first_held_out_pairs_are_kept(monkeypatch):
+    monkeypatch.setattr("nmtcore.corpus.overlap.MOST_HELD_OUT", 2)
+    held_out = HeldOut()
+    for words in (["a"], ["b"], ["c"]):
+        held_out.add("dev", (words, words))
+    for words in (["b"], ["c"]):
+        held_out.compare((words, words))
+    assert held_out.overlaps()["dev"].compared == 2
+    assert held_out.overlaps()["dev"].pairs == 1
+
+
+def test_lines_that_cannot_be_read_are_counted_with_their_places(tmp_path):
+    source = lines([f"line {n}" for n in range(1, 11)]).replace(b"line 4\n", b"caf\xe9\n").replace(b"line 7", b"a\0b")
+    target = lines([f"Zeile {n}" for n in range(1, 11)]).replace(b"Zeile 9\n", b"\xff\xfeZeile\n")
+    train = {"source": source, "target": target}
+    survey = dataset(tmp_path, {"train": train, "dev": both([("a b", "c d")])}).splits["train"]
+    assert survey.bad == {"not utf-8": 2, "nul byte": 1}
+    assert survey.pairs == 7
+    assert survey.fault is None
+    assert [sentence.split(": ")[0] for sentence in survey.first_bad] == [
+        f"{tmp_path}/train.source, line 4", f"{tmp_path}/train.source, line 7", f"{tmp_path}/train.target, line 9"
+    ]  # fmt: skip
+    assert "is not valid UTF-8 (byte 4)" in survey.first_bad[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "fault"),
+    [
+        (b"a\nb\n", b"a\nb\nc\n", "train.source has 2 lines, but {}/train.target has 3"),
+        (b"", b"", "splits.train: the corpus 'train' is empty: correct its files."),
+        (b"\xff\n", b"a\n", "train has no pair that can be read. {}/train.source, line 1: is not valid UTF-8"),
+        ("a\nb\n".encode("utf-16"), b"a\nb\n", "train.source is UTF-16, not UTF-8: convert it"),
+        (gzip.compress(b"some text\n" * 99)[:-9], b"a\n" * 99, "train.source is cut off or damaged"),
+    ],
+)
+def test_faults_that_end_reading_are_told(source, target, fault, tmp_path):
+    train = {"source": source, "target": target}
+    survey = dataset(tmp_path, {"train": train, "dev": both([("a b", "c d")])})
+    assert fault.format(tmp_path) in survey.splits["train"].fault
+    assert survey.faults == [survey.splits["train"].fault]
+    assert survey.splits["dev"].fault is None
+
+
+def test_a_compressed_file_is_the_same(tmp_path):
+    pairs = random_pairs(50, 8)
+    dev = both([("a b", "c d")])
+    plain = dataset(tmp_path, {"train": both(pairs), "dev": dev}).splits["train"]
+    compressed = {role: gzip.compress(data) for role, data in both(pairs).items()}
+    assert dataset(tmp_path, {"train": compressed, "dev": dev}).splits["train"] == plain
+
+
+@pytest.mark.parametrize("size", [1, 1 << 16])
+def test_windows_lines_are_counted_even_between_blocks(size, tmp_path):
+    draw = random.Random(size)
+    data = b"".join(draw.choice([b"\r\n", b"\n", b"\r", b"\r\r\n", b"ab"]) for _ in range(90_000))
+    data = b"x" * (size - 1) + b"\r\n" + data  # the pair straddles two blocks
+    path = tmp_path / "text"
+    path.write_bytes(data)
+    expected = sum(first == 13 and second == 10 for first, second in pairwise(data))
+    assert windows_lines(Input(path, None)) == expected > 20_000
+
+
+def test_windows_lines_are_reported_by_file_and_do_no_harm(tmp_path):
+    pairs = [("a b", "c d"), ("e f", "g h")]
+    windows = {"source": lines(["a b", "e f"], "\r\n"), "target": lines(["c d", "g h"])}
+    survey = dataset(tmp_path, {"train": windows, "dev": both(pairs)}).splits
+    assert survey["train"].windows_lines == {f"{tmp_path}/train.source": 2}
+    assert survey["train"].sample == survey["dev"].sample == pairs
+    assert survey["train"].odd["control"].count == 0
+
+
+def test_a_limit_cuts_the_survey(tmp_path):
+    splits = {"train": both([(f"a {n}", f"b {n}") for n in range(10)]), "dev": both([("a b", "c d")] * 3)}
+    cut = dataset(tmp_path, splits, limit=3)
+    assert (cut.splits["train"].pairs, cut.splits["train"].is_cut) == (3, True)
+    assert (cut.splits["dev"].pairs, cut.splits["dev"].is_cut) == (3, False)
+
+
+def test_scripts_without_spaces_are_measured_in_characters(tmp_path):
+    pairs = [("これは 日本語の文です", "this is a sentence"), ("短い文", "short")]
+    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}, source="ja", target="en").splits["train"]
+    assert survey.sides["source"].unit == "characters"
+    assert survey.sides["source"].lengths == Counter([11, 3])
+    assert survey.sides["target"].lengths == Counter([4, 1])
+
+
+def test_a_treebank_with_one_side_is_not_odd(tmp_path):
+    conllu = b"".join(b"1\t%s\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n" % word for word in (b"Hund", b"Katze"))
+    path = tmp_path / "bank.conllu"
+    path.write_bytes(conllu)
+    values = {
+        "description": "d", "source": "de", "target": "en", "recipe": "small",
+        "corpora": {"bank": {"format": "conllu", "files": {"source": {"path": str(path)}}}},
+        "splits": {"train": "bank", "dev": "bank", "test": "bank", "gold_bank": "bank"},
+        "segmentation": {"kind": "bpe", "size": 1},
+    }  # fmt: skip
+    settings = full_form("mine", values, {}, where="mine")
+    split = survey_split(settings, "gold_bank", {"bank": {"source": [Input(path, None)]}}, HeldOut())
+    assert list(split.sides) == ["source"]
+    assert split.pairs == 2
+    assert not any(odd.count for odd in split.odd.values())
+
+
+def test_the_sample_is_drawn_evenly(tmp_path, monkeypatch):
+    monkeypatch.setattr(survey_module, "SAMPLE_PAIRS", 4)
+    pairs = [(f"a {n}", f"b {n}") for n in range(12)]
+    drawn = Counter()
+    for seed in range(300):
+        monkeypatch.setattr(survey_module, "SAMPLE_SEED", seed)
+        sample = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}).splits["train"].sample
+        assert len(set(sample)) == 4
+        drawn.update(sample)
+    assert set(drawn) == set(pairs)
+    assert all(60 < count < 140 for count in drawn.values())  # 100 are expected; 8.2 is the standard deviation
+    monkeypatch.setattr(survey_module, "SAMPLE_PAIRS", 12)
+    assert dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}).splits["train"].sample == pairs

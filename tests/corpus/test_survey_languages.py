@@ -1,0 +1,55 @@
+"""Shares of other languages in a sample: what the filters would drop, and which sides are swapped."""
+
+import pytest
+
+from nmtcore.config.filters import LangDetectSettings
+from nmtcore.corpus.filters.langdetect import Filter
+from nmtcore.corpus.filters.pair_batch import FilterContext
+from nmtcore.corpus.survey import SplitSurvey
+from nmtcore.corpus.survey_dataset import DatasetSurvey
+from nmtcore.corpus.survey_languages import language_shares
+
+ENGLISH = [
+    "The children are playing in the garden behind the house.", "We have been waiting for this letter since last week.",
+    "There is nothing more that I could tell you about it.", "They walked through the old town without any hurry.",
+]  # fmt: skip
+GERMAN = [
+    "Die Kinder spielen im Garten hinter dem alten Haus.", "Wir warten schon seit letzter Woche auf diesen Brief.",
+    "Es gibt nichts mehr, was ich dir darüber erzählen könnte.", "Sie gingen ohne Eile durch die Straßen der Altstadt.",
+]  # fmt: skip
+LANGUAGES = {"source": "en", "target": "de"}
+
+
+def test_shares_are_what_the_filter_drops(tmp_path):
+    sample = [*zip(ENGLISH, GERMAN, strict=True), (GERMAN[0], GERMAN[0]), ("", GERMAN[1]), ("123", "456")]
+    shares = language_shares(sample, LANGUAGES)
+    context = FilterContext(rows=0, others={}, folder=tmp_path, budget_bytes=0, languages=LANGUAGES)
+    for column, side in enumerate(("source", "target")):
+        texts = [pair[column] for pair in sample if pair[column]]
+        accepted = Filter(LangDetectSettings(sides=(side,)), context).accepts(side, texts)
+        assert (shares[side].tool, shares[side].texts) == ("langdetect", len(texts))
+        assert shares[side].others == accepted.count(False) == (2, 1)[column]
+    assert (shares["source"].swapped, shares["target"].swapped) == (1, 0)
+    assert shares["source"].share == pytest.approx(2 / 6)
+
+
+def test_swapped_files_are_a_fault():
+    sample = list(zip(GERMAN, ENGLISH, strict=True))
+    shares = language_shares(sample, LANGUAGES)
+    assert (shares["source"].swapped, shares["target"].swapped) == (4, 4)
+    survey = DatasetSurvey(languages=LANGUAGES, splits={"dev": SplitSurvey("dev", sides={})}, shares={"dev": shares})
+    assert survey.faults == [
+        f"dev: 4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the "
+        "files swapped?"
+        for side, code in LANGUAGES.items()
+    ]
+
+
+def test_a_language_that_no_filter_knows_is_left_out():
+    shares = language_shares([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
+    assert list(shares) == ["source"]
+    assert (shares["source"].others, shares["source"].swapped) == (0, 0)
+
+
+def test_an_empty_sample_has_no_share():
+    assert language_shares([("", " ")], LANGUAGES)["source"].share == 0.0
