@@ -167,7 +167,7 @@ def test_lines_that_cannot_be_read_are_counted_with_their_places(tmp_path):
     ("source", "target", "fault"),
     [
         (b"a\nb\n", b"a\nb\nc\n", "train.source has 2 lines, but {}/train.target has 3"),
-        (b"", b"", "splits.train: the corpus 'train' is empty: correct its files."),
+        (b"", b"", "splits.train asks for row 1 of 'train', which has only 0 rows: correct the files."),
         (b"\xff\n", b"a\n", "train has no pair that can be read. {}/train.source, line 1: is not valid UTF-8"),
         ("a\nb\n".encode("utf-16"), b"a\nb\n", "train.source is UTF-16, not UTF-8: convert it"),
         (gzip.compress(b"some text\n" * 99)[:-9], b"a\n" * 99, "train.source is cut off or damaged"),

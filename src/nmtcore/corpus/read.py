@@ -111,12 +111,11 @@ def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, whe
     for row in islice(rows, range_length):
         yield part.first + count, row
         count += 1
-    if not skipped + count and (part.first, part.last) == (1, None):
-        raise UserError(f"{where}: the corpus '{part.corpus}' is empty: correct its files.")
     if count < (range_length or 1):
         last = part.last or part.first
         raise UserError(
-            f"{where} asks for row {last} of '{part.corpus}', which has only {skipped + count} rows: correct the range."
+            f"{where} asks for row {last} of '{part.corpus}', which has only {skipped + count} rows: correct the"
+            f" {'range' if skipped + count else 'files'}."
         )
     if reader.module.ALIGNED:
         for _ in rows:
