@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nmtcore.config.corpora import FileSettings, PartSettings
+from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
