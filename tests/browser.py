@@ -30,6 +30,9 @@ LINKS = """() => {
 }"""
 """All ids of a page, the ids that its labels name, and the addresses that it links to."""
 
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))"
+"""Waits until the page is drawn again."""
+
 WIDTHS = """() => {
   const edge = document.documentElement.clientWidth;
   const clipped = (element) => {
@@ -148,6 +151,7 @@ class OpenPage:
     def resize(self, width: int) -> None:
         """Change the width of the window, in pixels."""
         self.tab.set_viewport_size({"width": width, "height": HEIGHT})
+        self.evaluate(DRAWN)  # what the page does when its size changes is done by then
 
     def screenshot(self, path: Path | None = None) -> bytes:
         """Return a picture of the whole page as PNG, and write it to `path`."""

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn, TextIO
@@ -118,6 +118,20 @@ def user_config_path() -> str | None:
     except UserError as error:
         end_planning(error)
     return str(path) if path.exists() else None
+
+
+def call_after(function: Callable[..., Any], finish: Callable[[], None]) -> Callable[..., Any]:
+    """Return a function that does what `function` does, then calls `finish`.
+
+    Snakemake shows the lines of workflow files that an error passes through, but none of this module.
+    """
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        outcome = function(*arguments, **options)
+        finish()
+        return outcome
+
+    return call
 
 
 def job_settings(snakemake: Any) -> ProjectSettings:

@@ -1,7 +1,6 @@
 """Files of the user's own: how each `path` is resolved, and the errors about invalid or missing files."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -192,12 +191,25 @@ def test_config_yaml_and_config_yml_are_an_error(tmp_path, write):
         Project.load(tmp_path)
 
 
-def test_the_readmes_example_is_a_valid_data_set(root, tmp_path, monkeypatch):
+EXAMPLE = """\
+description: Sentences of my own
+source: en
+target: de
+corpora:
+  train: {format: plain, files: {source: ../text/train.en, target: ../text/train.de}}
+  dev: {format: plain, files: {source: ../text/dev.en, target: ../text/dev.de}}
+  test: {format: plain, files: {source: ~/corpora/test.en.gz, target: ~/corpora/test.de.gz}}
+splits: {train: train, dev: dev, test: test}
+segmentation: {kind: bpe, joint: true, size: 4000}
+recipe: small
+"""
+
+
+def test_a_data_set_of_own_files_is_valid(root, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    (example,) = re.findall(r"^```yaml\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.M | re.DOTALL)
     path = tmp_path / "config/datasets/mine.yaml"
     path.parent.mkdir(parents=True)
-    path.write_text(example, encoding="utf-8")
+    path.write_text(EXAMPLE, encoding="utf-8")
     settings = dataset(root, tmp_path)
     assert paths(settings, "train") == {
         "source": [f"{tmp_path}/text/train.en"],

@@ -7,6 +7,7 @@ import types
 
 import pytest
 
+from nmtcore.config.formats import DEMO_PAIRS
 from nmtcore.corpus.formats.czeng import _factors
 from nmtcore.corpus.formats.rows import BadRow, Piece
 from nmtcore.demo import Pair
@@ -178,7 +179,8 @@ def demo(monkeypatch) -> list[dict]:
     def swap(pair):
         return Pair(origin=pair.origin, source=pair.target, target=pair.source)
 
-    module = types.SimpleNamespace(generate=generate, swap=swap, SIZES={"train": 30, "dev": 5})
+    monkeypatch.setitem(DEMO_PAIRS, "dev", 5)
+    module = types.SimpleNamespace(generate=generate, swap=swap)
     monkeypatch.setitem(sys.modules, "nmtcore.demo", module)
     return calls
 

@@ -9,6 +9,7 @@ from snakemake.settings.types import DeploymentMethod, Quietness
 
 from nmtcore.corpus.download_plan import free_bytes, planned_downloads
 from nmtcore.errors import UserError
+from nmtcore.job import call_after
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
@@ -119,15 +120,12 @@ def write_planned_manifests():
 
 def after_dry_run(function):
     """Call `function` when a dry run has listed its jobs."""
-    execute = workflow.execute
 
-    def execute_and_call(*arguments, **options):
-        success = execute(*arguments, **options)
+    def when_executed():
         if workflow.is_main_process and workflow.dryrun:
             function()
-        return success
 
-    workflow.execute = execute_and_call
+    workflow.execute = call_after(workflow.execute, when_executed)
 
 
 @without_traceback
