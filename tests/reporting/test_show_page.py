@@ -1,6 +1,7 @@
 """The page of `nmtcore show` in a real browser."""
 
 import base64
+import json
 import random
 import re
 
@@ -139,7 +140,8 @@ def test_the_head_is_chosen_by_keyboard_for_all_open_sentences(page_of):
     assert page.evaluate("document.querySelectorAll('details[open]').length") == 0
     page.choose("#head", "1")
     page.click("details:nth-of-type(2) summary")
-    page.wait_until("document.querySelector('details[open] .ground').getAttribute('width') / 20 === 5")
+    chosen = head_name(MODEL.heads[1])
+    page.wait_until(f"document.querySelector('details[open] .head-name').textContent === {json.dumps(chosen)}")
     np.testing.assert_allclose(drawn_weights(page), MODEL.sentences[1].weights[1])
 
 
