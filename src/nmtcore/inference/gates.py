@@ -74,7 +74,7 @@ def _check_reads_text(bundle: Bundle) -> None:
     if bundle.transforms.tags_targets:
         raise UserError(
             f"The system {bundle.run.system} generates tags among the words, which the given translations lack. "
-            "Measure the gates of a test split with the workflow (docs/running.md), or use a model of another system."
+            "Measure the gates of a test split with the workflow (docs/analysis.md), or use a model of another system."
         )
 
 
