@@ -18,6 +18,7 @@ from nmtcore.cli.cost import add_cost
 from nmtcore.cli.curves import add_curves
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
+from nmtcore.cli.missing_packages import explain_missing_package
 from nmtcore.cli.new import add_new
 from nmtcore.cli.parse import add_parse
 from nmtcore.cli.results import add_results
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. A `UserError` is printed to standard error, with exit status 2."""
     chosen = parser().parse_args(arguments)
     try:
-        chosen.run(chosen)
+        _run(chosen)
         sys.stdout.flush()
     except UserError as error:
         print(f"nmtcore {chosen.command}: {error}", file=sys.stderr)
@@ -43,6 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(128 + 13)
     except KeyboardInterrupt:
         sys.exit(128 + 2)
+
+
+def _run(chosen: argparse.Namespace) -> None:
+    try:
+        chosen.run(chosen)
+    except ModuleNotFoundError as error:
+        raise explain_missing_package(error) from error
 
 
 def parser() -> argparse.ArgumentParser:

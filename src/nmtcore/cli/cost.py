@@ -23,10 +23,14 @@ def add_cost(commands: argparse._SubParsersAction) -> None:
 
 def _run_cost(chosen: argparse.Namespace) -> None:
     from nmtcore.config.project import Project
+    from nmtcore.config.yaml_files import config_file
+    from nmtcore.errors import UserError
     from nmtcore.planning.costs import planned_costs
     from nmtcore.planning.paper_tables import all_tables
     from nmtcore.reporting.cost_table import cost_lines, update_cost_table
 
+    if not (path := config_file(chosen.config)).exists():
+        raise UserError(f"{path} does not exist: name the config folder of the repository with --config.")
     changes = {"scale": chosen.scale} if chosen.scale else {}
     with TemporaryDirectory() as empty:
         changes |= {"paths": {"results": empty}} if chosen.from_scratch else {}

@@ -33,7 +33,8 @@ def project_of_folder(folder: Path, **overrides: Any) -> Project:
     shared = REPOSITORY / "config"
     if not config_file(shared).is_file():
         raise UserError(
-            f"The configuration of the repository is not at {shared}: use the nmtcore of a checkout (pip install -e)."
+            "This command reads the configuration of the repository, which an installed wheel lacks: use the nmtcore "
+            "of a checkout (its .venv/bin/nmtcore, or pip install --editable)."
         )
     own = config_file(folder / "config")
     settings = own if own.is_file() else config_file(shared)

@@ -1,0 +1,16 @@
+"""Python packages that only some commands need, and which an installation without the workflow lacks."""
+
+from nmtcore.errors import UserError
+
+WORKFLOW_PACKAGES = frozenset(
+    {"MeCab", "altair", "ipadic", "jinja2", "langdetect", "lingua", "markupsafe", "spacy", "stanza", "tqdm", "ufal"}
+)
+"""Packages that this one imports and that only the extra `workflow` installs, by the names in import statements."""
+
+
+def explain_missing_package(error: ModuleNotFoundError) -> UserError:
+    """Return an error for the user that says how to install a package; raise any other `error` again, as a bug."""
+    name = (error.name or "").split(".")[0]
+    if name not in WORKFLOW_PACKAGES:
+        raise error
+    return UserError(f"this needs the package {name}, which is not installed: pip install 'nmtcore[workflow]'.")
