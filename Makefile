@@ -1,6 +1,7 @@
-# Two targets: `make demo` installs everything, then trains and scores three systems on the demo corpus; `make test`
-# installs everything and runs the tests. All other tasks are `snakemake` or `nmtcore` calls (README.md).
-.PHONY: demo test
+# Three targets: `make demo` installs the project, then trains and scores three systems on the demo corpus; `make test`
+# installs what the tests need too, and runs them; `make docs` builds the documentation site. All other tasks are
+# `snakemake` or `nmtcore` calls (README.md).
+.PHONY: demo test docs
 
 BIN := .venv/bin
 
@@ -8,16 +9,23 @@ demo: .venv/installed
 	$(BIN)/snakemake --cores 2 demo
 	@cat results/tables/demo.md
 
-test: .venv/installed
+test: .venv/docs-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check .
 	$(BIN)/snakemake --lint
 	$(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
+docs: .venv/docs-installed
+	$(BIN)/python docs/site/build_site.py
+
 .venv/installed: requirements.lock pyproject.toml
 	python3 -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
 	python3 -m venv .venv
 	$(BIN)/pip install --quiet --requirement requirements.lock
 	$(BIN)/pip install --quiet --no-deps --editable .
+	touch $@
+
+.venv/docs-installed: .venv/installed requirements-docs.lock
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-docs.lock
 	touch $@

@@ -93,12 +93,12 @@ LEAST_CONTRAST = 4.5
 class OpenPage:
     """A page in a tab of its own; `tab` is Playwright's, for everything that has no method here."""
 
-    def __init__(self, tab: sync_api.Page, path: Path):
-        self.tab, self.path = tab, path.resolve()
+    def __init__(self, tab: sync_api.Page, path: Path, site: Path | None = None):
+        self.tab, self.path, self.site = tab, path.resolve(), site
         self.errors: list[str] = []
         """Errors in the console, exceptions that nothing caught, and the promises that failed."""
         self.requests: list[str] = []
-        """What the page asked for besides itself; none of it was loaded."""
+        """What the page asked for besides itself and the files of its site; none of it was loaded."""
         tab.on("console", self._hear)
         tab.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
         tab.on("websocket", lambda socket: self.requests.append(socket.url))
@@ -111,7 +111,8 @@ class OpenPage:
 
     def _ask(self, route: sync_api.Route) -> None:
         request = route.request
-        if request.is_navigation_request() and urldefrag(request.url).url == self.path.as_uri():
+        own = request.is_navigation_request() and urldefrag(request.url).url == self.path.as_uri()
+        if own or (self.site and request.url.startswith(f"{self.site.resolve().as_uri()}/")):
             route.continue_()
         else:
             self.requests.append(request.url)
@@ -179,13 +180,16 @@ class OpenPage:
         assert not lost, f"{self.path.name} has no target of {lost}"
 
     def _leads_somewhere(self, link: str, ids: list[str]) -> bool:
-        """Whether a link names an id or a file that is there; other addresses are not visited."""
+        """Whether a link names an id or a file that is there; other addresses are not visited.
+
+        The theme of a site has links to the top of the page, "#"; elsewhere, these are links that somebody forgot.
+        """
         parts = urlsplit(link)
         if parts.scheme or parts.netloc:
             return parts.scheme != "file"
         if parts.path:
             return (self.path.parent / unquote(parts.path)).exists()
-        return unquote(parts.fragment) in {*ids, "top"}
+        return unquote(parts.fragment) in {*ids, "top"} or (link == "#" and self.site is not None)
 
     def nothing_overflows(self, width: int = NARROW) -> None:
         """Fail if the page is wider than a window of some width, or does not tell phones to use their own width."""
@@ -207,8 +211,13 @@ class Browser:
         self._chromium = chromium
 
     @contextlib.contextmanager
-    def open(self, path: Path, *, width: int = WIDE, dark: bool = False) -> Iterator[OpenPage]:
-        """Open a local file in a window of a width, for a user who prefers light or dark pages."""
+    def open(
+        self, path: Path, *, width: int = WIDE, dark: bool = False, site: Path | None = None
+    ) -> Iterator[OpenPage]:
+        """Open a local file in a window of a width, for a user who prefers light or dark pages.
+
+        It may load files of the folder `site`, such as styles; without it, nothing.
+        """
         context = self._chromium.new_context(
             viewport={"width": width, "height": HEIGHT},
             color_scheme="dark" if dark else "light",
@@ -216,14 +225,14 @@ class Browser:
         )
         context.set_default_timeout(5000)
         try:
-            yield OpenPage(context.new_page(), path)
+            yield OpenPage(context.new_page(), path, site)
         finally:
             context.close()
 
-    def check(self, path: Path) -> None:
+    def check(self, path: Path, *, site: Path | None = None) -> None:
         """Make all checks of a page that was just opened, light and dark, wide and narrow."""
         for dark in (False, True):
-            with self.open(path, dark=dark) as page:
+            with self.open(path, dark=dark, site=site) as page:
                 page.every_link_has_its_target()
                 page.text_is_legible()
                 page.nothing_overflows(WIDE)

@@ -81,7 +81,23 @@ class RecurrentState:
 
 
 class Recurrent(TranslationModel):
-    """Encoder, decoder and tied output layer; `components` add syntax through the hooks of `components/base.py`."""
+    r"""Encoder, decoder and tied output layer; `components` add syntax through the hooks of `components/base.py`.
+
+    The decoder's state h attends to the annotations s of the source, and makes the output u, from which the next word
+    is predicted and which the next step reads (tran2018, equations 1 to 5; g is its one layer):
+
+    .. math::
+
+        \alpha_{tj} = \frac{\exp (h_t^\top W_a s_j)}{\sum_i \exp (h_t^\top W_a s_i)}, \qquad
+        c_t = \sum_j \alpha_{tj} s_j, \qquad
+        u_t = \tanh (W [c_t; h_t])
+
+    .. math::
+
+        p(y_{t+1} \mid y_{\le t}, x) = \operatorname{softmax}(V u_t + b)
+
+    V are the embeddings of the target's vocabulary.
+    """
 
     def __init__(
         self,

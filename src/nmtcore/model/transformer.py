@@ -1,4 +1,7 @@
-"""The transformer of Vaswani et al. 2017, without syntax. Masks are True for real tokens."""
+"""The transformer of Vaswani et al. 2017, without syntax.
+
+Masks are True for real tokens.
+"""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +19,24 @@ from nmtcore.model.positions import Sinusoids
 
 
 class Transformer(TranslationModel):
-    """Encoder, decoder and tied output layer; `components` add syntax through the hooks of `components/base.py`."""
+    r"""Encoder, decoder and tied output layer; `components` add syntax through the hooks of `components/base.py`.
+
+    A head of an attention layer compares the query q of position i with the keys k of all positions, and returns the
+    mean of their values v by these weights (Vaswani et al. 2017, equation 1; bugliarello2020, equation 2):
+
+    .. math::
+
+        e_{ij} = \frac{q_i \cdot k_j}{\sqrt{E}}, \qquad
+        a_{ij} = \frac{\exp(e_{ij})}{\sum_l \exp(e_{il})}, \qquad
+        o_i = \sum_j a_{ij} v_j
+
+    Queries, keys and values are linear functions of the layer's input; E is the width of a head. The last states h of
+    the decoder become probabilities by the embeddings W of the target's vocabulary (aycock2021, equation 3.7):
+
+    .. math::
+
+        p(y_t \mid y_{<t}, x) = \operatorname{softmax}(W h_t)
+    """
 
     def __init__(
         self,

@@ -26,6 +26,8 @@ from nmtcore.reporting.svg import (
 CELL = 13
 """Width of a cell of a matrix, in pixels."""
 TOKEN_SIZE, TITLE_SIZE = 10, 11
+LARGE_CELL, LARGE_SIZE = 19, 13
+"""The cells and tokens of a map that stands alone."""
 SPACE = 24
 """Between two matrices, in pixels."""
 
@@ -100,11 +102,37 @@ def _drawn_map(own: Mapping[str, Any], left: float, top: float) -> tuple[list[st
     elements = [
         svg_text(left, top - widest(columns, TOKEN_SIZE) - TITLE_SIZE - 10, own["title"], size=TITLE_SIZE),
         svg_text(left, top - widest(columns, TOKEN_SIZE) - 8, f"rows: {own['row']}; columns: {own['column']}", size=9),
-        svg_matrix(own["weights"], x, top, cell=CELL),
-        svg_frame(x, top, CELL * len(columns), CELL * len(rows)),
+        *_drawn_cells(rows, columns, own["weights"], x, top),
+    ]
+    return elements, x + max(CELL * len(columns), text_width(own["title"], TITLE_SIZE), 200)
+
+
+def map_drawing(rows: Sequence[str], columns: Sequence[str], weights: Sequence[Sequence[float]]) -> Drawing:
+    """Draw one map, with a row of weights from 0 to 1 per token that attends, and the shades of the weights."""
+    x, top = 10 + widest(rows, LARGE_SIZE) + 4, 10 + widest(columns, LARGE_SIZE) + 8
+    elements = _drawn_cells(rows, columns, weights, x, top, cell=LARGE_CELL, size=LARGE_SIZE)
+    bottom = top + LARGE_CELL * len(rows) + 12
+    elements += shade_legend(x, bottom)
+    return Drawing(elements, x + max(LARGE_CELL * len(columns), 180) + 10, bottom + LEGEND_HEIGHT + 10)
+
+
+def _drawn_cells(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    weights: Sequence[Sequence[float]],
+    x: float,
+    top: float,
+    *,
+    cell: float = CELL,
+    size: float = TOKEN_SIZE,
+) -> list[str]:
+    """Draw a matrix whose cells begin at (x, top), with the tokens of its rows and columns."""
+    elements = [
+        svg_matrix(weights, x, top, cell=cell),
+        svg_frame(x, top, cell * len(columns), cell * len(rows)),
     ]
     for number, token in enumerate(rows):
-        elements.append(svg_text(x - 4, top + CELL * (number + 0.78), token, size=TOKEN_SIZE, anchor="end"))
+        elements.append(svg_text(x - 4, top + cell * (number + 0.78), token, size=size, anchor="end"))
     for number, token in enumerate(columns):
-        elements.append(svg_text(x + CELL * (number + 0.78), top - 4, token, size=TOKEN_SIZE, upwards=True))
-    return elements, x + max(CELL * len(columns), text_width(own["title"], TITLE_SIZE), 200)
+        elements.append(svg_text(x + cell * (number + 0.78), top - 4, token, size=size, upwards=True))
+    return elements

@@ -18,7 +18,18 @@ from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
 
 
 class Interleave(Transform):
-    """Puts a tag before every word of one side; sentences without tags stay as they are."""
+    r"""Puts a tag before every word of one side; sentences without tags stay as they are.
+
+    On the target side, the model predicts tags and words alternately (aycock2021, equations 3.29 and 3.30), here with
+    the tag t before the subwords of each of the n words y:
+
+    .. math::
+
+        y' = t_1, y_1, \ldots, t_n, y_n, \qquad
+        p(y' \mid x) = \prod_{i} p(y'_i \mid y'_{<i}, x)
+
+    On the source side, the model reads them alternately.
+    """
 
     def __init__(
         self,

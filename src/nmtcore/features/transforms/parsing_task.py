@@ -23,7 +23,15 @@ TAG_ENTRIES = tuple(map(tag_entry, (TRANSLATE, PARSE)))
 
 
 class ParsingTask(Transform):
-    """Adds a row after each pair whose source has a parse: the source, with its linearised parse as the target."""
+    r"""Adds a row after each pair whose source has a parse: the source, with its linearised parse as the target.
+
+    The source x with the translation y and the parse b becomes two pairs (Currey and Heafield 2019, section 3, which
+    has no equation):
+
+    .. math::
+
+        (x, y, b) \to (\text{<TR>}\, x\, \text{<TR>},\ y), \quad (\text{<PA>}\, x\, \text{<PA>},\ b)
+    """
 
     def __init__(
         self,

@@ -11,7 +11,17 @@ ROOT_COLUMN = 0
 
 
 class DepParse(ParserHead):
-    """Puts `<ROOT>` before the source as the governor of the roots. Words without annotation are not supervised."""
+    r"""Puts `<ROOT>` before the source as the governor of the roots. Words without annotation are not supervised.
+
+    A word points to its governor (pham2018, section 4.1.2, which has no equation of its own):
+
+    .. math::
+
+        g(i) = \begin{cases}
+            \text{the position of <ROOT>} & \text{if word } i \text{ is a root} \\
+            \text{the first subword of the governor of } i & \text{otherwise}
+        \end{cases}
+    """
 
     source_prefix = (ROOT_ID,)
     points_to_root = True

@@ -8,7 +8,14 @@ from nmtcore.syntax.trees import NO_COLUMN
 
 
 class DiagonalParse(ParserHead):
-    """Supervises all words, without any annotation; the first word points to itself."""
+    r"""Supervises all words, without any annotation; the first word points to itself.
+
+    In words (pham2018, section 4.2, which has no equation of its own):
+
+    .. math::
+
+        g(i) = \max(1, i - 1)
+    """
 
     def first_subword_targets(self, source: SideArrays) -> np.ndarray | None:
         """Return the column of the previous word's first subword."""

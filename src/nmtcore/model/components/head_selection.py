@@ -22,7 +22,37 @@ from nmtcore.model.tree_errors import explain_tree_errors
 
 
 class HeadSelection(Component):
-    """Computes phi, beta and M once per sentence, and in each step of the decoder what M adds to the output."""
+    r"""Computes phi, beta and M once per sentence, and in each step of the decoder what M adds to the output.
+
+    Scores of token i as the head of token j, from the annotations s of the source (tran2018, equations 6 and 9), are
+    those of the edges of dependency trees z, and the score of a token for itself is that of being the root. Their
+    marginals (equations 10 to 15, by the matrix-tree theorem) weigh the expected head m of each token (equation 8):
+
+    .. math::
+
+        \phi_{ij} = (W_q s_i) \cdot (W_k s_j), \qquad
+        \beta_{ij} = \frac{1}{Z} \sum_{z \ni (i \to j)} \exp \Bigl( \sum_{(k \to l) \in z} \phi_{kl} \Bigr), \qquad
+        m_j = \sum_i \beta_{ij} W_v s_i
+
+    With `weights: flat`, the control, beta is a softmax over i; with `hard: true`, it is 1 for the likeliest head, else
+    0 (equation 21). In each step of the decoder, its attention alpha over the source, or with `annotations: separate` a
+    second attention gamma (equation 19), selects heads, and a gate scales what they add (equations 16 to 20):
+
+    .. math::
+
+        d_t = \sum_j \alpha_{tj} m_j \ \text{ or } \ \sum_j \gamma_{tj} m_j, \qquad
+        \gamma_{tj} \propto \exp (h_t^\top W_m m_j)
+
+    .. math::
+
+        u_t = \tanh (W [c_t; h_t] + W_d (d_t \odot \sigma(W_g h_t + b_g)))
+
+    With `annotations: one_set`, heads are added to the annotations of the source instead (equation 22):
+
+    .. math::
+
+        s'_j = s_j + \sigma(W_g s_j + b_g) \odot m_j
+    """
 
     points_to_root = True
 

@@ -14,7 +14,13 @@ from nmtcore.model.components.token_labels import SYMBOLS, label_vocabulary, tok
 
 
 class LabelHead(Component):
-    """`q_i = Wq l_i`, `k_j = Wk l_j`, where `l` is the embedding of a token's label, scaled by sqrt(D).
+    r"""Makes queries and keys from the embedding l of a token's label, scaled by the root of the model's width D.
+
+    In equation 3.1 of pham2018, labels stand in place of states (section 3.2):
+
+    .. math::
+
+        e_{ij} = \frac{(W_q \sqrt{D}\, l_i + b_q) \cdot (W_k \sqrt{D}\, l_j + b_k)}{\sqrt{E}}
 
     The head's values, and all other heads, use the tokens' states. Raises UserError if the source has no vocabulary of
     these labels.

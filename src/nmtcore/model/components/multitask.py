@@ -9,7 +9,11 @@ from nmtcore.model.components.target_tags import TargetTags
 
 
 class Multitask(TargetTags):
-    """Scores tags by `W2 tanh(W1 x + b1)`, given the decoder's states x (equations 3.24 and 3.25).
+    r"""Predicts tags from the decoder's states x by a layer of their own (aycock2021, equations 3.24 and 3.25).
+
+    .. math::
+
+        p(t \mid y_{<i}, x) = \operatorname{softmax}(W_2 \tanh (W_1 x + b_1))
 
     Translation does without it.
     """

@@ -1,6 +1,6 @@
-"""Attention with a learned vector for the label of each pair of tokens: `e_ij = q_i . (k_j + E[label_ij]) / sqrt(E)`.
+"""Attention with a learned vector for the label of each pair of tokens (Shaw et al. 2018; pham2018, section 3.1).
 
-Shaw et al. 2018 (equation 4) and pham2018 (section 3.1). The queries are multiplied by the whole table of vectors, and
+The queries are multiplied by the whole table of vectors, and
 the products are selected by label; so no vector is stored per pair (the aim of Shaw et al., section 3.3).
 """
 
@@ -18,7 +18,20 @@ from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Compo
 
 
 class PairLabels(Component):
-    """One table of vectors per layer, shared by its heads. Subclasses compute the labels of the pairs.
+    r"""One table of vectors t per layer, shared by its heads. Subclasses compute the label of every pair of tokens.
+
+    The label's vector is added to the key (Shaw et al. 2018, equation 4; pham2018, equations 3.2 and 3.3), for several
+    such components the sum of their vectors:
+
+    .. math::
+
+        e_{ij} = \frac{q_i \cdot (k_j + t_{\mathrm{label}(i, j)})}{\sqrt{E}}
+
+    With `on: keys_values`, a second table u is added to the values (Shaw et al. 2018, equation 3):
+
+    .. math::
+
+        o_i = \sum_j a_{ij} (v_j + u_{\mathrm{label}(i, j)})
 
     Labels 0 to `label_count` - 1 have learned vectors. The vector of label `label_count` is always zero: it leaves the
     score of a pair unchanged.

@@ -18,7 +18,17 @@ from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_COLUMN, NO_GOVERNOR
 
 
 class ParserHead(Component):
-    """Supervises one head; subclasses compute the target of each word's first subword."""
+    r"""Supervises one head; subclasses compute the target g(i) of each word's first subword.
+
+    The head's scores e, which also are those of its attention, are compared with the targets by cross-entropy, where C
+    are the subwords of the sentence and the artificial root, if there is one. The mean over the n supervised tokens is
+    added to the loss of translation, times `weight`:
+
+    .. math::
+
+        \mathcal{L} = \mathcal{L}_{\mathrm{translation}} - \frac{\mathrm{weight}}{n}
+        \sum_{i=1}^{n} \log \frac{\exp(e_{i, g(i)})}{\sum_{j \in C} \exp(e_{ij})}
+    """
 
     settings: ParserHeadSettings
 

@@ -14,7 +14,18 @@ from nmtcore.syntax.trees import NO_GOVERNOR, NO_POSITION
 
 
 class Pascal(Component):
-    """`n_tj = s_tj * N(j; p_t, variance)`, where p_t is the mean position of the subwords of t's governor.
+    r"""Multiplies the scores s of some heads by a Gaussian around each token's governor.
+
+    The mean position of the subwords of t's governor is p (bugliarello2020, equations 4 to 6):
+
+    .. math::
+
+        n_{tj} = s_{tj} \cdot \frac{1}{\sqrt{2 \pi \sigma^2}}
+        \exp \left( - \frac{(j - p_t)^2}{2 \sigma^2} \right), \qquad
+        a_{tj} = \frac{\exp(n_{tj})}{\sum_l \exp(n_{tl})}
+
+    With `parent_only`, the factor is 1 where `|j - p_t| < 1`, else 0. A row's factors are 1 with the probability
+    `ignoring` in training, drawn for every token.
 
     A root is its own governor; for `</s>` and prefixes, p_t is their own position. Scores are not scaled for sentences
     and words without annotation, nor for tokens whose parents are ignored. It has no parameters.

@@ -10,7 +10,18 @@ from nmtcore.model.components.pair_labels import PairLabels
 
 
 class RelativePositions(PairLabels):
-    """Label `maximum + j - i` for query i and key j; prefixes and `</s>` are tokens like all others."""
+    r"""Labels the distance from query i to key j; prefixes and `</s>` are tokens like all others.
+
+    With the largest distance m (`maximum`), pairs further apart have a label of their own (pham2018, section 5.2) or,
+    with `far: clip`, that of the largest distance (Shaw et al. 2018, section 3.2):
+
+    .. math::
+
+        \mathrm{label}(i, j) = \begin{cases}
+            m + j - i & \text{if } |j - i| \le m \\
+            2m + 1 & \text{otherwise}
+        \end{cases}
+    """
 
     def __init__(
         self,

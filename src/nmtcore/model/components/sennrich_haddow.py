@@ -12,7 +12,14 @@ from nmtcore.model.components.token_labels import SYMBOLS, label_vocabulary, tok
 
 
 class SennrichHaddow(Component):
-    """Overwrites the last dimensions of the scaled token embedding with the unscaled embedding of the token's label.
+    r"""Overwrites the last dimensions of the scaled token embedding with the unscaled embedding of the token's label.
+
+    With the embeddings w of tokens and d of labels, of which the second has `width` dimensions (F), and before
+    positions are added (bugliarello2020 describes it in words):
+
+    .. math::
+
+        x_i = [\sqrt{D}\, w_{i, 1 \ldots D - F};\ d_i]
 
     Raises UserError if the source has no vocabulary of dependency labels.
     """

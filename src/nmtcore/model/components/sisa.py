@@ -18,10 +18,18 @@ from nmtcore.model.pooling import with_root_scores
 
 
 class Sisa(ParserHead):
-    """`s_ij = [q_i; 1] U [k_j; 1]`, where `q = leaky(Wq x)` and `k = leaky(Wk x)`; the head's values are unchanged.
+    r"""Scores by a biaffine operator U, where x are the layer's states; the head's values are unchanged.
+
+    Strubell et al. 2018, section 3.1 (bugliarello2020 describes it in words), with a leaky ReLU:
+
+    .. math::
+
+        q_i = \operatorname{leaky}(W_q x_i + b_q), \qquad
+        k_j = \operatorname{leaky}(W_k x_j + b_k), \qquad
+        e_{ij} = [q_i; 1]^\top U [k_j; 1]
 
     Every subword of a word points to the first subword of its governor; those of a root point to its own first subword.
-    The terms of `s_ij` without j (the query's bias, the constant) cancel in the softmax and are not computed. So the
+    The terms of `e_ij` without j (the query's bias, the constant) cancel in the softmax and are not computed. So the
     scores are dot products of `U' q_i + u` and `k_j`, which the fused kernel can compute.
     """
 

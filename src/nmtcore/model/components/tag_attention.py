@@ -10,9 +10,18 @@ from nmtcore.model.components.target_tags import TargetTags
 
 
 class TagAttention(TargetTags):
-    """Adds `W2 c` to the decoder's states x, where `a = softmax(W1 x T^T)` and `c = a S`.
+    r"""Adds the mean embedding of the predicted tags to the decoder's states x, of which words are predicted.
 
-    T and S are two tables of embeddings of the tags (equations 3.11 to 3.16). The tag loss is that of a.
+    T and S are two tables of embeddings of the tags (aycock2021, equations 3.11 to 3.16):
+
+    .. math::
+
+        a = \operatorname{softmax}(T W_1 x), \qquad
+        c = \sum_{\mathrm{tag}} a_{\mathrm{tag}} S_{\mathrm{tag}}, \qquad
+        x' = x + W_2 c
+
+    The tag loss is that of the probabilities a. With `choice: hard`, c is the embedding of the likeliest tag alone,
+    with `gumbel` in training that of a sampled one.
     """
 
     def __init__(

@@ -25,7 +25,22 @@ END_TAG, START_TAG = "</s>", "<s>"
 
 
 class TargetTags(Component):
-    """Predicts a tag for every target position, with a loss whose weight decays over epochs.
+    r"""Predicts a tag for every target position, with a loss whose weight decays over epochs.
+
+    The loss of the n tags t (aycock2021, equation 3.18) is added to that of translation with a weight that decreases
+    from epoch to epoch (equations 3.21 to 3.23; `decay` is 0.65 there, `least` 0.1):
+
+    .. math::
+
+        \mathcal{L} = \mathcal{L}_{\mathrm{words}} - \frac{w}{n} \sum_{i=1}^{n} \log p(t_i \mid y_{<i}, x)
+
+    .. math::
+
+        w = \begin{cases}
+            \mathrm{weight} \cdot \mathrm{decay}^{\mathrm{epoch} - 1}
+                & \text{if } \mathrm{decay}^{\mathrm{epoch} - 1} > \mathrm{least} \\
+            0 & \text{otherwise}
+        \end{cases}
 
     Subclasses note the scores of all tags, (N, L), under the component's name. Raises UserError if the target has no
     vocabulary of these tags.

@@ -9,7 +9,14 @@ from nmtcore.model.components.tree_labels import Paths, TreeLabels
 
 
 class TreeDistance(TreeLabels):
-    """Labels 0 to `maximum`, and one label for all longer paths."""
+    r"""Labels a pair of words with the number of edges between them, and all longer paths alike.
+
+    With the path's length d and the longest one m (`maximum`; pham2018, section 3.1.2):
+
+    .. math::
+
+        \mathrm{label}(i, j) = \min(d(i, j), m + 1)
+    """
 
     def __init__(
         self,

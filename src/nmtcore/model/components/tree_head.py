@@ -17,7 +17,15 @@ from nmtcore.model.tree_errors import explain_tree_errors
 
 
 class TreeHead(Component):
-    """Makes the weights of one head marginals: subword j attends to i with the probability that i is its head.
+    r"""Makes the weights of one head marginals: subword j attends to i with the probability that i is its head.
+
+    The head's plain scores e score the edges of dependency trees z; the sums over all trees of a sentence are computed
+    by the matrix-tree theorem (tran2018, equations 10 to 15, for its recurrent model):
+
+    .. math::
+
+        a_{ji} = \frac{1}{Z} \sum_{z \ni (i \to j)} \exp \Bigl( \sum_{(k \to l) \in z} e_{lk} \Bigr), \qquad
+        o_j = \sum_i a_{ji} v_i
 
     Its attention to itself is the probability that it is the root. Prefixes and `</s>` stand in no tree: they attend as
     in any other head, and no subword attends to them. It has no parameters.

@@ -27,7 +27,21 @@ def traversals(maximum: int) -> tuple[str, ...]:
 
 
 class TreeTraversal(TreeLabels):
-    """The labels of `traversals`, looked up by a path's steps up and down and by the side of the sibling."""
+    r"""Labels a pair of words with the steps of the path between them: up, down, to a sibling on the left or right.
+
+    A path first goes up a times and then down b times; one up and then down is a step to a sibling instead (pham2018,
+    section 3.1.3). Labels of more steps than m (`maximum`) are "far", and that of a word and itself is "self":
+
+    .. math::
+
+        \mathrm{label}(i, j) = \begin{cases}
+            \mathrm{L D}^{b-1} & \text{if } a = 1, b \ge 1 \text{ and the sibling is on the left of } i \\
+            \mathrm{R D}^{b-1} & \text{if } a = 1, b \ge 1 \text{ and it is on the right} \\
+            \mathrm{U}^a \mathrm{D}^b & \text{otherwise}
+        \end{cases}
+
+    The labels of `traversals` are looked up by a path's steps up and down and by the side of the sibling.
+    """
 
     def __init__(
         self,

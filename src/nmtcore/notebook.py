@@ -1,0 +1,221 @@
+"""Training, looking at and comparing models from Python, for notebooks: `docs/tour.ipynb` shows all of it.
+
+`train_system` runs the workflow, as `snakemake` in a terminal does; everything is also a file in its folder.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import chdir
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmtcore.config.own_project import REPOSITORY, project_of_folder
+from nmtcore.errors import UserError
+from nmtcore.files import read_json
+
+if TYPE_CHECKING:
+    from nmtcore.inference.bundle import Bundle
+    from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead
+
+_LAST_LINES = 20
+"""Lines of Snakemake's output in the message about a failed run."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, which a notebook shows if it is the value of a cell."""
+
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: Path | str) -> None:
+        """Write the drawing to an SVG file."""
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+
+def train_system(system: str, *, dataset: str, scale: str, seed: int = 1, folder: Path | str = ".") -> "TrainedRun":
+    """Train a system, translate the tests and score them, as far as that is not done yet; return the run.
+
+    `folder` is the working folder, as `-d` of Snakemake: it may hold files of your own in `config`, and gets the
+    results. Raises `UserError` if a name is unknown or the workflow fails.
+    """
+    folder = Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    with chdir(folder):
+        project = project_of_folder(folder)
+        project.run(dataset, system, scale, seed)
+        scores = project.layout.path("scores", dataset=dataset, system=system, scale=scale, seed=seed)
+    started = time.monotonic()
+    _run_workflow(folder, scores)
+    print(f"{system} on {dataset}: {time.monotonic() - started:.0f} s")
+    return TrainedRun(system, (folder / scores).parent)
+
+
+def _run_workflow(folder: Path, target: str) -> None:
+    """Make a file with Snakemake, on one core."""
+    command = [sys.executable, "-m", "snakemake", "-s", str(REPOSITORY / "Snakefile"), "-d", str(folder)]
+    done = subprocess.run([*command, "--cores", "1", "--quiet", "rules", "--", target], capture_output=True, text=True)
+    if done.returncode:
+        last = "\n".join((done.stdout + done.stderr).splitlines()[-_LAST_LINES:])
+        raise UserError(f"The workflow could not make {folder / target}. Its last lines:\n{last}")
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """A trained and scored run of a system."""
+
+    system: str
+    folder: Path
+    """Its folder, `results/{scale}/{dataset}/{system}/seed{seed}`."""
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """BLEU and chrF of the main test and, if the system parses, the percentage of right heads (UAS)."""
+        found = read_json(self.folder / "scores.json")
+        bleu = found["bleu"]["test"]
+        scores = {"BLEU": bleu["bleu"], "chrF": bleu["chrf"]}
+        if parsed := found.get("uas", {}).get("test"):
+            scores["UAS"] = parsed["argmax"]["uas"]
+        return {name: round(value, 1) for name, value in scores.items()}
+
+    @cached_property
+    def model(self) -> "LoadedModel":
+        """The trained model."""
+        return load_model(self.folder / "model")
+
+
+def load_model(folder: Path | str) -> "LoadedModel":
+    """Load a trained model, the folder `model` of a run, to translate and to look at sentences."""
+    from nmtcore.inference.attention import load_observed_bundle
+
+    return LoadedModel(load_observed_bundle(Path(folder)))
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A trained model on the processor of this machine."""
+
+    bundle: "Bundle"
+
+    def translate(self, sentences: Sequence[str]) -> list[str]:
+        """Translate sentences of raw text."""
+        return list(self.bundle.translate(sentences))
+
+    def look_at(self, sentence: str) -> "SentenceView":
+        """Translate a sentence, and keep all that can be drawn of it. Raises `UserError` if it has no words."""
+        from nmtcore.inference.analyse import analyse_sentences, read_text_sentences
+
+        model = analyse_sentences(self.bundle, read_text_sentences([sentence], where="the sentence"), limit=1)
+        if not model.sentences:
+            raise UserError("The sentence has no words: give one with some text.")
+        return SentenceView(model, model.sentences[0])
+
+
+@dataclass(frozen=True)
+class SentenceView:
+    """A sentence, and what a model makes of it."""
+
+    analysed: "AnalysedModel"
+    sentence: "AnalysedSentence"
+
+    @property
+    def translation(self) -> str:
+        """The translation."""
+        return self.sentence.translation
+
+    def tree(self) -> Picture:
+        """Draw the heads that the model predicts. Raises `UserError` if none of its components does."""
+        from nmtcore.reporting.svg import titled_svg
+        from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing
+
+        if self.sentence.parse is None:
+            raise UserError(f"{self.analysed.system} does not predict heads: look at its attention instead.")
+        drawing = tree_drawing(DrawnTree("", self.sentence.words, self.sentence.parse))
+        return Picture(titled_svg(f"{self.analysed.system}: {self.sentence.text}", [drawing]))
+
+    def attention(self, layer: int, head: int, *, kind: str = "encoder") -> Picture:
+        """Draw the attention of one head as a map: the darker a cell, the more its row attends to its column.
+
+        Layers and heads count from 0; `kind` is `encoder`, or `cross` for the decoder's attention to the source. Raises
+        `UserError` if there is no such head.
+        """
+        from nmtcore.inference.shown_sentences import is_of_decoder
+        from nmtcore.reporting.maps_figure import map_drawing
+        from nmtcore.reporting.svg import titled_svg
+
+        number = self._number_of(kind, layer, head)
+        columns = self.sentence.source_tokens
+        rows = self.sentence.target_tokens if is_of_decoder(self.analysed.heads[number]) else columns
+        weights = (self.sentence.weights[number] / 100).tolist()
+        title = f"{self.analysed.system}: {kind}, layer {layer}, head {head}"
+        return Picture(titled_svg(title, [map_drawing(rows, columns, weights)]))
+
+    def _number_of(self, kind: str, layer: int, head: int) -> int:
+        heads: list[AttentionHead] = self.analysed.heads
+        for number, own in enumerate(heads):
+            if (own.attention, own.layer, own.head) == (kind, layer, head):
+                return number
+        known = sorted({(own.attention, own.layer) for own in heads if own.layer is not None})
+        layers = ", ".join(f"{attention} {own}" for attention, own in known)
+        raise UserError(f"There is no {kind} attention of layer {layer}, head {head}. The layers are: {layers}.")
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """The scores of runs and their differences from the first; a notebook shows a table, `print` all that is known."""
+
+    head: Sequence[str] = field(repr=False)
+    rows: Sequence[Sequence[str]] = field(repr=False)
+    report: str = field(repr=False)
+    """The text of `nmtcore score`."""
+
+    def __str__(self) -> str:
+        return self.report
+
+    def _repr_html_(self) -> str:
+        lines = [("th", self.head), *(("td", row) for row in self.rows)]
+        cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in lines)
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+
+
+def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:
+    """Compare the BLEU of runs on the main test with that of the first, by 1,000 paired bootstrap samples.
+
+    Raises `UserError` if the runs have other references than the first, or if one system is given twice.
+    """
+    from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.evaluation.differences import compare_systems
+    from nmtcore.evaluation.metrics import METRICS
+    from nmtcore.evaluation.outputs import read_outputs
+    from nmtcore.reporting.score_report import score_report
+
+    names = [run.system for run in (baseline, *others)]
+    if len(set(names)) < len(names):
+        raise UserError(f"Give each system once, not {', '.join(names)}; `nmtcore score` compares several seeds.")
+    outputs = read_outputs({run.system: {1: run.folder / "hypotheses"} for run in (baseline, *others)}, "test")
+    settings = EvaluationSettings()
+    statistics = {
+        name: [METRICS["bleu"].statistics(lines, outputs.references, settings) for lines in seeds.values()]
+        for name, seeds in outputs.translations.items()
+    }
+    rows = []
+    for name, scores in compare_systems(statistics, baseline=baseline.system).items():
+        row = [name, f"{scores.scores[0]:.1f}", "", "", ""]
+        if (found := scores.difference) is not None:
+            low, high = found.interval
+            row[2:] = [f"{found.delta:+.1f}", f"{low:+.1f} to {high:+.1f}", _p_text(found.p)]
+        rows.append(row)
+    report = score_report(outputs, settings, metrics=["bleu"])
+    return RunComparison(["system", "BLEU", "difference", "95 % interval", "p"], rows, report)
+
+
+def _p_text(p: float | None) -> str:
+    """Write a p-value; None is that of systems between which nothing varies."""
+    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

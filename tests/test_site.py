@@ -1,0 +1,319 @@
+"""The documentation site and the tour: what they show, their links, and that they need nothing from elsewhere."""
+
+import functools
+import inspect
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+from build_site import execute_tour, with_drawings
+from commands import commands_page
+from docstrings import explanation, markdown
+from mathml import equation
+from pages import addresses, linked, menu
+from systems import PARTS, class_of, parts_of, system_pages
+
+from nmtcore.cli import parser
+from nmtcore.config.project import Project
+
+ROOT = Path(__file__).resolve().parent.parent
+EVERY_PART = [(part, name) for part, registry in PARTS.items() for name in registry]
+NOTEBOOK = ROOT / "docs/tour.ipynb"
+
+
+@pytest.fixture(scope="module")
+def project():
+    return Project.load(ROOT / "config")
+
+
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory):
+    """The tour, executed once for all tests."""
+    path = tmp_path_factory.mktemp("tour") / "tour.ipynb"
+    execute_tour(NOTEBOOK, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(tour, tmp_path_factory):
+    """The folder of the site, built with the executed tour as `make docs` does."""
+    folder = tmp_path_factory.mktemp("site") / "html"
+    command = [sys.executable, "docs/site/build_site.py", "--tour", str(tour), "--output", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stderr) == (0, ""), built.stderr
+    return folder
+
+
+# The tour
+
+
+def test_the_tour_is_committed_without_outputs():
+    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+        assert cell.get("outputs", []) == []
+        assert cell.get("execution_count") is None
+        assert set(cell.metadata) == set()
+
+
+def outputs_of(tour, code):
+    """Return the outputs of the only cell that begins with `code`."""
+    cells = nbformat.read(tour, as_version=4).cells
+    (cell,) = [cell for cell in cells if cell.cell_type == "code" and cell.source.startswith(code)]
+    return [output.get("data") or output.text for output in cell.outputs]
+
+
+@pytest.mark.slow
+def test_the_tour_trains_a_model_that_parses_and_translates(tour):
+    printed, shown = outputs_of(tour, "options")
+    scores = json.loads(shown["text/plain"].replace("'", '"'))
+    assert re.fullmatch(r"depparse_l1 on demo_en2de: \d+ s\n", printed)
+    assert scores["UAS"] > 80
+    assert scores["BLEU"] > 8
+    (translations,) = outputs_of(tour, "sentences")
+    assert re.fullmatch(r"\['\w.*[.]', '\w.*[.]'\]", translations["text/plain"])
+
+
+@pytest.mark.slow
+def test_the_tour_draws_a_tree_and_attention(tour):
+    (tree,), (head,), (cross,) = (
+        outputs_of(tour, code) for code in ("view =", "view.attention(layer=1", "view.attention(layer=0")
+    )
+    assert tree["image/svg+xml"].count("<path") >= 2 * 8
+    assert ">&lt;ROOT&gt;</text>" in head["image/svg+xml"]
+    assert "encoder, layer 1, head 7" in head["image/svg+xml"]
+    assert "cross, layer 0, head 0" in cross["image/svg+xml"]
+    for drawing in (tree, head, cross):
+        assert "woman" in drawing["image/svg+xml"]
+
+
+@pytest.mark.slow
+def test_the_tour_swaps_a_component_and_tests_the_difference(tour):
+    _, shown = outputs_of(tour, "previous_word = ")
+    assert json.loads(shown["text/plain"].replace("'", '"'))["UAS"] > 80
+    (table,) = outputs_of(tour, "compare_runs")
+    rows = re.findall(r"<t[hd]>(.*?)</t[hd]>", table["text/html"])
+    assert rows[:7] == ["system", "BLEU", "difference", "95 % interval", "p", "depparse_l1", rows[6]]
+    name, bleu, difference, interval, p = rows[10:]
+    assert name == "previous_word"
+    assert float(difference) == pytest.approx(float(bleu) - float(rows[6]), abs=0.11)
+    low, high = map(float, interval.split(" to "))
+    assert low < float(difference) < high
+    assert (float(p.removeprefix("< ")) < 0.05) == (low > 0 or high < 0)
+
+
+# The pages that are made from code
+
+
+@pytest.mark.parametrize(("part", "name"), EVERY_PART)
+def test_every_base_component_and_transform_has_equations_that_can_be_drawn(part, name):
+    text = explanation(class_of(PARTS[part], name))
+    equations = re.findall(r"```\{math\}\n(.*?)\n```", text, re.S)
+    assert equations
+    for tex in equations:
+        assert equation(tex, block=True).startswith("<math")
+
+
+def test_a_part_without_an_equation_or_a_paper_is_refused():
+    class Plain:
+        """Computes nothing."""
+
+    with pytest.raises(ValueError, match=r"docstring of Plain .* needs an equation"):
+        explanation(Plain)
+
+
+def test_a_part_needs_the_paper_of_its_equation():
+    from nmtcore.model.components.base import Component
+
+    class Unsourced(Component):
+        """Adds.
+
+        .. math::
+
+            a + b
+        """
+
+    with pytest.raises(ValueError, match="needs the paper"):
+        explanation(Unsourced)
+
+
+def test_docstrings_become_markdown():
+    text = inspect.cleandoc(
+        r"""A sentence with `code`.
+
+        .. math::
+
+            a = \frac{b}{c}, \\
+                d
+
+        The end.
+        """
+    )
+    assert markdown(text) == "A sentence with `code`.\n\n```{math}\na = \\frac{b}{c}, \\\\\n    d\n```\n\nThe end.\n"
+
+
+def test_an_equation_that_cannot_be_converted_is_an_error():
+    with pytest.raises(ValueError, match=r"\\nonsense.* cannot be converted"):
+        equation(r"\nonsense{x}")
+
+
+def test_every_system_has_a_section_with_its_settings(project):
+    pages = system_pages(project)
+    for name, (path, entry) in project.system_entries.items():
+        page = pages[f"systems/{path.stem}"]
+        (section,) = re.findall(rf"^### {name}\n(.*?)(?=^##|\Z)", page, re.M | re.S)
+        assert " ".join(project.system(name).description.split()).rstrip(".") in section
+        assert ("extends" in entry) == ("- extends [`" in section)
+        for component, settings in project.system(name).components.items():
+            assert f"component `{component}`" in section
+            assert all(f"{key}: " in section for key in settings)
+        for part, kind in parts_of(project.system(name)):
+            assert f"equations.md#{part}-{kind})" in page
+        assert f"(systems/{path.stem}.md#{name})" in pages["systems"]
+    assert "component `depparse` with `layer: 3`" in pages["systems/pham2018"]
+    assert "transform `interleave` with `side: target, tags: ccg_tags`" in pages["systems/aycock2021"]
+
+
+def test_every_page_on_systems_has_the_equations_of_its_systems(project):
+    pages = system_pages(project)
+    for name, (path, _) in project.system_entries.items():
+        base, *added = parts_of(project.system(name))
+        for part, kind in added or [base]:
+            assert explanation(class_of(PARTS[part], kind)) in pages[f"systems/{path.stem}"]
+
+
+def test_every_command_and_option_is_listed():
+    page = commands_page()
+    (commands,) = (action for action in parser()._actions if action.dest == "command")
+    for name, command in commands.choices.items():
+        assert f"## nmtcore {name}" in page
+        for action in command._actions:
+            if action.option_strings and action.dest != "help":
+                assert f"`{action.option_strings[-1]}" in page
+    assert "## nmtcore new dataset" in page
+    assert "%(" not in page
+
+
+# Links
+
+
+def test_links_lead_from_page_to_page():
+    pages = {
+        "README.md": "first-steps",
+        "docs/scores.md": "scores",
+        "docs/how-to/x.md": "how-to/x",
+        "config/systems": "systems",
+    }
+    lead = functools.partial(linked, pages=pages)
+    assert lead("[a](docs/scores.md#metrics)", "README.md") == "[a](scores.md#metrics)"
+    assert lead("[a](../../README.md)", "docs/how-to/x.md") == "[a](../first-steps.md)"
+    assert lead("[a `b`](how-to/x.md)", "docs/scores.md") == "[a `b`](how-to/x.md)"
+    assert lead("[`b`](../config/systems)", "docs/scores.md") == "[`b`](systems.md)"
+    assert (
+        lead("[here](#metrics), [there](https://x.org/docs)", "README.md")
+        == "[here](#metrics), [there](https://x.org/docs)"
+    )
+    assert lead("[the licence](LICENSE)", "README.md") == "the licence"
+    assert lead("`[a](docs/scores.md)`\n```\n[a](docs/scores.md)\n```\n", "README.md").count("docs/scores.md") == 2
+
+
+def test_every_page_is_in_the_menu_once():
+    listed = [page for pages in menu(ROOT).values() for page in pages]
+    assert sorted(listed) == sorted(set(addresses(ROOT).values()) - {"index"})
+
+
+def test_the_first_page_shows_two_drawings():
+    text = with_drawings("# A\n\nText.\n\n## B\n\n## C\n", ["<svg>1</svg>", "<svg>2</svg>", "<svg>3</svg>"])
+    assert text.count("<img") == 2
+    assert text.index("<img") < text.index("## B")
+
+
+class Links(HTMLParser):
+    """The ids of a page, what it links to, and what it loads."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.loaded = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.ids |= {values[key] for key in ("id", "name") if values.get(key)}
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        if tag == "link" and values.get("rel") in ("stylesheet", "icon", "preload", "shortcut icon"):
+            self.loaded.append(values["href"])
+        if values.get("src"):
+            self.loaded.append(values["src"])
+
+
+@pytest.mark.slow
+def test_every_link_of_the_site_has_its_target(site):
+    pages = {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    lost = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            in_page = not parts.fragment or target.suffix != ".html" or target not in pages
+            if not target.exists() or not (in_page or unquote(parts.fragment) in pages[target].ids):
+                lost.append(f"{path.relative_to(site)}: {link}")
+    assert len(pages) > 20
+    assert not lost, lost
+
+
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_elsewhere(site):
+    for path in site.rglob("*.html"):
+        for loaded in Links(path.read_text(encoding="utf-8")).loaded:
+            assert loaded.startswith("data:") or not (urlsplit(loaded).scheme or urlsplit(loaded).netloc), loaded
+    for path in site.rglob("*.css"):
+        assert not re.findall(r"url\(['\"]?(?:https?:)?//|@import", path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", ["index", "tour", "equations", "systems/pham2018", "command-line", "configuration", "first-steps"]
+)
+def test_pages_in_the_browser(page, site, browser):
+    browser.check(site / f"{page}.html", site=site)
+
+
+@pytest.mark.slow
+def test_the_browser_draws_equations(site, browser):
+    with browser.open(site / "equations.html", site=site) as page:
+        sizes = page.evaluate(
+            "() => [...document.querySelectorAll('div.math math')].map((m) => m.getBoundingClientRect().height)"
+        )
+        assert len(sizes) >= len(EVERY_PART)
+        assert min(sizes) > 10
+        assert page.evaluate("() => document.querySelectorAll('merror, .error').length") == 0
+
+
+@pytest.mark.slow
+def test_the_site_can_be_searched_without_a_server(site, browser):
+    with browser.open(site / "search.html", site=site) as page:
+        page.tab.goto(f"{(site / 'search.html').as_uri()}?q=pascal")
+        page.wait_until("document.querySelectorAll('#search-results li').length > 0")
+        page.no_requests()
+
+
+# Packages
+
+
+def test_the_packages_of_the_site_are_locked_and_are_not_those_of_the_demo():
+    def names(file):
+        pins = re.findall(r"^([\w.-]+)==\S+$", (ROOT / file).read_text(encoding="utf-8"), re.M)
+        return {re.sub(r"[-_.]+", "-", name).lower() for name in pins}
+
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    needed = {re.match(r"[\w-]+", text).group().lower() for text in extra["docs"]}
+    assert needed <= names("requirements-docs.lock")
+    assert not names("requirements-docs.lock") & names("requirements.lock")
