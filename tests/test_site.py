@@ -172,8 +172,8 @@ def test_every_system_has_a_section_with_its_settings(project):
         for component, settings in project.system(name).components.items():
             assert f"component `{component}`" in section
             assert all(f"{key}: " in section for key in settings)
-        for part, kind in parts_of(project.system(name)):
-            assert f"equations.md#{part}-{kind})" in page
+        for part, used in parts_of(project.system(name)):
+            assert f"equations.md#{part}-{used})" in page
         assert f"(systems/{path.stem}.md#{name})" in pages["systems"]
     assert "component `depparse` with `layer: 3`" in pages["systems/pham2018"]
     assert "transform `interleave` with `side: target, tags: ccg_tags`" in pages["systems/aycock2021"]
@@ -183,8 +183,8 @@ def test_every_page_on_systems_has_the_equations_of_its_systems(project):
     pages = system_pages(project)
     for name, (path, _) in project.system_entries.items():
         base, *added = parts_of(project.system(name))
-        for part, kind in added or [base]:
-            assert explanation(class_of(PARTS[part], kind)) in pages[f"systems/{path.stem}"]
+        for part, used in added or [base]:
+            assert explanation(class_of(PARTS[part], used)) in pages[f"systems/{path.stem}"]
 
 
 def test_every_command_and_option_is_listed():

@@ -134,7 +134,7 @@ def _flow(value: Any) -> str:
 
 
 def _linked_parts(project: Project, name: str, folder: str) -> str:
-    return ", ".join(_part_link(part, kind, folder) for part, kind in parts_of(project.system(name)))
+    return ", ".join(_part_link(part, used, folder) for part, used in parts_of(project.system(name)))
 
 
 def _part_link(part: str, name: str, folder: str) -> str:

@@ -78,10 +78,10 @@ class TrainedRun:
     @property
     def scores(self) -> dict[str, float]:
         """BLEU and chrF of the main test and, if the system parses, the percentage of right heads (UAS)."""
-        found = read_json(self.folder / "scores.json")
-        bleu = found["bleu"]["test"]
+        values = read_json(self.folder / "scores.json")
+        bleu = values["bleu"]["test"]
         scores = {"BLEU": bleu["bleu"], "chrF": bleu["chrf"]}
-        if parsed := found.get("uas", {}).get("test"):
+        if parsed := values.get("uas", {}).get("test"):
             scores["UAS"] = parsed["argmax"]["uas"]
         return {name: round(value, 1) for name, value in scores.items()}
 
@@ -140,31 +140,31 @@ class SentenceView:
         drawing = tree_drawing(DrawnTree("", self.sentence.words, self.sentence.parse))
         return Picture(titled_svg(f"{self.analysed.system}: {self.sentence.text}", [drawing]))
 
-    def attention(self, layer: int, head: int, *, kind: str = "encoder") -> Picture:
+    def attention(self, layer: int, head: int, *, stack: str = "encoder") -> Picture:
         """Draw the attention of one head as a map: the darker a cell, the more its row attends to its column.
 
-        Layers and heads count from 0; `kind` is `encoder`, or `cross` for the decoder's attention to the source. Raises
-        `UserError` if there is no such head.
+        Layers and heads count from 0; `stack` is `encoder`, or `cross` for the decoder's attention to the source.
+        Raises `UserError` if there is no such head.
         """
         from nmtcore.inference.shown_sentences import is_of_decoder
         from nmtcore.reporting.maps_figure import map_drawing
         from nmtcore.reporting.svg import titled_svg
 
-        number = self._number_of(kind, layer, head)
+        number = self._number_of(stack, layer, head)
         columns = self.sentence.source_tokens
         rows = self.sentence.target_tokens if is_of_decoder(self.analysed.heads[number]) else columns
         weights = (self.sentence.weights[number] / 100).tolist()
-        title = f"{self.analysed.system}: {kind}, layer {layer}, head {head}"
+        title = f"{self.analysed.system}: {stack}, layer {layer}, head {head}"
         return Picture(titled_svg(title, [map_drawing(rows, columns, weights)]))
 
-    def _number_of(self, kind: str, layer: int, head: int) -> int:
+    def _number_of(self, stack: str, layer: int, head: int) -> int:
         heads: list[AttentionHead] = self.analysed.heads
         for number, own in enumerate(heads):
-            if (own.attention, own.layer, own.head) == (kind, layer, head):
+            if (own.attention, own.layer, own.head) == (stack, layer, head):
                 return number
         known = sorted({(own.attention, own.layer) for own in heads if own.layer is not None})
         layers = ", ".join(f"{attention} {own}" for attention, own in known)
-        raise UserError(f"There is no {kind} attention of layer {layer}, head {head}. The layers are: {layers}.")
+        raise UserError(f"There is no {stack} attention of layer {layer}, head {head}. The layers are: {layers}.")
 
 
 @dataclass(frozen=True)
@@ -208,9 +208,9 @@ def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:
     rows = []
     for name, scores in compare_systems(statistics, baseline=baseline.system).items():
         row = [name, f"{scores.scores[0]:.1f}", "", "", ""]
-        if (found := scores.difference) is not None:
-            low, high = found.interval
-            row[2:] = [f"{found.delta:+.1f}", f"{low:+.1f} to {high:+.1f}", _p_text(found.p)]
+        if (difference := scores.difference) is not None:
+            low, high = difference.interval
+            row[2:] = [f"{difference.delta:+.1f}", f"{low:+.1f} to {high:+.1f}", _p_text(difference.p)]
         rows.append(row)
     report = score_report(outputs, settings, metrics=["bleu"])
     return RunComparison(["system", "BLEU", "difference", "95 % interval", "p"], rows, report)

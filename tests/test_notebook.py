@@ -1,0 +1,135 @@
+"""The functions for notebooks: what they draw and compare, and what they refuse; the tour is in test_site.py."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from factories import run_settings
+from inference.tiny import write_bundle
+
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.errors import UserError
+from nmtcore.notebook import Picture, TrainedRun, compare_runs, load_model, train_system
+
+
+@pytest.fixture(scope="module")
+def parser(tmp_path_factory):
+    """A model with a parser head, untrained."""
+    folder = tmp_path_factory.mktemp("parser") / "model"
+    write_bundle(folder, run_settings(components={"depparse": DepParseSettings(layer=0)}))
+    return load_model(folder)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plain") / "model"
+    write_bundle(folder, run_settings())
+    return load_model(folder)
+
+
+def texts_of(picture):
+    return [
+        "".join(element.itertext()) for element in ElementTree.fromstring(picture.svg).iter() if "text" in element.tag
+    ]
+
+
+def test_translates_as_the_bundle_does(plain):
+    sentences = ["the cat", "the dog ."]
+    assert plain.translate(sentences) == list(plain.bundle.translate(sentences))
+    assert plain.look_at("the cat").translation == plain.translate(["the cat"])[0]
+
+
+def test_draws_the_predicted_heads(parser):
+    view = parser.look_at("the cat")
+    assert {"the", "cat"} <= set(texts_of(view.tree()))
+    assert view.tree().svg.count("stroke-dasharray") == view.sentence.parse.count(0)
+
+
+def test_draws_the_weights_of_the_named_head(plain):
+    view = plain.look_at("the cat")
+    picture = view.attention(0, 1)
+    (number,) = [n for n, own in enumerate(view.analysed.heads) if own[:3] == ("encoder", 0, 1)]
+    assert texts_of(picture).count("</s>") == 2
+    assert view.sentence.weights[number].shape == (3, 3)
+    assert "encoder, layer 0, head 1" in picture.svg
+    cross = texts_of(view.attention(0, 0, stack="cross"))
+    assert cross.count("</s>") == 2
+    assert {*view.sentence.source_tokens, *view.sentence.target_tokens} <= set(cross)
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "stack"), [(9, 0, "encoder"), (0, 99, "encoder"), (0, 0, "decoder"), (0, -1, "cross")]
+)
+def test_a_head_that_is_not_there_is_an_error(plain, layer, head, stack):
+    with pytest.raises(
+        UserError, match=rf"no {stack} attention of layer {layer}, head {head}\. The layers are: .*encoder 0"
+    ):
+        plain.look_at("the cat").attention(layer, head, stack=stack)
+
+
+def test_a_model_that_does_not_parse_has_no_tree(plain):
+    with pytest.raises(UserError, match="does not predict heads"):
+        plain.look_at("the cat").tree()
+
+
+@pytest.mark.parametrize("sentence", ["", " \t"])
+def test_a_sentence_without_words_is_an_error(plain, sentence):
+    with pytest.raises(UserError, match="no words"):
+        plain.look_at(sentence)
+
+
+def test_a_picture_is_shown_and_saved_but_not_printed(tmp_path):
+    picture = Picture("<svg/>")
+    picture.save(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text() == picture._repr_svg_() == "<svg/>"
+    assert "svg/" not in repr(picture)
+
+
+def write_run(folder, system, lines, references):
+    hypotheses = folder / system / "hypotheses"
+    hypotheses.mkdir(parents=True)
+    (hypotheses / "test.txt").write_text("".join(f"{line}\n" for line in lines))
+    (hypotheses / "test.references.txt").write_text("".join(f"{line}\n" for line in references))
+    return TrainedRun(system, folder / system)
+
+
+def test_a_comparison_shows_the_difference_from_the_first_run(tmp_path):
+    references = [f"this is sentence number {n} of the test" for n in range(60)]
+    worse = [line if n % 2 else f"that was line {n}" for n, line in enumerate(references)]
+    runs = [write_run(tmp_path, name, lines, references) for name, lines in (("right", references), ("wrong", worse))]
+    compared = compare_runs(*runs)
+    (base, other) = compared.rows
+    assert base == ["right", "100.0", "", "", ""]
+    assert float(other[2]) == pytest.approx(float(other[1]) - 100, abs=0.11)
+    low, high = map(float, other[3].split(" to "))
+    assert low < float(other[2]) < high < 0
+    assert other[4] == "< 0.001"
+    html = ElementTree.fromstring(compared._repr_html_())
+    assert [len(row) for row in html] == [5, 5, 5]
+    assert re.search(r"^wrong +1 +\d", str(compared), re.M)
+
+
+def test_equal_runs_differ_by_nothing(tmp_path):
+    lines = [f"one line {n}" for n in range(10)]
+    runs = [write_run(tmp_path, name, lines, lines) for name in ("a", "b")]
+    assert compare_runs(*runs).rows[1][2:] == ["+0.0", "+0.0 to +0.0", "1.000"]
+
+
+def test_a_system_cannot_be_compared_with_itself(tmp_path):
+    run = write_run(tmp_path, "a", ["x", "y"], ["x", "y"])
+    with pytest.raises(UserError, match="each system once, not a, a"):
+        compare_runs(run, run)
+
+
+def test_unknown_names_are_errors_before_anything_runs(tmp_path):
+    with pytest.raises(UserError, match=r"unknown system 'depparse_1'.*depparse_l1"):
+        train_system("depparse_1", dataset="demo_en2de", scale="smoke", folder=tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_failure_of_the_workflow_says_where_it_failed(tmp_path):
+    (tmp_path / "results").write_text("not a folder")
+    with pytest.raises(
+        UserError, match=r"could not make .*/results/smoke/demo_en2de/.*Its last lines:\n(.|\n)*results"
+    ):
+        train_system("transformer_base", dataset="demo_en2de", scale="smoke", folder=tmp_path)
