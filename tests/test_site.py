@@ -1,6 +1,8 @@
 """The documentation site and the tour: what they show, their links, and that they need nothing from elsewhere."""
 
+import ast
 import functools
+import importlib
 import inspect
 import json
 import re
@@ -18,6 +20,7 @@ from commands import commands_page
 from docstrings import explanation, markdown
 from mathml import equation
 from pages import addresses, linked, menu
+from python import MODULES, python_page
 from systems import PARTS, class_of, parts_of, system_pages
 
 from nmtcore.cli import parser
@@ -197,6 +200,20 @@ def test_every_command_and_option_is_listed():
                 assert f"`{action.option_strings[-1]}" in page
     assert "## nmtcore new dataset" in page
     assert "%(" not in page
+
+
+def test_the_page_on_python_has_every_public_name():
+    page = python_page()
+    for module in MODULES:
+        tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+        names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        assert names
+        for name in names:
+            assert (f"### {name}\n" in page) == (not name.startswith("_"))
+    assert "### train_system\n\n```python\ntrain_system(\n    system: str,\n    *,\n    dataset: str,\n" in page
+    assert "\nlook_at(sentence: str) -> SentenceView\n" in page
+    assert "\nparses -> bool\n" in page
+    assert "- `mask_BS`: True for real source tokens.\n" in page
 
 
 # Links

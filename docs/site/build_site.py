@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from commands import commands_page
 from pages import addresses, linked, menu, titled
+from python import python_page
 from systems import system_pages
 
 from nmtcore.config.project import Project
@@ -24,7 +25,7 @@ from nmtcore.config.settings_tables import with_tables
 ROOT = Path(__file__).resolve().parents[2]
 
 _MENU = "```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n```\n"
-_PAPERS = "```{toctree}\n:hidden:\n:glob:\n\nsystems/*\n```\n"
+_PAPERS = "```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
 
 
 def execute_tour(notebook: Path, output: Path) -> None:
@@ -53,8 +54,9 @@ def write_sources(folder: Path, tour: Path) -> None:
             _write(folder / f"{page}.md", titled(linked(text, source, pages), page))
     _write(folder / "tour.ipynb", linked_cells(tour, pages))
     _write(folder / "index.md", with_drawings((folder / "index.md").read_text(encoding="utf-8"), drawings_of(tour)))
-    made = {"command-line": commands_page(), **system_pages(Project.load(ROOT / "config"))}
-    made["systems"] += f"\n{_PAPERS}"
+    made = {"command-line": commands_page(), "python": python_page(), **system_pages(Project.load(ROOT / "config"))}
+    papers = [page for page in made if page.startswith("systems/")]
+    made["systems"] += "\n" + _PAPERS.format(pages="\n".join(papers))
     for page, text in made.items():
         _write(folder / f"{page}.md", text)
     with open(folder / "index.md", "a", encoding="utf-8") as index:

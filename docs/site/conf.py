@@ -22,6 +22,7 @@ myst_enable_extensions = ["attrs_inline"]
 nb_execution_mode = "off"
 nb_merge_streams = True
 highlight_language = "text"
+smartquotes = False
 
 html_theme = "furo"
 html_title = "nmtcore"

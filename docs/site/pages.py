@@ -11,6 +11,11 @@ from pathlib import Path
 START = {"docs/index.md": "index", "README.md": "first-steps", "docs/tour.ipynb": "tour"}
 """The first pages: file and address."""
 
+HOW_TO = ("component", "annotator", "filter", "metric", "table")
+"""Files of docs/how-to/, in the order of the menu; others that are there follow them, and last `OWN_PAPER`."""
+
+OWN_PAPER = "own-paper"
+
 GUIDE = ("running", "data", "scores", "tables", "analysis", "models")
 RESULTS = ("benchmarks", "cost", "parsers")
 """Files of docs/, in the order of the menu; others that are there follow those of `GUIDE`."""
@@ -20,6 +25,7 @@ REFERENCE = {
     "src/nmtcore/model": "equations",
     "config/README.md": "configuration",
     "src/nmtcore/cli": "command-line",
+    "src/nmtcore": "python",
 }
 """Pages that are made from code, at least in part, and the files or folders that links to them name."""
 
@@ -47,7 +53,9 @@ def addresses(root: Path) -> dict[str, str]:
 def menu(root: Path) -> dict[str, list[str]]:
     """Return the addresses of all pages but the first, by the captions of the menu."""
     pages = list(dict.fromkeys(addresses(root).values()))
-    how_to = [page for page in pages if page.startswith("how-to/")]
+    ordered = [f"how-to/{name}" for name in HOW_TO]
+    how_to = [page for page in ordered if page in pages]
+    how_to += [page for page in pages if (page.startswith("how-to/") or page == OWN_PAPER) and page not in ordered]
     first = [page for page in START.values() if page != "index"]
     named = {"index", "contributing", *first, *how_to, *GUIDE, *RESULTS, *REFERENCE.values()}
     return {

@@ -76,7 +76,7 @@ def _paper_page(project: Project, paper: str, names: list[str]) -> str:
     for name in names:
         families.setdefault(tuple(parts_of(project.system(name))), []).append(name)
     explained: set[tuple[str, str]] = set()
-    text = f"# {PAPERS.get(paper, paper)}: systems\n\nThe entries are in `config/systems/{paper}.yaml`.\n"
+    text = f"# {PAPERS.get(paper, paper)}\n\nThe entries are in `config/systems/{paper}.yaml`.\n"
     for parts, members in families.items():
         text += "\n" + _family(project, parts, members, explained)
         explained.update(parts)
