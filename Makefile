@@ -6,8 +6,7 @@
 BIN := .venv/bin
 
 demo: .venv/installed
-	$(BIN)/snakemake --cores 2 demo
-	@cat results/tables/demo.md
+	@$(BIN)/nmtcore demo
 
 test: .venv/docs-installed
 	$(BIN)/ruff check .
@@ -20,11 +19,9 @@ docs: .venv/docs-installed
 	$(BIN)/python docs/site/build_site.py
 
 .venv/installed: requirements.lock pyproject.toml
-	python3 -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
-	python3 -m venv .venv
-	$(BIN)/pip install --quiet --requirement requirements.lock
-	$(BIN)/pip install --quiet --no-deps --editable .
-	touch $@
+	@python3 -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	@PYTHONPATH=src python3 -m nmtcore.console.install .venv
+	@touch $@
 
 .venv/docs-installed: .venv/installed requirements-docs.lock
 	$(BIN)/pip install --quiet --no-deps --requirement requirements-docs.lock

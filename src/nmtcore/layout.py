@@ -118,6 +118,8 @@ FILES = {
     "licence_json": "{results}/tables/{table}licences.json",
     "report": "{results}/report.html",
     "demo_table": "{results}/tables/demo.md",
+    "demo_json": "{results}/tables/demo.json",
+    "demo_output": "{results}/logs/demo.snakemake.log",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
 }

@@ -1,4 +1,4 @@
-"""Summaries of the scores of several seeds, and the demo's table of them."""
+"""Summaries of the scores of several seeds."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, write_json
-from nmtcore.reporting.demo_table import write_demo_table
 
 
 def seed_scores(seed: int, bleu: float) -> dict:
@@ -17,7 +16,7 @@ def seed_scores(seed: int, bleu: float) -> dict:
     return {**names, "bleu": {"test": split, "dev": split}, "uas": {"test": uas, "dev": uas}}
 
 
-def test_seeds_are_summarised_and_tabulated(tmp_path: Path):
+def test_seeds_are_summarised(tmp_path: Path):
     paths = []
     for seed, bleu in ((1, 10.0), (2, 14.0)):
         paths.append(tmp_path / f"{seed}.json")
@@ -29,9 +28,6 @@ def test_seeds_are_summarised_and_tabulated(tmp_path: Path):
     assert summary["splits"]["test"]["bleu"]["stdev"] == pytest.approx(8**0.5)
     assert summary["splits"]["test"]["bleu"]["values"] == [10, 14]
     assert summary["seeds"] == [1, 2]
-    table = write_demo_table(bleu=[tmp_path / "s.bleu"], uas=[tmp_path / "s.uas"], output=tmp_path / "t.md")
-    assert "| s | 12.0 ± 2.8 | 24.0 ± 5.7 | 50.0 ± 0.0 | 12.0 ± 2.8 |" in table
-    assert (tmp_path / "t.md").read_text() == table
 
 
 @pytest.mark.parametrize("seed", [0, 2])

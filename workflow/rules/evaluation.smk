@@ -1,6 +1,12 @@
 # Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
 # a system over its seeds; the table of the demo.
 from nmtcore.config.stages import ScoringSettings
+from nmtcore.planning.demo import (
+    demo_evaluation,
+    demo_summaries,
+    demo_test_file,
+    demo_translations,
+)
 from nmtcore.planning.external import raw_reports, tracked_import, translation_files
 from nmtcore.planning.manifests import manifest_inputs, tracked_sources
 from nmtcore.planning.runs import (
@@ -10,8 +16,6 @@ from nmtcore.planning.runs import (
     tree_files,
 )
 
-DEMO = LAYOUT.pattern("summary", scale="demo", dataset="demo_en2de")
-DEMO_SYSTEMS = ["transformer_base", "depparse_l1", "diagonalparse_l0"]
 COMET_SCRIPT = workflow.source_path("../scripts/run_comet.py")
 
 
@@ -192,10 +196,14 @@ rule summarise_seeds:
 
 rule demo:
     input:
-        bleu=expand(DEMO, system=DEMO_SYSTEMS, score="bleu"),
-        uas=expand(DEMO, system=DEMO_SYSTEMS[1:], score="uas"),
+        bleu=planned(demo_summaries, score="bleu"),
+        uas=planned(demo_summaries, score="uas"),
+        hypotheses=planned(demo_translations),
+        pairs=planned(demo_test_file, file_type="pairs"),
+        trees=planned(demo_test_file, file_type="annotation"),
     output:
         **table_files("demo"),
+        json=LAYOUT.pattern("demo_json"),
     log:
         LAYOUT.log("demo"),
     benchmark:
@@ -204,5 +212,6 @@ rule demo:
         "../../envs/core.yaml"
     params:
         version=VERSIONS["evaluation"],
+        evaluation=planned(demo_evaluation),
     script:
         "../scripts/demo_table.py"

@@ -7,6 +7,7 @@ from pathlib import Path
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod, Quietness
 
+from nmtcore.console.events import record_jobs
 from nmtcore.corpus.download_plan import free_bytes, planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.job import call_after
@@ -71,6 +72,7 @@ def check_plan(jobs):
         PLANNED_PATHS.extend(file for job in jobs for file in job.output)
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
+        record_jobs(jobs)
 
 
 def planned_files(jobs):

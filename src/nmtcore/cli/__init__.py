@@ -16,6 +16,7 @@ from nmtcore.cli.checklist import add_checklist
 from nmtcore.cli.contrast import add_contrast
 from nmtcore.cli.cost import add_cost
 from nmtcore.cli.curves import add_curves
+from nmtcore.cli.demo import add_demo
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.missing_packages import explain_missing_package
@@ -75,4 +76,5 @@ def parser() -> argparse.ArgumentParser:
     add_checklist(commands)
     add_cost(commands)
     add_schema(commands)
+    add_demo(commands)
     return top

@@ -1,0 +1,1 @@
+"""What `make demo` shows on the screen while it installs the packages and runs the workflow."""

@@ -1,0 +1,64 @@
+"""The installation's bar and its errors, with commands that are played."""
+
+import sys
+
+import pytest
+
+from nmtcore.console import install as module
+from nmtcore.console.install import install, main, package_count, progress, reason
+
+LOCK = "# Every package\na==1\n\nb==2\n"
+
+
+def test_the_share_counts_fetched_and_unpacked_packages(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("Collecting a==1\n  Downloading a\nRequirement already satisfied: b==2 in x\n")
+    assert package_count(LOCK) == 2
+    assert progress(log, tmp_path, 2) == (0.5, "unpacking 0 of 2")
+    (tmp_path / "lib/python3.11/site-packages/a-1.dist-info").mkdir(parents=True)
+    assert progress(log, tmp_path, 2) == (0.75, "unpacking 1 of 2")
+    assert progress(log, tmp_path, 3) == (0.5, "fetching 2 of 3")
+    for name in ("b", "pip", "own"):
+        (tmp_path / f"lib/python3.11/site-packages/{name}-1.dist-info").mkdir()
+    assert progress(log, tmp_path, 2)[0] == 0.99, "pip itself is not in the lock"
+
+
+def test_errors_are_the_first_of_pip_or_the_last_line(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("Collecting a\nERROR: No matching distribution found for a==1\nERROR: other\n\n")
+    assert reason(log) == "No matching distribution found for a==1"
+    log.write_text("python: no ensurepip\n\n")
+    assert reason(log) == "python: no ensurepip"
+    log.write_text("")
+    assert reason(log) == "no output"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with a lock file, whose environment has a pip that is played by a script."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "requirements.lock").write_text(LOCK)
+    pip = tmp_path / "env/bin/pip"
+    pip.parent.mkdir(parents=True)
+    monkeypatch.setattr(module.sys, "executable", "true")
+
+    def play(script):
+        pip.write_text(f"#!{sys.prefix}/bin/python\nimport sys\n{script}\n")
+        pip.chmod(0o755)
+
+    return play
+
+
+def test_an_installation_is_one_line(place, tmp_path, capsys):
+    place("print('Collecting', sys.argv[1:])")
+    install(tmp_path / "env", tmp_path / "requirements.lock")
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("install packages: ")
+    assert "--editable" in (tmp_path / "env/install.log").read_text()
+
+
+def test_a_failed_installation_is_one_sentence(place, capsys):
+    place("sys.exit('ERROR: No matching distribution found for a==1')")
+    with pytest.raises(SystemExit, match=r"^Installation failed: No matching distribution found for a==1 \(log: env/"):
+        main(["env"])
+    assert capsys.readouterr().out.startswith("install packages: failed after ")
