@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from nmtcore.console import install as module
-from nmtcore.console.install import install, main, package_count, progress, reason
+from nmtcore.console.install import FETCHING, install, main, package_count, progress, reason
 
 LOCK = "# Every package\na==1\n\nb==2\n"
 
@@ -14,10 +14,12 @@ def test_the_share_counts_fetched_and_unpacked_packages(tmp_path):
     log = tmp_path / "log"
     log.write_text("Collecting a==1\n  Downloading a\nRequirement already satisfied: b==2 in x\n")
     assert package_count(LOCK) == 2
-    assert progress(log, tmp_path, 2) == (0.5, "unpacking 0 of 2")
+    assert progress(log, tmp_path, 2) == (FETCHING, "unpacking 0 of 2")
     (tmp_path / "lib/python3.11/site-packages/a-1.dist-info").mkdir(parents=True)
-    assert progress(log, tmp_path, 2) == (0.75, "unpacking 1 of 2")
-    assert progress(log, tmp_path, 3) == (0.5, "fetching 2 of 3")
+    assert progress(log, tmp_path, 2) == (pytest.approx(FETCHING + (1 - FETCHING) / 2), "unpacking 1 of 2")
+    assert progress(log, tmp_path, 3)[1] == "fetching 2 of 3"
+    log.write_text("Collecting a==1\n  Downloading a\nProcessing /x/b-2.whl\n")
+    assert progress(log, tmp_path, 2)[1] == "unpacking 1 of 2"
     for name in ("b", "pip", "own"):
         (tmp_path / f"lib/python3.11/site-packages/{name}-1.dist-info").mkdir()
     assert progress(log, tmp_path, 2)[0] == 0.99, "pip itself is not in the lock"

@@ -76,9 +76,10 @@ def time_left(stages: Sequence[Stage], now: float) -> float:
 
     What is left, as expected, is divided by the speed so far: the expected time of what was done per second. For
     `TRUSTED` seconds more than have passed, work counts as done as fast as expected, so that the first seconds do not
-    decide.
+    decide. It is never less than what a running stage still takes.
     """
     began = min((stage.began for stage in stages if stage.began is not None), default=now)
     done = sum(stage.expected * stage.gained for stage in stages)
     left = sum(stage.expected * (1 - stage.share) for stage in stages)
-    return left * (now - began + TRUSTED) / (done + TRUSTED)
+    running = (stage.seconds_left(now) or 0.0 for stage in stages)
+    return max(left * (now - began + TRUSTED) / (done + TRUSTED), *running, 0.0)

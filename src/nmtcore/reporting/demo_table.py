@@ -106,7 +106,7 @@ def _noise_sentence(results: Mapping[str, Any], detectable: float) -> str:
     if len(seeds) > 1:
         counted = f"The intervals count the noise of {len(seeds)} seeds and of the test's sentences."
     else:
-        counted = "With one seed, the intervals leave out the noise of training, so differences may mean less."
+        counted = "With one seed, the intervals leave out the noise of training: another seed may differ."
     return f"A difference would have to be about {detectable:.1f} points to be found reliably. {counted}"
 
 
