@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from nmtcore.console import install as module
-from nmtcore.console.install import FETCHING, install, main, package_count, progress, reason
+from nmtcore.console.install import FETCHING, install, install_or_exit, package_count, progress, reason
 
 LOCK = "# Every package\na==1\n\nb==2\n"
 
@@ -62,5 +62,5 @@ def test_an_installation_is_one_line(place, tmp_path, capsys):
 def test_a_failed_installation_is_one_sentence(place, capsys):
     place("sys.exit('ERROR: No matching distribution found for a==1')")
     with pytest.raises(SystemExit, match=r"^Installation failed: No matching distribution found for a==1 \(log: env/"):
-        main(["env"])
+        install_or_exit(["env"])
     assert capsys.readouterr().out.startswith("install packages: failed after ")

@@ -87,7 +87,7 @@ def _wait(process: subprocess.Popen, seconds: float) -> None:
         return
 
 
-def main(arguments: Sequence[str]) -> None:
+def install_or_exit(arguments: Sequence[str]) -> None:
     """Install into the folder that is the only argument; ends with status 130 if the user interrupts it."""
     try:
         install(Path(arguments[0]), Path("requirements.lock"))
@@ -96,4 +96,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    install_or_exit(sys.argv[1:])

@@ -74,7 +74,10 @@ def demo_text(results: Mapping[str, Any], *, folder: str = "results") -> str:
 
 
 def _wrapped(sentences: Sequence[str]) -> str:
-    return "".join(fill(sentence, WIDTH, subsequent_indent="  ", initial_indent="- ") + "\n" for sentence in sentences)
+    """Make a list whose lines do not begin with a percent sign."""
+    kept = (sentence.replace(" %", "\N{NO-BREAK SPACE}%") for sentence in sentences)
+    lines = (fill(sentence, WIDTH, subsequent_indent="  ", initial_indent="- ") for sentence in kept)
+    return "".join(f"{line}\n" for line in lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def meaning(results: Mapping[str, Any]) -> list[str]:
