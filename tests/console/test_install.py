@@ -1,5 +1,6 @@
 """The installation's bar and its errors, with commands that are played."""
 
+import subprocess
 import sys
 
 import pytest
@@ -64,3 +65,8 @@ def test_a_failed_installation_is_one_sentence(place, capsys):
     with pytest.raises(SystemExit, match=r"^Installation failed: No matching distribution found for a==1 \(log: env/"):
         install_or_exit(["env"])
     assert capsys.readouterr().out.startswith("install packages: failed after ")
+
+
+def test_the_installation_needs_python_alone(root):
+    code = "import nmtcore.console.install, sys; assert not any('site-packages' in path for path in sys.path)"
+    subprocess.run([sys.executable, "-S", "-c", code], env={"PYTHONPATH": str(root / "src")}, check=True)

@@ -117,7 +117,7 @@ def test_the_terminal_shows_tables_meaning_and_commands():
     assert ["none", "0", "(none)"] in [line.split() for line in lines]
     assert max(map(len, text.split("Next, type")[0].splitlines())) <= 80
     assert not any(line.lstrip().startswith("%") for line in lines)
-    commands = text.split("for example:\n\n")[1].splitlines()
+    commands = text.split("wrong one):\n\n")[1].splitlines()
     assert commands[0] == "source .venv/bin/activate"
     assert commands[1] == "MODEL=mine/results/demo/demo_en2de/depparse_l1/seed1/model"
     assert len(commands) == 5

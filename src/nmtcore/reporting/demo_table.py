@@ -35,13 +35,14 @@ WIDTH = 80
 _MODEL = "{folder}/{scale}/{dataset}/{system}/seed{seed}/model"
 
 _COMMANDS = """\
-Next, type for example:
+Next, type for example (translate a sentence; see its tree and the attention; count
+how often each system finds the right translation more probable than a wrong one):
 
 source .venv/bin/activate
 MODEL={model}
 echo "He says that she sleeps." | nmtcore translate $MODEL
-echo "He says that she sleeps." | nmtcore show $MODEL > page.html   # trees, attention
-snakemake --cores 2 {folder}/tables/contrast.md --config scale={scale}   # right or wrong?
+echo "He says that she sleeps." | nmtcore show $MODEL > page.html
+snakemake --cores 2 {folder}/tables/contrast.md --config scale={scale}
 """
 
 
