@@ -18,12 +18,17 @@ def explanation(cls: type) -> str:
     Raises `ValueError` if there is no equation in it, or no source, such as `(pham2018, equation 3.2)`.
     """
     module = inspect.getdoc(inspect.getmodule(cls)) or ""
-    text = "\n\n".join([module.partition("\n\n")[0], *(markdown(text) for text in _texts(cls))])
+    text = "\n\n".join([module.partition("\n\n")[0], *(_of_readers(markdown(text)) for text in _texts(cls))])
     if "```{math}" not in text:
         raise ValueError(f"the docstring of {cls.__name__} ({cls.__module__}) needs an equation, `.. math::`")
     if not re.search(r"(19|20)\d\d", text):
         raise ValueError(f"the docstring of {cls.__name__} ({cls.__module__}) needs the paper of its equation")
     return text
+
+
+def _of_readers(text: str) -> str:
+    """Leave out paragraphs for those who extend a class."""
+    return re.sub(r"^Subclasses (?:.+\n)+", "", text, flags=re.M)
 
 
 def _texts(cls: type) -> Iterator[str]:

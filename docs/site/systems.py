@@ -89,8 +89,8 @@ def _family(
     """Write the section of systems that consist of the same parts, with the equations that are not `explained`."""
     (_, base), *added = parts
     title = " and ".join(f"`{name}`" for _, name in added) or f"Base `{base}`"
-    text = f"## {title}\n\nOn the base {_part_link('base', base, '../')}"
-    text += f", with {' and '.join(_part_link(part, name, '../') for part, name in added)}" if added else ""
+    with_added = f", with {' and '.join(_part_link(part, name, '../') for part, name in added)}" if added else " alone"
+    text = f"## {title}\n\nThe base {_part_link('base', base, '../')}{with_added}"
     new = [(part, name) for part, name in added or parts if (part, name) not in explained]
     equations = "".join(explanation(class_of(PARTS[part], name)) for part, name in new)
     return f"{text}.\n\n{equations}\n" + "\n".join(_system(project, name) for name in names)
