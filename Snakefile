@@ -1,5 +1,6 @@
 # From parallel text to tables of results. `snakemake -n results/multi30k_cs2en/depparse_l1.bleu` lists the jobs for one
 # result. config/config.yaml selects the inputs of the target rules below; README.md explains all other targets.
+import os
 import sys
 
 from snakemake.utils import min_version
@@ -8,6 +9,10 @@ min_version("9.19")
 
 # Planning and all jobs, in any environment and on any node, import the package from the folder of this file.
 SOURCES = workflow.current_basedir.join("src").get_path_or_uri(secret_free=True)
+if not os.path.isdir(SOURCES):
+    sys.exit(
+        f"Error: {SOURCES} is not a folder of this machine: name workflow/Snakefile, not Snakefile."
+    )
 sys.path.insert(0, SOURCES)
 from nmtcore.job import user_config_path, prepare_jobs
 from nmtcore.planning.configured import configured_models, configured_scores
@@ -20,7 +25,11 @@ from nmtcore.planning.configured_data import (
 prepare_jobs(SOURCES)
 
 
-configfile: user_config_path() or workflow.source_path("config/config.yaml")
+include: "workflow/rules/module.smk"
+
+
+# As a module, this uses the module's `config`, not a file of the workflow that has the module.
+configfile: not IS_MODULE and user_config_path() or workflow.source_path("config/config.yaml")
 
 
 include: "workflow/rules/common.smk"
@@ -46,7 +55,7 @@ localrules:
 
 
 rule all:
-    default_target: True
+    default_target: not IS_MODULE
     input:
         planned(configured_scores),
 
@@ -71,4 +80,6 @@ rule train:
         planned(configured_models),
 
 
-check_targets()
+rename_local_rules()
+if not IS_MODULE:
+    check_targets()

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from nmtcore.config.project_settings import ProjectSettings, read_project_settings
@@ -71,15 +72,22 @@ class _NoPandas(MetaPathFinder):
             raise ModuleNotFoundError("pandas is not needed here", name=fullname)
 
 
-_STATUS = re.compile(r"RuleException:\nCalledProcessError in file .*returned non-zero exit status", re.DOTALL)
+_STATUS = re.compile(
+    r'RuleException:\nCalledProcessError in file "(.*?)", line .*returned non-zero exit status', re.DOTALL
+)
 
 
-def hide_exit_statuses(logger: logging.Logger) -> None:
-    """Filter out Snakemake's message that a script failed at a line of our files, since the script has said why.
+def hide_exit_statuses(logger: logging.Logger, folder: str) -> None:
+    """Filter out Snakemake's message that a script failed at a line of a file in `folder`, since the script says why.
 
     Snakemake still names the rule and shows its log.
     """
-    logger.addFilter(lambda record: not _STATUS.match(record.getMessage()))
+
+    def is_shown(record: logging.LogRecord) -> bool:
+        status = _STATUS.match(record.getMessage())
+        return status is None or not Path(status.group(1)).is_relative_to(folder)
+
+    logger.addFilter(is_shown)
 
 
 def has_nvidia_driver() -> bool:
@@ -120,15 +128,21 @@ def user_config_path() -> str | None:
     return str(path) if path.exists() else None
 
 
-def call_after(function: Callable[..., Any], finish: Callable[[], None]) -> Callable[..., Any]:
-    """Return a function that does what `function` does, then calls `finish`.
+def call_around(
+    function: Callable[..., Any],
+    *,
+    before: Callable[[], None] = lambda: None,
+    after: Callable[[], None] = lambda: None,
+) -> Callable[..., Any]:
+    """Return a function that calls `before`, then does what `function` does, then calls `after`.
 
     Snakemake shows the lines of workflow files that an error passes through, but none of this module.
     """
 
     def call(*arguments: Any, **options: Any) -> Any:
+        before()
         outcome = function(*arguments, **options)
-        finish()
+        after()
         return outcome
 
     return call

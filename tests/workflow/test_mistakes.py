@@ -160,7 +160,7 @@ def test_a_broken_configured_data_set_does_not_affect_other_targets(empty):
 def test_a_file_that_hides_the_repositorys_is_reported_once(empty, root):
     own = empty.folder / "config/datasets/demo_en2de.yaml"
     own.parent.mkdir(parents=True)
-    own.write_text((root / "config/datasets/demo_en2de.yaml").read_text())
+    own.write_text((root / "config/datasets/demo_en2de.yaml").read_text() + "# mine\n")
     finished = empty.run("results/demo_en2de/corpus/test.parquet")
     sentence = f"config/datasets/demo_en2de.yaml is used in place of {root}/config/datasets/demo_en2de.yaml."
     assert finished.output.splitlines().count(sentence) == 1, "jobs plan again without warnings"

@@ -1,4 +1,5 @@
 # The configuration and the helper functions that all rules share.
+import os
 from dataclasses import fields
 from functools import cache, wraps
 from inspect import signature
@@ -60,10 +61,11 @@ def load_project():
     own = Path(
         workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
     ).resolve()
-    keys = [field.name for field in fields(ProjectSettings)]
-    for key in workflow.config_settings.config:
-        choose(key, keys, noun="key", where="--config")
-    project = Project(["config", own], config)
+    if not IS_MODULE:
+        keys = [field.name for field in fields(ProjectSettings)]
+        for key in workflow.config_settings.config:
+            choose(key, keys, noun="key", where="--config")
+    project = Project(["config", own], config, where=CONFIG_NAME)
     for sentence in hidden_files(project.folders) + project.settings.missing_folders:
         warn(sentence)
     for fault in project.faults:
@@ -71,10 +73,11 @@ def load_project():
     return project
 
 
-explain_reasons(logger)
-hide_exit_statuses(logger)
-if workflow.is_main_process:
-    record_events(logger)
+if IS_FIRST_USE:
+    explain_reasons(logger)
+    hide_exit_statuses(logger, os.path.dirname(SOURCES))
+    if workflow.is_main_process:
+        record_events(logger)
 PROJECT = load_project()
 SETTINGS = PROJECT.settings
 LAYOUT = PROJECT.layout

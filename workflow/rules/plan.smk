@@ -10,7 +10,7 @@ from snakemake.settings.types import DeploymentMethod, Quietness
 from nmtcore.console.events import record_jobs
 from nmtcore.corpus.download_plan import free_bytes, planned_downloads
 from nmtcore.errors import UserError
-from nmtcore.job import call_after
+from nmtcore.job import call_around
 from nmtcore.layout import model_of
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
@@ -34,17 +34,27 @@ def when_planned(check):
     Input functions cannot do this, because Snakemake also evaluates those of finished jobs; neither can `onstart`,
     which Snakemake does not call in a dry run.
     """
-    build = workflow._build_dag
 
-    def build_and_check():
+    def add_unfinished():
         if workflow.is_main_process and not workflow.touch:
             workflow.dag.forcefiles.update(without_traceback(unfinished)(LAYOUT))
-        build()
+
+    def check_jobs():
         executing = workflow.executor_plugin is not None and not workflow.touch
         if executing and workflow.is_main_process:
-            check(list(workflow.dag.needrun_jobs()))
+            check([job for job in workflow.dag.needrun_jobs() if is_ours(job)])
+        if IS_MODULE:
+            call_hooks()
 
-    workflow._build_dag = build_and_check
+    workflow._build_dag = call_around(
+        workflow._build_dag, before=add_unfinished, after=check_jobs
+    )
+
+
+def call_hooks():
+    """Do after the jobs what the hooks below do: Snakemake calls only those of the workflow that has the module."""
+    workflow._onsuccess = call_around(workflow._onsuccess, after=finish_plan)
+    workflow._onerror = call_around(workflow._onerror, after=write_planned_manifests)
 
 
 @without_traceback
@@ -53,7 +63,7 @@ def check_plan(jobs):
     files = planned_files(jobs)
     by_hand = files_by_hand(PROJECT, [file for file, _ in files.values()])
     missing = annotators_without_models(PROJECT, planned_annotators(jobs))
-    if any(job.rule.name == "run_comet" for job in jobs):
+    if any(is_job_of(job, "run_comet") for job in jobs):
         methods = workflow.deployment_settings.deployment_method
         missing += comet_obstacles(
             SETTINGS, with_conda=DeploymentMethod.CONDA in methods
@@ -77,14 +87,14 @@ def check_plan(jobs):
 
 def planned_files(jobs):
     """Return the settings and the licence of each file that the plan downloads, by name."""
-    files = [job.wildcards.file for job in jobs if job.rule.name == "download"]
+    files = [job.wildcards.file for job in jobs if is_job_of(job, "download")]
     datasets = dict.fromkeys(job.wildcards_dict.get("dataset") for job in jobs)
     return files_and_licences(PROJECT, files, datasets=filter(None, datasets))
 
 
 def planned_annotators(jobs):
     """Return the data set and the name of each annotator that the plan runs."""
-    shards = [job.wildcards for job in jobs if job.rule.name == "annotate_shard"]
+    shards = [job.wildcards for job in jobs if is_job_of(job, "annotate_shard")]
     return {(names.dataset, names.annotator) for names in shards}
 
 
@@ -127,7 +137,7 @@ def after_dry_run(function):
         if workflow.is_main_process and workflow.dryrun:
             function()
 
-    workflow.execute = call_after(workflow.execute, when_executed)
+    workflow.execute = call_around(workflow.execute, after=when_executed)
 
 
 @without_traceback
@@ -136,9 +146,9 @@ def estimate_costs(jobs):
     wanted = {
         job.wildcards.paper_table
         for job in workflow.dag.jobs
-        if job.rule.name == "paper_table"
+        if is_job_of(job, "paper_table")
     }
-    training = [job for job in jobs if job.rule.name == "train_model"]
+    training = [job for job in jobs if is_job_of(job, "train_model")]
     if not wanted and len(training) < 2:
         return
     missing = {str(file) for job in jobs for file in job.output}
@@ -162,13 +172,19 @@ def report_costs():
         logger.info(line, extra={"quietness": Quietness.PROGRESS})
 
 
-when_planned(check_plan)
-after_dry_run(report_costs)
+def finish_plan():
+    """Do what is due when all jobs of the plan have succeeded."""
+    delete_plan_record(LAYOUT)
+    write_planned_manifests()
+
+
+if IS_FIRST_USE:
+    when_planned(check_plan)
+    after_dry_run(report_costs)
 
 
 onsuccess:
-    delete_plan_record(LAYOUT)
-    write_planned_manifests()
+    finish_plan()
 
 
 onerror:

@@ -10,13 +10,22 @@ SUBFOLDERS = ("corpora", "datasets", "models", "published", "recipes", "scales",
 
 
 def hidden_files(folders: Sequence[Path]) -> list[str]:
-    """Return one sentence for each file that hides a file of the same name in a later folder."""
+    """Return one sentence for each file that hides another file of the same name in a later folder."""
     sentences = []
     for subfolder in SUBFOLDERS:
         first: dict[str, Path] = {}
         for folder in folders:
             for path in yaml_paths(folder / subfolder):
                 used = first.setdefault(path.stem, path)
-                if used.parent != path.parent and used.resolve() != path.resolve():
+                if used.parent != path.parent and not _are_equal(used, path):
                     sentences.append(f"{used} is used in place of {path}.")
     return sentences
+
+
+def _are_equal(one: Path, other: Path) -> bool:
+    if one.resolve() == other.resolve():
+        return True
+    try:
+        return one.read_bytes() == other.read_bytes()
+    except OSError:  # reading the configuration reports this
+        return False

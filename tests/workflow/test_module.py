@@ -1,0 +1,225 @@
+"""The workflow as a module of another one, and as the Snakemake workflow catalogue expects it."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from workflow.calling import Workplace, make_workplace, write_little
+
+HERS = """
+configfile: "config/config.yaml"
+
+rule all:
+    input: "length.txt",
+
+module nmt:
+    snakefile: "SNAKEFILE"
+    config: config["nmt"]
+
+use rule * from nmt as nmt_*
+
+rule data:
+    output: "data.txt",
+    shell: "touch {output}"
+
+rule count:
+    input: "results/little/corpus/test.parquet",
+    output: "length.txt",
+    shell: "wc -c < {input} > {output}"
+
+onsuccess: shell("echo hers > succeeded.txt")
+
+onerror: shell("echo hers > failed.txt")
+"""
+"""The Snakefile of a user; she runs our workflow as a module, and a rule of her own on one of its outputs."""
+
+
+@pytest.fixture
+def hers(root, tmp_path) -> Workplace:
+    """Her working directory, with a data set of her own."""
+    workplace = make_workplace(tmp_path, tmp_path / "work/Snakefile")
+    write_little(workplace)
+    nmt = {"scale": "smoke", "datasets": ["little"], "systems": ["transformer_base"], "device": "cpu"}
+    workplace.write("config", {"samples": ["a"], "nmt": nmt | {"mirrors": [str(workplace.mirror)]}})
+    write_snakefile(workplace, root)
+    return workplace
+
+
+def write_snakefile(workplace: Workplace, root: Path, more: str = "") -> None:
+    workplace.snakefile.write_text(HERS.replace("SNAKEFILE", str(root / "workflow/Snakefile")) + more)
+
+
+def test_her_rule_runs_on_a_file_of_the_module(hers):
+    made = hers.run()
+    assert {"nmt_download", "nmt_read_split", "nmt_filter_split", "count", "all"} == made.rules
+    assert int((hers.folder / "length.txt").read_text()) > 1000
+    assert (hers.folder / "succeeded.txt").exists()
+    assert not list((hers.folder / "results/logs/unfinished").glob("*")), "our own hook was called, too"
+    rest = hers.plan("nmt_default", "all")
+    assert {"nmt_train_model", "nmt_translate_tests", "nmt_score_tests", "nmt_summarise_seeds"} <= rest.rules
+    assert not {"count", "train_model"} & rest.rules
+    assert "results/smoke/little/transformer_base.bleu" in rest.output
+
+
+def test_her_error_hook_is_called_after_a_sentence_of_ours(hers):
+    (hers.mirror / "test.en").unlink()
+    stopped = hers.call("--cores", "1")
+    assert stopped.code == 1
+    assert "test.en" in stopped.output
+    assert "Traceback" not in stopped.output
+    assert ".smk" not in stopped.output
+    assert (hers.folder / "failed.txt").exists()
+    assert (hers.folder / "results/logs/unfinished/plan.json").exists()
+
+
+def test_a_changed_rule_is_planned_and_hooks_are_called_once(hers, root):
+    """Snakemake reads the module's files again for each line `use rule`."""
+    changed = "\nuse rule train_model from nmt as nmt_train_model with:\n    threads: 3\n"
+    write_snakefile(hers, root, changed + "\nprint('local:', *sorted(workflow._localrules))\n")
+    planned = hers.plan("nmt_default", "--cores", "4")
+    (job,) = re.findall(r"^rule nmt_train_model:\n(?: .*\n)*", planned.output.partition("Job stats")[2], re.M)
+    assert "    threads: 3\n" in job
+    assert planned.output.count("To be fetched: 6 files") == 1
+    local = set(re.search(r"^local: (.*)$", planned.output, re.M).group(1).split())
+    assert {"nmt_score_tests", "nmt_data", "nmt_paper_table"} <= local
+    assert all(name.startswith("nmt_") for name in local), "her rule `data` is not local because ours is"
+
+
+def test_two_modules_have_their_own_settings(hers, root):
+    more = """
+module other:
+    snakefile: "SNAKEFILE"
+    config: {"scale": "demo", "datasets": ["little"], "systems": ["nmt"], "paths": {"results": "o", "downloads": "p"}}
+
+use rule * from other as other_*
+"""
+    write_snakefile(hers, root, more.replace("SNAKEFILE", str(root / "workflow/Snakefile")))
+    planned = hers.plan("nmt_default", "other_default")
+    assert {"nmt_train_model", "other_train_model", "nmt_download", "other_download"} <= planned.rules
+    assert "output: results/smoke/little/transformer_base/seed1/model" in planned.output
+    assert "output: o/demo/little/nmt/seed1/model" in planned.output
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (
+            '    prefix: "nmt/"\n',
+            "module nmt: a prefix would miss paths that no rule declares; instead, name the folders",
+        ),
+        ('    config: {"samples": ["a"]}\n', "config of module nmt: unknown key 'samples'. Did you mean"),
+        ('    config: {"scale": "smoky"}\n', "config of module nmt: unknown scale 'smoky'. Did you mean smoke?"),
+    ],
+)
+def test_mistakes_in_the_module_are_one_sentence(hers, root, line, sentence):
+    snakefile = f'module nmt:\n    snakefile: "{root}/workflow/Snakefile"\n{line}\nuse rule * from nmt as nmt_*\n'
+    hers.snakefile.write_text(snakefile)
+    stopped = hers.call("-n")
+    assert stopped.code == 1
+    (message,) = (text for text in stopped.output.splitlines() if text.startswith("Error: "))
+    assert message.startswith(f"Error: {sentence}")
+    assert "Traceback" not in stopped.output
+
+
+def test_the_example_in_the_documentation_plans(hers, root):
+    page = (root / "docs/running.md").read_text(encoding="utf-8")
+    snakefile, settings = re.search(r"```python\n(configfile.*?)```\n+```yaml\n(.*?)```", page, re.DOTALL).groups()
+    hers.snakefile.write_text(snakefile.replace("/path/to/nmtcore", str(root)))
+    (hers.folder / "config/config.yaml").write_text(settings)
+    assert {"nmt_train_model", "nmt_translate_tests", "count_words", "all"} <= hers.plan().rules
+
+
+def test_without_a_config_a_module_has_the_settings_of_the_repository(hers, root):
+    hers.write("config", {"samples": ["a"]})
+    hers.snakefile.write_text(f'module nmt:\n    snakefile: "{root}/workflow/Snakefile"\n\nuse rule * from nmt\n')
+    command = ["snakemake", "-s", hers.snakefile, "-d", hers.folder, "-n"]
+    planned = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert "results/demo_en2de/depparse_l1/seed1/model" in planned.stdout + planned.stderr
+
+
+@pytest.fixture
+def deployed(hers, root, tmp_path, monkeypatch) -> Workplace:
+    """A working directory as Snakedeploy makes it: the files of config/, and a module from GitHub."""
+    repository = tmp_path / "repository"
+    for name in ("workflow", "src", "config", "envs", "profiles"):
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(root / name, repository / name, symlinks=True, ignore=ignored)
+    shutil.copy(root / "Snakefile", repository)
+    author = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "-m", "All"], ["tag", "v1"]):
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    for variable, value in {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{repository}.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/someone/nmtcore",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    shutil.copytree(root / "config", hers.folder / "config", dirs_exist_ok=True)
+    hers.snakefile.write_text(
+        'configfile: "config/config.yaml"\n\n'
+        "module nmtcore:\n"
+        '    snakefile: github("someone/nmtcore", path="workflow/Snakefile", tag="v1")\n'
+        "    config: config\n\n"
+        "use rule * from nmtcore\n\n"
+        "import nmtcore\nprint('imported:', nmtcore.__file__)\n"
+    )
+    return hers
+
+
+def test_the_catalogues_deployment_runs(deployed, tmp_path):
+    planned = deployed.plan()
+    assert re.search(rf"^imported: {tmp_path}/cache/.*/src/nmtcore/__init__.py$", planned.output, re.M)
+    assert "output: results/demo_en2de/depparse_l1/seed1/model" in planned.output
+    assert "is used in place of" not in planned.output
+    made = deployed.run("results/little/corpus/test.parquet")
+    assert made.rules == {"download", "read_split", "filter_split"}
+    shutil.rmtree(tmp_path / "repository")
+    deployed.edit("datasets/demo_en2de", description="Another one")
+    again = deployed.plan("results/little/corpus/test.parquet")
+    assert "Nothing to be done" in again.output
+    (sentence,) = set(re.findall(r"^.* is used in place of .*$", again.output, re.M))
+    assert sentence.startswith("config/datasets/demo_en2de.yaml is used in place of ")
+
+
+def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_path):
+    catalogued = make_workplace(tmp_path, root / "workflow/Snakefile")
+    write_little(catalogued)
+    entry = {"provenance": "x", "date": "2026-11-20", "translations": {"little": {"test": str(tmp_path / "text")}}}
+    catalogued.write("systems/mine", {"engine": {"description": "An engine", "external": entry}})
+    (tmp_path / "text").write_text("die Katze\n" * 10)
+    catalogued.write("config", {"scale": "smoke", "datasets": ["little"], "systems": ["engine"]})
+    made = catalogued.run()
+    assert {"score_tests", "summarise_seeds", "default"} <= made.rules
+    assert re.search(r"^Using workflow specific profile \S*workflow/profiles/default ", made.output, re.M)
+    assert list(catalogued.folder.rglob("manifest.json"))
+    reported = catalogued.call("--report", "report.html")
+    assert reported.code == 0, reported.output
+    assert "summarise_seeds" in (catalogued.folder / "report.html").read_text()
+    mistaken = catalogued.call("-n", "results/smoke/little/transformer_bas.bleu")
+    assert "unknown system 'transformer_bas'. Did you mean transformer_base" in mistaken.output
+
+
+def test_the_catalogue_finds_what_it_looks_for(root):
+    usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert usage == {"software-stack-deployment": {"conda": True}, "report": True}
+    for path in (root / "workflow/rules").glob("*.smk"):
+        for name, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", path.read_text(), re.M | re.DOTALL):
+            assert ("conda:" in body) == ("script:" in body or "shell:" in body), name
+    readme = (root / "README.md").read_text().lower()
+    assert "snakemake" in readme
+    assert "workflow" in readme
+    assert (root / "config/README.md").is_file()
+    assert os.path.samefile(root / "workflow/profiles", root / "profiles")
+
+
+def test_the_file_of_the_catalogue_passes_the_lint(root):
+    command = ["snakemake", "--lint", "--snakefile", "workflow/Snakefile"]
+    linted = subprocess.run(command, cwd=root, capture_output=True, check=False, text=True)
+    assert linted.returncode == 0, linted.stderr
