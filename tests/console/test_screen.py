@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from nmtcore.console.screen import BAR, StageScreen, bar, stage_lines
+from nmtcore.console.screen import BAR, NAMES, StageScreen, bar, stage_lines
 from nmtcore.console.stages import Stage
 
 
@@ -43,7 +43,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((50, 24)))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((60, 24)))
     return Terminal()
 
 
@@ -70,7 +70,12 @@ def test_a_terminal_shows_each_stage_once(terminal, stages):
     screen = StageScreen(stages, terminal)
     play(stages, screen)
     full = "█" * BAR
-    assert terminal.lines == ["before", f"first       {full}  2.0 s", f"second one  {full}  3.0 s", ""]
+    assert terminal.lines == [
+        "before",
+        f"{'first':{NAMES}}  {full}  2.0 s",
+        f"{'second one':{NAMES}}  {full}  3.0 s",
+        "",
+    ]
 
 
 def test_a_terminal_shows_the_last_line_and_cuts_long_lines(terminal, stages):
@@ -79,9 +84,9 @@ def test_a_terminal_shows_the_last_line_and_cuts_long_lines(terminal, stages):
     stages[0].report(0.5, "a detail that is longer than what is left of the line")
     screen.show(1.0, "about 9 s left")
     first, second, below, rest = terminal.lines
-    assert first == f"first       {'█' * (BAR // 2)}{'░' * (BAR // 2)}  a detail that i"
-    assert len(first) == 49
-    assert second == f"second one  {'░' * BAR}"
+    assert first == f"{'first':{NAMES}}  {'█' * (BAR // 2)}{'░' * (BAR // 2)}  a detail that"
+    assert len(first) == 59
+    assert second == f"{'second one':{NAMES}}  {'░' * BAR}"
     assert (below, rest) == ("about 9 s left", "")
 
 
@@ -119,5 +124,5 @@ def test_bars_are_full_only_at_the_end_and_need_no_unicode(terminal, stages):
     stages[0].begin(0.0)
     stages[0].report(0.5)
     StageScreen(stages, terminal).show(0.0)
-    assert terminal.lines[0] == f"first       {'#' * (BAR // 2)}{'.' * (BAR // 2)}  running"
+    assert terminal.lines[0] == f"{'first':{NAMES}}  {'#' * (BAR // 2)}{'.' * (BAR // 2)}  running"
     assert stage_lines([], 0.0) == []

@@ -10,6 +10,9 @@ from nmtcore.console.stages import Stage
 BAR = 20
 """Characters of a bar."""
 
+NAMES = 22
+"""Columns of names, at least, so that the bars of one screen after the other are aligned."""
+
 _UP, _CLEAR = "\x1b[{}A", "\x1b[2K"
 
 
@@ -58,7 +61,7 @@ def can_redraw(stream: TextIO, *, lines: int) -> bool:
 
 def stage_lines(stages: Sequence[Stage], now: float, *, blocks: bool = True) -> list[str]:
     """Make a line per stage: its name, a bar of `blocks` or plain characters, and how far it is."""
-    width = max((len(stage.name) for stage in stages), default=0)
+    width = max([NAMES, *(len(stage.name) for stage in stages)])
     return [
         f"{stage.name:{width}}  {bar(stage.share, blocks=blocks)}  {stage.status(now)}".rstrip() for stage in stages
     ]

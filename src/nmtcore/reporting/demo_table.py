@@ -35,8 +35,9 @@ WIDTH = 80
 _MODEL = "{folder}/{scale}/{dataset}/{system}/seed{seed}/model"
 
 _COMMANDS = """\
-Next, type for example (translate a sentence; see its tree and the attention; count
-how often each system finds the right translation more probable than a wrong one):
+Next, type for example (translate a sentence; see its tree and the attention;
+count how often each system finds the right translation more probable than a
+wrong one):
 
 source .venv/bin/activate
 MODEL={model}
