@@ -20,6 +20,7 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.build import build_model
 from nmtcore.model.components.base import Component, LabelVocabularies
+from nmtcore.model.proofs import forced_logits as forced_logits
 
 MODEL = TransformerSettings(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2)
 
@@ -74,12 +75,6 @@ def build_tiny_model(
     """Build the model of a run with a fixed seed; `extra_components` are called after its own."""
     torch.manual_seed(run.seed if seed is None else seed)
     return build_model(run, source_size=vocabulary, target_size=vocabulary, labels=labels, observers=extra_components)
-
-
-def forced_logits(model: TranslationModel, batch: Batch) -> Tensor:
-    """Score the vocabulary at every target position of a batch: (B, T, V)."""
-    encoded = model.encode(batch)
-    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
 
 
 def side(

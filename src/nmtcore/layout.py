@@ -254,6 +254,8 @@ class Layout:
     """The scales that have a folder in the results; None if unknown: then any folder name can be a scale's."""
     papers: tuple[str, ...] = ()
     """The papers that have tables."""
+    own_scores: tuple[str, ...] = ()
+    """The metrics of the user's own, which are extensions of summaries like `SCORES`."""
 
     def __post_init__(self) -> None:
         for folder in ("results", "downloads"):
@@ -335,7 +337,7 @@ class Layout:
             "seed": r"\d+",
             "shard": r"\d+",
             "shards": r"\d+",
-            "score": "|".join(map(re.escape, SCORES)),
+            "score": "|".join(map(re.escape, (*SCORES, *self.own_scores))),
             "table": rf"(?:{NAME}/)?",
             "paper": papers,
             "paper_table": rf"(?!(?:{papers})\.)(?:{papers})_[a-z0-9]+(?:_[a-z0-9]+)*",

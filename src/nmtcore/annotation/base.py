@@ -69,7 +69,7 @@ class Annotator(ABC):
 
 def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotator:
     """Make the annotator of `settings`; `with` loads its model."""
-    return ANNOTATORS.module(ANNOTATORS.name_of(settings)).open_annotator(settings, task)
+    return ANNOTATORS.member(ANNOTATORS.name_of(settings), "open_annotator")(settings, task)
 
 
 def guarded(

@@ -32,18 +32,30 @@ def add_score(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--ribes", action="store_true", help="also RIBES")
     command.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="also a metric of your own, config/metrics/NAME.py in the current folder (may be repeated)",
+    )
+    command.add_argument(
         "--multi-bleu", action="store_true", help="also BLEU as Moses's multi-bleu.perl computes it, of the given words"
     )
 
 
 def _run_score(chosen: argparse.Namespace) -> None:
     from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.config.typed import choose
+    from nmtcore.evaluation.metrics import METRICS
     from nmtcore.evaluation.outputs import read_files
     from nmtcore.reporting.score_report import score_report
 
     evaluation = EvaluationSettings(
         text="tokens" if chosen.tokens else "detokenised", tokenize=chosen.tokenize, lowercase=chosen.lowercase
     )
+    for name in chosen.metric:
+        choose(name, METRICS, noun="metric", where="--metric")
     metrics = ["bleu", "chrf", *["ribes"] * chosen.ribes, *["multi_bleu"] * chosen.multi_bleu]
+    metrics = list(dict.fromkeys([*metrics, *chosen.metric]))
     outputs = read_files(chosen.references, chosen.systems)
     sys.stdout.buffer.write(score_report(outputs, evaluation, metrics=metrics).encode("utf-8"))

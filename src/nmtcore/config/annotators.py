@@ -181,4 +181,6 @@ ANNOTATORS = Registry[AnnotatorSettings](
     noun="tool",
     key="tool",
     package="nmtcore.annotation",
+    own_folder="annotators",
+    base=AnnotatorSettings,
 )

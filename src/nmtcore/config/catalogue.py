@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.annotator_models import AnnotatorModelSettings
+from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.checks import check_names
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.composition import check_levels, compose_system
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
 from nmtcore.config.extends import Level, lineage
+from nmtcore.config.filters import FILTERS
 from nmtcore.config.named_files import NamedFiles, misnamed, named_files
 from nmtcore.config.own_files import read_with_paths
 from nmtcore.config.recipes import RecipeSettings, ScaleSettings
@@ -70,7 +73,8 @@ class Catalogue:
         """One sentence for each file that is not read: for its name or, if it may define systems, for its content."""
         unread = [misnamed(self.folders, subfolder) for subfolder in ("corpora", "models", "recipes", "scales")]
         unread.append(self.dataset_files.unread)
-        return [*self.systems.faults, *(sentence for files in unread for sentence in files.values())]
+        own_code = [*COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *METRIC_NAMES.own_faults]
+        return [*self.systems.faults, *(sentence for files in unread for sentence in files.values()), *own_code]
 
     @property
     def system_entries(self) -> dict[str, tuple[Path, dict[str, Any]]]:

@@ -8,13 +8,14 @@ from nmtcore.config.bases import ChangesByBase
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings, Side
 from nmtcore.config.filters import FilterSettings
 from nmtcore.config.formats import FORMATS
+from nmtcore.config.own_code import OneOf
 from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 
-MetricName = Literal["ribes", "multi_bleu"]
-"""A score that a data set can ask for, beside BLEU and chrF."""
+METRIC_NAMES = OneOf(names=("ribes", "multi_bleu"), folder="metrics")
+"""The scores that a data set can ask for, beside BLEU and chrF: these, and files of the user's own."""
 
 
 @settings_class
@@ -31,9 +32,9 @@ class EvaluationSettings:
     """Roots of a source tree: one (UD) or any number (CzEng, PDT)."""
     greedy_dev: bool = False
     """Whether dev is also translated by greedy search, as validation does it, and scored as `dev.greedy`."""
-    metrics: tuple[MetricName, ...] = ()
+    metrics: tuple[Annotated[str, METRIC_NAMES], ...] = ()
     """Scores beside BLEU and chrF. ribes: on BLEU's tokens, for Japanese; multi_bleu: BLEU of the words that spaces
-    separate, as Moses's multi-bleu.perl computes it."""
+    separate, as Moses's multi-bleu.perl computes it; any other name: a file of your own in `config/metrics`."""
 
     def __post_init__(self) -> None:
         if len(set(self.metrics)) != len(self.metrics):

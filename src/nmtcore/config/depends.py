@@ -9,6 +9,7 @@ from typing import Any
 from nmtcore.config.defaults import with_defaults
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.formats import corpus_options
+from nmtcore.config.own_code import own_checksums
 from nmtcore.config.recorded import SettingsRecord, flatten_settings
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
@@ -77,7 +78,8 @@ def scoring_settings(run: RunSettings) -> dict[str, Any]:
     """Return the settings that scoring translations and parses of the tests depends on."""
     values = _values(run)
     evaluation = {key: value for key, value in values["evaluation"].items() if run.parsed_tests or key != "roots"}
-    return {"evaluation": evaluation, "tests": values["tests"]}
+    code = own_checksums("metrics", run.evaluation.metrics)
+    return {"evaluation": evaluation, "tests": values["tests"], **({"own_metrics": code} if code else {})}
 
 
 def comet_settings(run: RunSettings) -> dict[str, Any]:

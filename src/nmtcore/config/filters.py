@@ -87,4 +87,6 @@ FILTERS = Registry[FilterSettings](
     },
     noun="filter",
     package="nmtcore.corpus.filters",
+    own_folder="filters",
+    base=FilterSettings,
 )

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.named_files import NamedFiles, named_files
+from nmtcore.config.own_code import own_names
 from nmtcore.config.published import (
     ClaimSettings,
     Number,
@@ -150,7 +151,7 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
 
 def _check_measures(settings: PaperTablesSettings, published: Container[str], *, where: str) -> None:
     """Check the names of own tables, and that their columns have scores that can be computed."""
-    measures = [*TRANSLATION_MEASURES, *ATTACHMENT_MEASURES]
+    measures = [*TRANSLATION_MEASURES, *ATTACHMENT_MEASURES, *own_names("metrics")]
     for metric, measure in settings.measures.items():
         choose(measure, measures, noun="measure", where=f"{where}: measures.{metric}")
     for name, table in settings.tables.items():

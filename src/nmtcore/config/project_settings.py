@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from nmtcore.config.annotators import check_model_name
 from nmtcore.config.command_line import as_typed
+from nmtcore.config.own_code import own_names
 from nmtcore.config.ranges import Count, Seed, settings_class
 from nmtcore.config.typed import build
 from nmtcore.layout import MODELS, Layout
@@ -95,7 +96,8 @@ class ProjectSettings:
     @property
     def layout(self) -> Layout:
         """The paths of results, for code that does not know which scales exist: any folder name may be a scale."""
-        return Layout(results=self.paths.results, downloads=self.paths.downloads)
+        own_scores = tuple(own_names("metrics"))
+        return Layout(results=self.paths.results, downloads=self.paths.downloads, own_scores=own_scores)
 
     @property
     def missing_folders(self) -> list[str]:

@@ -5,17 +5,45 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
+from nmtcore.config.own_code import (
+    has_own,
+    own_checksum,
+    own_class,
+    own_faults,
+    own_member,
+    own_module,
+    own_name,
+    own_names,
+)
 from nmtcore.config.typed import build, choose, nearest, plain
 from nmtcore.errors import UserError
 
 T = TypeVar("T")
 
 
-class Registry(Mapping[str, type[T]]):
-    """Settings classes by name. The module `{package}.{name}` implements each and is imported on first use."""
+CODE = "code"
+"""The key of an entry that holds the checksum of the user's own code."""
 
-    def __init__(self, classes: Mapping[str, type[T]], *, noun: str, package: str, key: str = "name") -> None:
+
+class Registry(Mapping[str, type[T]]):
+    """Settings classes by name. The module `{package}.{name}` implements each and is imported on first use.
+
+    With `own_folder`, files of the user's own in this folder (`config.own_code`) are entries too: each has both the
+    settings, derived from `base`, and what implements them.
+    """
+
+    def __init__(
+        self,
+        classes: Mapping[str, type[T]],
+        *,
+        noun: str,
+        package: str,
+        key: str = "name",
+        own_folder: str = "",
+        base: type[T] | None = None,
+    ) -> None:
         self._classes = dict(classes)
+        self._own_folder, self._base = own_folder, base
         self.noun = noun
         """The word for an entry in messages, such as "component"."""
         self.package = package
@@ -23,13 +51,32 @@ class Registry(Mapping[str, type[T]]):
         """The key in an entry that names the class."""
 
     def __getitem__(self, name: str) -> type[T]:
-        return self._classes[name]
+        return own_class(self._own_folder, name, self._base) if self._is_own(name) else self._classes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._classes or self._is_own(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
+        yield from self._classes
+        if self._own_folder:
+            yield from (name for name in own_names(self._own_folder) if name not in self._classes)
 
     def __len__(self) -> int:
-        return len(self._classes)
+        return sum(1 for _ in self)
+
+    def _is_own(self, name: object) -> bool:
+        """Say whether a name is that of a file of the user's own."""
+        return (
+            bool(self._own_folder)
+            and isinstance(name, str)
+            and name not in self._classes
+            and has_own(self._own_folder, name)
+        )
+
+    @property
+    def own_faults(self) -> list[str]:
+        """One sentence for each file of the user's own that is not read because of its name."""
+        return own_faults(self._own_folder, self._classes) if self._own_folder else []
 
     def find(self, name: str, *, where: str) -> type[T]:
         """Return the class registered under a name. Raises `UserError` if there is none."""
@@ -40,8 +87,7 @@ class Registry(Mapping[str, type[T]]):
         if not isinstance(entry, Mapping) or self.key not in entry:
             raise UserError(f"{where}: expected {{{self.key}: name of a {self.noun}, settings}}, found {entry!r}.")
         name = str(entry[self.key])
-        values = {key: value for key, value in entry.items() if key != self.key}
-        return build(self.find(name, where=where), values, where=f"{where}: {name}")
+        return build(self.find(name, where=where), self._values(name, entry), where=f"{where}: {name}")
 
     def build_named(self, name: str, entry: Mapping[str, Any], *, where: str) -> T:
         """Build the settings of an entry `name: {kind: ..., key: value...}`; `kind` defaults to the name.
@@ -52,16 +98,28 @@ class Registry(Mapping[str, type[T]]):
         if class_name not in self:
             hint = "" if self.key in entry else f" An entry with another name needs the key `{self.key}`."
             raise UserError(f"{where}: unknown {self.noun} '{class_name}'. {nearest(class_name, self)}{hint}")
-        return build(self[class_name], {k: v for k, v in entry.items() if k != self.key}, where=f"{where}: {name}")
+        return build(self[class_name], self._values(class_name, entry), where=f"{where}: {name}")
+
+    def _values(self, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings in an entry."""
+        others = (self.key, CODE) if self._is_own(name) else (self.key,)
+        return {key: value for key, value in entry.items() if key not in others}
 
     def name_of(self, settings: T) -> str:
         """Return the name under which the class of `settings` is registered."""
-        return next(name for name, cls in self.items() if cls is type(settings))
+        own = own_name(type(settings))
+        return own if own is not None else next(name for name, cls in self._classes.items() if cls is type(settings))
 
     def entry_of(self, settings: T) -> dict[str, Any]:
-        """Return the entry that `build` reads these settings from."""
-        return {self.key: self.name_of(settings), **plain(settings)}
+        """Return the entry that `build` reads these settings from; of the user's own code, it has the checksum."""
+        name = self.name_of(settings)
+        code = {CODE: own_checksum(self._own_folder, name)} if self._is_own(name) else {}
+        return {self.key: name, **code, **plain(settings)}
 
     def module(self, name: str) -> ModuleType:
         """Import the module that implements the class registered under `name`."""
-        return import_module(f"{self.package}.{name}")
+        return own_module(self._own_folder, name) if self._is_own(name) else import_module(f"{self.package}.{name}")
+
+    def member(self, name: str, member: str) -> Any:
+        """Return what the module of a name calls `member`. Raises `UserError` if a file of the user's own lacks it."""
+        return own_member(self._own_folder, name, member) if self._is_own(name) else getattr(self.module(name), member)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from nmtcore.config.defaults import default_of
 from nmtcore.config.descriptions import descriptions, summary
+from nmtcore.config.own_code import OneOf
 from nmtcore.config.partial import PartOf, PartOfOne, PartsOf
 from nmtcore.config.ranges import Range, hints_of
 from nmtcore.config.registry import Registry
@@ -111,6 +112,8 @@ class Schemas:
             if isinstance(extra, Range):
                 bounds = {key: getattr(extra, name) for name, key in BOUNDS.items()}
                 schema |= {key: bound for key, bound in bounds.items() if bound is not None}
+            elif isinstance(extra, OneOf):
+                schema = {"enum": extra.valid}
             elif isinstance(extra, PartOf):
                 schema = self.of_class(extra.cls, part=True)
             elif isinstance(extra, PartOfOne):

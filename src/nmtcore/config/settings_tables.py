@@ -22,6 +22,7 @@ from nmtcore.config.defaults import default_of
 from nmtcore.config.descriptions import descriptions, summary
 from nmtcore.config.filters import FILTERS, FilterSettings
 from nmtcore.config.formats import FORMATS, FormatOptions
+from nmtcore.config.own_code import OneOf
 from nmtcore.config.paper_tables import PaperTableSettings, PaperTablesSettings
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.published import ClaimSettings, PaperSettings, PublishedTableSettings
@@ -143,6 +144,8 @@ def values_of(hint: Any) -> str:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         for extra in arguments[1:]:
+            if isinstance(extra, OneOf):
+                return ", ".join(f"`{name}`" for name in extra.valid)
             if isinstance(extra, Range):
                 return f"{values_of(arguments[0])} {_bounds(extra)}".strip()
         return values_of(arguments[0])

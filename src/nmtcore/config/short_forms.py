@@ -6,10 +6,10 @@ from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings
 from nmtcore.config.filters import FILTERS
 from nmtcore.config.own_files import read_with_paths
-from nmtcore.config.typed import build
+from nmtcore.config.typed import build, choose
 
 
 def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], *, where: str) -> DatasetSettings:
@@ -46,7 +46,10 @@ def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], 
             key: ANNOTATORS.build(entry, where=f"{where}: annotators.{key}")
             for key, entry in values["annotators"].items()
         }
-    return build(DatasetSettings, values, where=where)
+    dataset = build(DatasetSettings, values, where=where)
+    for metric in dataset.evaluation.metrics:
+        choose(metric, METRIC_NAMES.valid, noun="metric", where=f"{where}: evaluation: metrics")
+    return dataset
 
 
 def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:

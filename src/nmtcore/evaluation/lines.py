@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
-from nmtcore.evaluation.metrics import LABELS
+from nmtcore.evaluation.metrics import LABELS, METRICS, metric_labels
 from nmtcore.layout import SCORES
 
 DEV = "dev"
@@ -20,7 +20,7 @@ def run_lines(scores: Mapping[str, Any], folder: Path) -> list[str]:
     For example `results/smoke/demo_en2de/depparse_l1/seed1 test: BLEU 12.3, chrF 40.1, UAS 86.5 (500 sentences)`. UAS
     is that of the argmax. Induced trees have one line per split and method, baselines included.
     """
-    groups = [scores[key] for key in SCORES if key in scores]
+    groups = [scores[key] for key in dict.fromkeys([*SCORES, *metric_labels(scores)]) if key in scores]
     lines = []
     for split in tests_of(groups[0]):
         for name, first in _shown_on_a_line(groups[0][split]).items():
@@ -79,5 +79,7 @@ def _format_metrics(scores: Mapping[str, Any], format_value: Callable[[Any], str
     if "argmax" in scores:
         values = {"UAS": scores["argmax"]["uas"]}
     else:
-        values = {name: scores[key] for key, name in {**LABELS, **MEASURES}.items() if key in scores}
+        own = {key: METRICS[key].label for key in METRICS if key in scores}
+        labels = LABELS | own | MEASURES
+        values = {name: scores[key] for key, name in labels.items() if key in scores}
     return [f"{name} {'n/a' if value is None else format_value(value)}" for name, value in values.items()]

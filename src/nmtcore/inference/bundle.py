@@ -5,6 +5,7 @@ run.json              the run's settings: model, components, tokenisation, segme
 {side}.vocab          the run's vocabularies, including the tags of its transforms
 codes, {side}.codes   the codes files of the segmentation
 truecase.{side}.txt   the truecasing models
+own.NAME.py           a copy of each component of the user's own (config/components/NAME.py), for the record
 {side}.labels.json    the label vocabularies of the features that components and transforms read
 bundle.json           written last: the format's version and the sha256 of every other file
 """
@@ -26,7 +27,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from nmtcore.annotation.labels import read_labels
+from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
+from nmtcore.config.own_code import code_checksum, has_own, own_checksum, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.text_lines import clean_lines
@@ -53,6 +56,8 @@ T = TypeVar("T")
 
 FORMAT = 3
 """The version of the bundle format."""
+_OWN = "own."
+"""Prefix of the copies of the user's own components, `own.NAME.py`."""
 MANIFEST = "bundle.json"
 """The file that lists all other files."""
 LINES_PER_CHUNK = 2000
@@ -234,6 +239,8 @@ def save_bundle(
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_weights(model)}
         save_file(tensors, partial / "weights.safetensors")
         write_json(partial / "run.json", run_to_json(run))
+        for own, copied in _own_code(run).items():
+            shutil.copyfile(own, partial / copied)
         for name in _segmentation_files(run):
             shutil.copyfile(Path(segmentation) / name, partial / name)
         for side, vocabulary in run_vocabularies(run, segmentation, labels or {}).items():
@@ -254,6 +261,7 @@ def load_bundle(
     """
     folder = Path(folder)
     files = _checked_files(folder)
+    _check_own_code(folder, files)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
     vocabularies = {side: Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES}
     label_files = {side: file_name("labels", side=side) for side in SIDES}
@@ -289,6 +297,33 @@ def load_bundle(
         target_truecaser=truecasers["target"],
         labels=labels,
     )
+
+
+def _own_code(run: RunSettings) -> dict[Path, str]:
+    """Return the files of the user's own code that a run's model consists of, and their names in a bundle."""
+    names = dict.fromkeys(map(COMPONENTS.name_of, run.components.values()))
+    return {own_path("components", name): f"{_OWN}{name}.py" for name in own_checksums("components", names)}
+
+
+def _check_own_code(folder: Path, files: Iterable[str]) -> None:
+    """Raise `UserError` unless the own components of a bundle are, unchanged, in the working directory's `config`.
+
+    The bundle has copies, which are not run: they may come from somebody else.
+    """
+    for copied in (name for name in files if name.startswith(_OWN)):
+        name = copied.removeprefix(_OWN).removesuffix(".py")
+        path, text = own_path("components", name), (folder / copied).read_text(encoding="utf-8")
+        if path.resolve().is_relative_to(folder.resolve()) or not has_own("components", name):
+            raise UserError(
+                f"The model in {folder} has a component of its author's own, '{name}', which is not at {path} of the "
+                "current folder: start the command in the folder that has it, or read "
+                f"{folder / copied} and, if you trust it, copy it there."
+            )
+        if own_checksum("components", name) != code_checksum(text, where=folder / copied):
+            raise UserError(
+                f"The model in {folder} was trained with another version of {path}, which is {folder / copied}: use "
+                "that version, or train the model again."
+            )
 
 
 def load_initial_weights(

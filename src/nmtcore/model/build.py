@@ -49,7 +49,7 @@ def build_components(
 def implementation(registry: Registry, registered_name: str) -> type:
     """Import what a registered settings class configures: for `PascalSettings` the class `Pascal` in its module."""
     class_name = registry[registered_name].__name__.removesuffix("Settings")
-    return getattr(registry.module(registered_name), class_name)
+    return registry.member(registered_name, class_name)
 
 
 def initialise_model(

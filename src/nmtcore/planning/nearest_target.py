@@ -72,7 +72,7 @@ def _paths(project: Project, target: str) -> Iterator[str]:
     dataset, path = project.dataset(parsed.parts[0]), project.layout.path
     for system in project.system_entries:
         names = {"scale": parsed.scale, "dataset": dataset.name, "system": system}
-        yield from (path("summary", **names, score=score) for score in SCORES)
+        yield from (path("summary", **names, score=score) for score in (*SCORES, *project.layout.own_scores))
         if system in parsed.parts:
             yield from _run_paths(project, dataset, names)
     segmentation = project.segmentation(dataset, project.scale(project.settings.scale)).name

@@ -10,6 +10,7 @@ from typing import Any
 from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json, table_claims
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.own_code import own_checksums
 from nmtcore.config.paper_tables import (
     FIGURES_OF_KINDS,
     NO_VERDICTS,
@@ -73,7 +74,12 @@ def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
     """Return the plan of a table as plain values, with what its kind needs from the configuration."""
     table = planned_table(project, paper_table)
     more = _function(table, "facts")
-    return plain(replace(table, more=more(project, table)) if more else table)
+    more_facts = more(project, table) if more else {}
+    measures = {table.measures.get(cell.metric, cell.metric): None for cell in table.cells if cell.metric}
+    code = own_checksums("metrics", measures)
+    if code:  # so that the table is made again if the user's own metric changes
+        more_facts = {**more_facts, "own_metrics": code}
+    return plain(replace(table, more=more_facts) if more_facts else table)
 
 
 def table_settings(project: Project, paper_table: str) -> PaperTableSettings:

@@ -1,9 +1,8 @@
 """Check the targets of a command line before Snakemake looks for rules, so that a typing error gets a clear message."""
 
 from dataclasses import dataclass
-from typing import get_args
 
-from nmtcore.config.datasets import MetricName
+from nmtcore.config.datasets import METRIC_NAMES
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -159,11 +158,11 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     project.systems.check(system, where=target)
     if score == "chrf":
         raise UserError(f"{target}: chrF is in the same file as BLEU: ask for {system}.bleu.")
-    choose(score, SCORES, noun="score", where=target)
+    choose(score, [*SCORES, *project.layout.own_scores], noun="score", where=target)
     run = project.run(dataset, system, scale, project.seeds(dataset, system)[0])
     if score == "comet" or score in run.scores:
         return
-    if score in get_args(MetricName):
+    if score in METRIC_NAMES.valid:
         raise UserError(
             f"{target}: {dataset} is not scored by {score}: ask for {system}.bleu, or add {score} to the `metrics` of "
             f"the data set's `evaluation`."

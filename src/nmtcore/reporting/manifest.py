@@ -12,7 +12,7 @@ from typing import Any
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.evaluation.metrics import LABELS
+from nmtcore.evaluation.metrics import metric_labels
 from nmtcore.files import read_json, read_lines, write_json
 from nmtcore.layout import JOBS, Layout, file_name
 from nmtcore.reporting.benchmarks import benchmark_seconds
@@ -170,9 +170,10 @@ def _signatures(scores: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {
         label: split[f"{name}_signature"]
         for file in scores
-        for key in LABELS
+        for labels in (metric_labels(file),)
+        for key in labels
         for split in file.get(key, {}).values()
-        for name, label in LABELS.items()
+        for name, label in labels.items()
         if f"{name}_signature" in split
     }
 

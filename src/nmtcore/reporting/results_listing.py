@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import spread
-from nmtcore.evaluation.metrics import LABELS
+from nmtcore.evaluation.metrics import LABELS, metric_labels
 from nmtcore.files import read_json
 from nmtcore.layout import file_name
 from nmtcore.reporting.terminal_table import terminal_table
 
 _SCORES = (*LABELS.values(), "UAS", "directed")
+"""The columns that come first, in this order."""
 _NOTES = """
 Mean over seeds, ± standard deviation if there are several. UAS: of the most probable heads, against the parser's trees
 or, on a split gold_..., a treebank's. directed: accuracy of induced trees against a treebank's.
@@ -45,7 +46,8 @@ def results_listing(folder: Path) -> str:
             values.setdefault(row, {}).setdefault(int(run[3]), {})[score] = value
     if not values:
         raise UserError(f"There are no scores in {folder}: name a results folder in which a run has been scored.")
-    shown = [score for score in _SCORES if any(score in seed for seeds in values.values() for seed in seeds.values())]
+    scored = dict.fromkeys(score for seeds in values.values() for seed in seeds.values() for score in seed)
+    shown = [*(score for score in _SCORES if score in scored), *(score for score in scored if score not in _SCORES)]
     rows = []
     for row in sorted(values, key=lambda row: row[:3]):  # stable: splits in their files' order, the main test first
         seeds = values[row]
@@ -66,8 +68,9 @@ def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 def score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
     """Yield the split, name and value of each score in a file of a run's scores; none for parses without words."""
-    for split, metrics in ((split, own) for key in LABELS for split, own in scores.get(key, {}).items()):
-        yield from ((split, label, metrics[name]) for name, label in LABELS.items() if name in metrics)
+    labels = metric_labels(scores)
+    for split, metrics in ((split, own) for key in labels for split, own in scores.get(key, {}).items()):
+        yield from ((split, label, metrics[name]) for name, label in labels.items() if name in metrics)
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
         if "argmax" not in methods:
             name, value = "directed", methods["spanning_tree"]["directed"]

@@ -39,6 +39,8 @@ COMPONENTS = Registry[ComponentSettings](
     noun="component",
     key="kind",
     package="nmtcore.model.components",
+    own_folder="components",
+    base=ComponentSettings,
 )
 
 

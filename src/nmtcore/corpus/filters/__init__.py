@@ -21,7 +21,7 @@ from nmtcore.corpus.filters.pair_batch import FilterContext
 
 def make_filter(settings: FilterSettings, context: FilterContext) -> Any:
     """Construct the filter with the given settings."""
-    return FILTERS.module(FILTERS.name_of(settings)).Filter(settings, context)
+    return FILTERS.member(FILTERS.name_of(settings), "Filter")(settings, context)
 
 
 def is_costly(pair_filter: Any) -> bool:

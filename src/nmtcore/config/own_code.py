@@ -1,0 +1,191 @@
+"""Python files of the user's own: a component, an annotator, a filter or a metric each, in `config/` of her folder.
+
+`config/components/NAME.py` is the component NAME wherever a system names it; `config/annotators`, `config/filters` and
+`config/metrics` hold the others. `config/` is that of the working directory, which Snakemake's `-d` sets and which all
+its jobs have. A file is imported only when something needs it, and its checksum is part of what depends on it.
+"""
+
+import ast
+import hashlib
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from nmtcore.config.typed import Check
+from nmtcore.errors import LineError, UserError
+from nmtcore.layout import NAME, SCORES
+
+OWN_CONFIG = Path("config")
+"""The folder of the user's configuration, from the working directory."""
+
+OWN_CODE = {"components": "component", "annotators": "annotator", "filters": "filter", "metrics": "metric"}
+"""The folders of own Python files, and what a file in them is."""
+
+_PACKAGE = "nmtcore_own"
+"""The first part of the names of own modules, which no installed package has."""
+
+_LENGTH = 16
+"""Hexadecimal digits of a checksum."""
+
+_loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
+_checksums: dict[Path, tuple[tuple[int, int], str]] = {}
+
+
+@dataclass(frozen=True)
+class OneOf(Check):
+    """Marks a name that is one of `names` or that of a file of the user's own in `folder`.
+
+    Only the file that names it is checked (`check_name`), since a trained model may be used where the file is not.
+    """
+
+    names: tuple[str, ...]
+    folder: str
+
+    @property
+    def valid(self) -> list[str]:
+        """All names that can be chosen here."""
+        return [*self.names, *own_names(self.folder)]
+
+    @property
+    def own_faults(self) -> list[str]:
+        """One sentence for each file of the user's own that is not read because of its name."""
+        return own_faults(self.folder, (*self.names, *SCORES, "chrf"))
+
+    def check(self, value: str, *, where: str) -> None:
+        """Raise a `UserError` unless the value looks like a name."""
+        if not re.fullmatch(NAME, value):
+            raise UserError(f"{where}: '{value}' is not a name (small letters, digits and single underscores).")
+
+
+def own_names(folder: str) -> list[str]:
+    """List the names of the user's own files in a folder of `OWN_CODE`, sorted; files with other names are left out."""
+    return sorted(path.stem for path in (OWN_CONFIG / folder).glob("*.py") if re.fullmatch(NAME, path.stem))
+
+
+def own_path(folder: str, name: str) -> Path:
+    """Return the path of a file of the user's own, which need not exist."""
+    return OWN_CONFIG / folder / f"{name}.py"
+
+
+def has_own(folder: str, name: str) -> bool:
+    """Say whether the user has a file for a name."""
+    return bool(re.fullmatch(NAME, name)) and own_path(folder, name).is_file()
+
+
+def own_module(folder: str, name: str) -> ModuleType:
+    """Import a file of the user's own, again if it has changed.
+
+    Raises a `LineError` that names the line if it cannot be imported.
+    """
+    path = own_path(folder, name).resolve()
+    state = _state(path)
+    if path not in _loaded or _loaded[path][0] != state:
+        _loaded[path] = state, _import(path, f"{_PACKAGE}.{folder}.{name}", shown=own_path(folder, name))
+    # Settings look up their module by its name, and so does whatever sends a filter to another process.
+    module = _loaded[path][1]
+    sys.modules[module.__name__] = module
+    return module
+
+
+def _import(path: Path, name: str, *, shown: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise LineError(shown, error.lineno or 1, f"{error.msg}.") from error
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        raise LineError(shown, lines[-1] if lines else 1, f"{type(error).__name__}: {error}") from error
+    return module
+
+
+def _state(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def own_class(folder: str, name: str, base: type) -> type:
+    """Return the settings class of a file of the user's own: the one that it derives from `base`.
+
+    Raises `UserError` if the file has none or several, or one without the decorator `settings_class`.
+    """
+    module, path = own_module(folder, name), own_path(folder, name)
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        raise UserError(
+            f"{path}: expected one class that is derived from {base.__name__}, the settings of '{name}', but found "
+            f"{len(classes) or 'none'}."
+        )
+    if "__dataclass_params__" not in vars(classes[0]):
+        raise UserError(f"{path}: write @settings_class above the class {classes[0].__name__}.")
+    return classes[0]
+
+
+def own_member(folder: str, name: str, member: str) -> object:
+    """Return what a file of the user's own calls `member`. Raises `UserError` if it has nothing of that name."""
+    try:
+        return getattr(own_module(folder, name), member)
+    except AttributeError as error:
+        raise UserError(f"{own_path(folder, name)} has no '{member}', which every {OWN_CODE[folder]} needs.") from error
+
+
+def own_name(cls: type) -> str | None:
+    """Return the name of the user's file that defines a class; None for classes of the package."""
+    package, _, rest = cls.__module__.partition(".")
+    return rest.rpartition(".")[2] if package == _PACKAGE else None
+
+
+def own_checksum(folder: str, name: str) -> str:
+    """Return the checksum of a file of the user's own (see `code_checksum`)."""
+    path = own_path(folder, name)
+    key, state = path.resolve(), _state(path)
+    if key not in _checksums or _checksums[key][0] != state:
+        _checksums[key] = state, code_checksum(path.read_text(encoding="utf-8"), where=path)
+    return _checksums[key][1]
+
+
+def own_checksums(folder: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the checksums of those of the names that are files of the user's own."""
+    return {name: own_checksum(folder, name) for name in names if has_own(folder, name)}
+
+
+def code_checksum(text: str, *, where: str | Path) -> str:
+    """Return a checksum of Python code: comments, docstrings and layout do not count.
+
+    Raises a `LineError` if it is not valid Python.
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise LineError(where, error.lineno or 1, f"{error.msg}.") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [statement for statement in node.body if not _is_text(statement)] or [ast.Pass()]
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:_LENGTH]
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def own_faults(folder: str, taken: Iterable[str]) -> list[str]:
+    """Return a sentence for each file of the user's own that is not read: a wrong name, or one of the package's."""
+    faults, noun, names = [], OWN_CODE[folder], set(taken)
+    for path in sorted((OWN_CONFIG / folder).glob("*.py")):
+        if path.stem in names:
+            faults.append(f"{path}: nmtcore itself has '{path.stem}': give your {noun} another name.")
+        elif not re.fullmatch(NAME, path.stem):
+            faults.append(f"{path}: a name consists of small letters, digits and single underscores.")
+    return faults

@@ -1,0 +1,186 @@
+"""Small random models and sentences, and what every component must prove on them; for tests of one's own components.
+
+A component equals the baseline at its neutral setting, gives a sentence the same output alone and in a batch, changes
+something otherwise, and has a gradient for every parameter.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmtcore.config.bases import BASES
+from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.features import FEATURES
+from nmtcore.config.training import TrainingSettings
+from nmtcore.features.examples import Examples, SideExamples
+from nmtcore.features.ragged import Ragged
+from nmtcore.model.base import TranslationModel
+from nmtcore.model.batch import Batch, make_batch
+from nmtcore.model.build import build_components, implementation, initialise_model
+from nmtcore.model.components.base import Component
+
+VOCABULARY = 23
+"""Subwords of the small models, special ones included."""
+
+_MAIN_LABELS = {
+    "deprel": ["<none>", "<unk>", "nsubj", "obj", "root", "punct"],
+    "upos": ["<none>", "<unk>", "NOUN", "VERB"],
+    "xpos": ["<none>", "<unk>", "NNFS1-----A----", "VB-S---3P-AA---", "Z:-------------"],
+}
+_COLUMNS = [name for feature in FEATURES.values() for name in feature.labels]
+_SIDE_LABELS = _MAIN_LABELS | {
+    name: ["<none>", "<unk>", "a", "b", "c"] for name in _COLUMNS if name not in _MAIN_LABELS
+}
+
+RANDOM_LABELS = {"source": _SIDE_LABELS, "target": _SIDE_LABELS}
+"""Label vocabularies of all columns of the feature files that have labels, by side."""
+
+
+def draw_examples(count: int, seed: int, *, longest: int = 7) -> Examples:
+    """Draw sentence pairs of up to `longest` words of one to three subwords, with random trees and labels.
+
+    Trees are often non-projective or have several roots, and some sentences have no annotation.
+    """
+    random = np.random.default_rng(seed)
+
+    def side(feature_generator: np.random.Generator) -> SideExamples:
+        subword_counts = [random.integers(1, 4, random.integers(1, longest + 1)) for _ in range(count)]
+        words = [np.repeat(np.arange(len(counts)), counts) for counts in subword_counts]
+        return SideExamples(
+            ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
+            word_of_subword=Ragged.from_lists(words, np.int32),
+            features=draw_features(feature_generator, subword_counts),
+        )
+
+    # The features of the targets have a generator of their own, so that they do not change the sentences.
+    return Examples(id=np.arange(count), source=side(random), target=side(np.random.default_rng((seed, 1))))
+
+
+def draw_features(random: np.random.Generator, subword_counts: Sequence[np.ndarray]) -> dict[str, Ragged]:
+    """Draw the columns of a feature file, consistent with each other; `subword_counts` has the subwords per word."""
+    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position")}
+    columns |= {name: [] for name in _SIDE_LABELS}
+    # Another generator, so that adding a column does not change the sentences.
+    other = np.random.Generator(random.bit_generator.jumped())
+    for counts in subword_counts:
+        governors = _draw_governors(random, len(counts))
+        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        parents = [word if governor < 0 else governor for word, governor in enumerate(governors)]
+        columns["governor"].append(governors)
+        columns["parent_position"].append((first + (counts - 1) / 2)[parents])
+        annotated = governors[0] != -2
+        for name, labels in _SIDE_LABELS.items():
+            generator = random if name in _MAIN_LABELS else other
+            columns[name].append(generator.integers(1, len(labels), len(counts)) * annotated)
+    dtypes = {"parent_position": np.float32}
+    return {name: Ragged.from_lists(lists, dtypes.get(name, np.int32)) for name, lists in columns.items()}
+
+
+def _draw_governors(random: np.random.Generator, words: int) -> list[int]:
+    """Draw a random tree, often non-projective or with several roots; sometimes return no annotation."""
+    if random.random() < 0.15:
+        return [-2] * words
+    order = random.permutation(words)
+    governors = [0] * words
+    for i, word in enumerate(order):
+        governors[word] = int(order[random.integers(0, i)]) if i and random.random() < 0.8 else -1
+    return governors
+
+
+def small_model(
+    *components: ComponentSettings,
+    base: str | None = None,
+    joint: bool = False,
+    extra_components: Sequence[Component] = (),
+    seed: int = 0,
+    **settings: float | str,
+) -> TranslationModel:
+    """Make a small float64 model in evaluation mode, with components named by their kinds.
+
+    `base` is the first that all components fit unless given; `settings` replace those of the model. Biases and norms
+    are moved away from 0 and 1, so that tests notice if one is ignored.
+    """
+    base = base or next(base for base in BASES if all(base in component.bases for component in components))
+    sizes = {"width": 16, "feed_forward": 24, "heads": 4, "encoder_layers": 3, "decoder_layers": 2, "dropout": 0.0}
+    if base == "recurrent":
+        settings = {name: value for name, value in settings.items() if name in ("width", "layers", "dropout")}
+        sizes = {"width": 16, "layers": 2, "dropout": 0.0}
+    values = BASES[base](**{**sizes, **settings})
+    torch.manual_seed(seed)
+    model = implementation(BASES, base)(
+        values,
+        source_size=VOCABULARY,
+        target_size=VOCABULARY,
+        joint=joint,
+        components=[*build_components(_by_kind(components), values, RANDOM_LABELS), *extra_components],
+    )
+    initialise_model(model, TrainingSettings.initialisation, TrainingSettings.uniform_range)
+    model = model.double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter += 0.1 * torch.randn_like(parameter)
+    return model.eval()
+
+
+def _by_kind(components: Sequence[ComponentSettings]) -> dict[str, ComponentSettings]:
+    named: dict[str, ComponentSettings] = {}
+    for settings in components:
+        name = COMPONENTS.name_of(settings)
+        number = sum(COMPONENTS.name_of(other) == name for other in named.values()) + 1
+        named[name if number == 1 else f"{name}_{number}"] = settings
+    return named
+
+
+def forced_logits(model: TranslationModel, batch: Batch) -> Tensor:
+    """Score the vocabulary at every target position of a batch: (B, T, V)."""
+    encoded = model.encode(batch)
+    return model.logits(model.decode(batch.target_input_BT, encoded), encoded.context)
+
+
+def _moved_model(settings: ComponentSettings) -> TranslationModel:
+    """Make a small model with a component whose parameters are all away from 0."""
+    model = small_model(settings)
+    with torch.no_grad():
+        for parameter in model.components.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    return model
+
+
+def change_by(settings: ComponentSettings, *, sentences: int = 6) -> float:
+    """Return the largest change of a score of the vocabulary that a component with these settings makes.
+
+    The models with and without it have the same weights otherwise. 0 means: it equals the baseline.
+    """
+    model, plain = _moved_model(settings), small_model(base=settings.bases[0])
+    plain.load_state_dict({name: w for name, w in model.state_dict().items() if not name.startswith("components.")})
+    examples, rows = draw_examples(sentences, seed=1), np.arange(sentences)
+    with torch.no_grad():
+        scores = [forced_logits(m, make_batch(examples, rows, m.components)) for m in (model, plain)]
+    return float((scores[0] - scores[1]).abs().max())
+
+
+def change_by_batching(settings: ComponentSettings, *, sentences: int = 6) -> float:
+    """Return the largest difference between the scores of a sentence in a batch of one and in a batch of many."""
+    model, examples = _moved_model(settings), draw_examples(sentences, seed=2)
+    with torch.no_grad():
+        together = forced_logits(model, make_batch(examples, np.arange(sentences), model.components))
+        alone = [
+            forced_logits(model, make_batch(examples, np.array([row]), model.components))[0] for row in range(sentences)
+        ]
+    return max(float((together[row, : len(own)] - own).abs().max()) for row, own in enumerate(alone))
+
+
+def unused_parameters(settings: ComponentSettings, *, sentences: int = 6) -> list[str]:
+    """Name the parameters of a component that training would not change: those without a gradient."""
+    model = _moved_model(settings).train()
+    batch = make_batch(draw_examples(sentences, seed=3), np.arange(sentences), model.components)
+    model.loss(batch).objective().backward()
+    return [
+        name
+        for name, parameter in model.components.named_parameters()
+        if parameter.grad is None or not parameter.grad.any()
+    ]
