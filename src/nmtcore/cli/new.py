@@ -1,4 +1,4 @@
-"""The command `nmtcore new`: write a commented file of one's own to begin with."""
+"""The command `nmtcore new`: write files of one's own to begin with, of a data set or a component."""
 
 import argparse
 import json
@@ -9,6 +9,8 @@ from pathlib import Path
 from nmtcore.cli.options import folder_path
 
 _DATASET = "Look at parallel text of your own, say what is in it, and write the file of a data set that reads it."
+_COMPONENT = "Write the files of a component of your own: its code, a system that has it, and a test that fails."
+_COMPONENT_EXAMPLE = "Example: nmtcore new component root_vector --folder mine. docs/how-to/component.md leads on."
 _EXAMPLE = (
     "Example: nmtcore new dataset captions --folder mine --source cs --target en --train train.cs train.en "
     "--dev val.cs val.en --test test.cs test.en. Files may be compressed; ARCHIVE:MEMBER names a file in an archive. "
@@ -18,7 +20,7 @@ _EXAMPLE = (
 
 def add_new(commands: argparse._SubParsersAction) -> None:
     """Add the command and what it can write."""
-    command = commands.add_parser("new", help="Write a file of your own to begin with: nmtcore new dataset NAME ...")
+    command = commands.add_parser("new", help="Write files of your own to begin with: nmtcore new dataset NAME ...")
     things = command.add_subparsers(dest="thing", required=True, metavar="THING")
     dataset = things.add_parser("dataset", help=_DATASET, description=_DATASET, epilog=_EXAMPLE)
     dataset.set_defaults(run=_run_new_dataset)
@@ -55,6 +57,39 @@ def add_new(commands: argparse._SubParsersAction) -> None:
         "--models", action="append", default=[], metavar="FOLDER", help="as `models` in config.yaml (may be repeated)"
     )
     dataset.add_argument("--force", action="store_true", help="replace a data set of this name")
+
+    _add_component(things)
+
+
+def _add_component(things: argparse._SubParsersAction) -> None:
+    component = things.add_parser("component", help=_COMPONENT, description=_COMPONENT, epilog=_COMPONENT_EXAMPLE)
+    component.set_defaults(run=_run_new_component)
+    component.add_argument("name", metavar="NAME", help="name of the component: small letters, digits, underscores")
+    component.add_argument(
+        "--folder", type=folder_path, default=Path(), help="working folder to write the files to [the current folder]"
+    )
+
+
+def _run_new_component(chosen: argparse.Namespace) -> None:
+    from nmtcore.config.own_project import project_of_folder
+    from nmtcore.config.schema_files import write_schemas
+    from nmtcore.files import write_text
+    from nmtcore.planning.new_component import new_component_files
+
+    folder = chosen.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    with chdir(folder):
+        project = project_of_folder(folder, datasets=[], systems=[], baseline=None)
+        files = new_component_files(chosen.name, project, Path())
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, text)
+        write_schemas(Path("config/schemas"))  # so that editors know the new component's keys
+    code, system, test = (chosen.folder / path for path in files)
+    inside = "" if chosen.folder == Path() else f" -d {shlex.quote(str(chosen.folder))}"
+    print(f"Wrote {code}, {system} and {test}. Next:")
+    print(f"  pytest {shlex.quote(str(test))}    # fails, and says what to write in {code}")
+    print(f"  snakemake{inside} --cores 2 results/smoke/demo_en2de/{chosen.name}.bleu")
 
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """The command `nmtcore schema`."""
 
 import argparse
+from contextlib import chdir
 from pathlib import Path
 
 
@@ -21,11 +22,16 @@ def add_schema(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_schema(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.schema_files import write_schemas
+    from nmtcore.config.own_code import OWN_CONFIG
+    from nmtcore.config.schema_files import FILES, write_schemas
     from nmtcore.config.settings_tables import update_tables
 
-    for path in write_schemas(chosen.folder):
-        print(path)
+    folder = chosen.folder.resolve()
+    own = folder.parent.parent if folder.parent.name == OWN_CONFIG.name and folder.parent.is_dir() else Path()
+    with chdir(own):  # the schemas of a folder's configuration also know its own components, filters...
+        write_schemas(folder)
+    for name in FILES:
+        print(chosen.folder / f"{name}.schema.json")
     if chosen.readme is not None:
         update_tables(chosen.readme)
         print(chosen.readme)

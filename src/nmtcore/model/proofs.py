@@ -179,8 +179,7 @@ def unused_parameters(settings: ComponentSettings, *, sentences: int = 6) -> lis
     model = _moved_model(settings).train()
     batch = make_batch(draw_examples(sentences, seed=3), np.arange(sentences), model.components)
     model.loss(batch).objective().backward()
+    (component,) = model.components
     return [
-        name
-        for name, parameter in model.components.named_parameters()
-        if parameter.grad is None or not parameter.grad.any()
+        name for name, parameter in component.named_parameters() if parameter.grad is None or not parameter.grad.any()
     ]
