@@ -14,7 +14,7 @@ from nmtcore.config.components.base import ComponentSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel
-from nmtcore.model.proofs import RANDOM_LABELS, draw_examples, draw_features, small_model
+from nmtcore.model.proofs import RANDOM_LABELS, random_examples, random_features, small_model
 
 VALUES = {int: 1, float: 0.5, bool: True, str: "deprel"}
 """Values by type for component settings without a default."""
@@ -51,7 +51,7 @@ def _one_thread():
 @pytest.fixture(scope="session")
 def draw() -> Callable[..., Examples]:
     """draw(count, seed): random sentence pairs."""
-    return draw_examples
+    return random_examples
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +64,7 @@ def redraw() -> Callable[..., Examples]:
             np.bincount(words) for words in np.split(side.word_of_subword.values, side.word_of_subword.offsets[1:-1])
         ]
         features = {}
-        for name, new in draw_features(np.random.default_rng(seed), subword_counts).items():
+        for name, new in random_features(np.random.default_rng(seed), subword_counts).items():
             old = side.features[name]
             first_end = old.offsets[1]
             features[name] = Ragged(np.concatenate([new.values[:first_end], old.values[first_end:]]), old.offsets)

@@ -7,12 +7,15 @@ its jobs have. A file is imported only when something needs it, and its checksum
 
 import ast
 import hashlib
-import importlib.util
 import re
 import sys
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +34,21 @@ _PACKAGE = "nmtcore_own"
 
 _LENGTH = 16
 """Hexadecimal digits of a checksum."""
+
+
+class _OwnFinder(MetaPathFinder):
+    """Finds own modules by name, for processes that receive their settings pickled."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        package, *rest = fullname.split(".")
+        if package != _PACKAGE or len(rest) > 2 or (rest and rest[0] not in OWN_CODE):
+            return None
+        if len(rest) < 2:
+            return ModuleSpec(fullname, None, is_package=True)
+        return spec_from_file_location(fullname, own_path(*rest).resolve()) if has_own(*rest) else None
+
+
+sys.meta_path.append(_OwnFinder())
 
 _loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 _checksums: dict[Path, tuple[tuple[int, int], str]] = {}
@@ -93,8 +111,9 @@ def own_module(folder: str, name: str) -> ModuleType:
 
 
 def _import(path: Path, name: str, *, shown: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
+    import_module(name.rpartition(".")[0])
+    spec = spec_from_file_location(name, path)
+    module = module_from_spec(spec)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)

@@ -39,7 +39,7 @@ RANDOM_LABELS = {"source": _SIDE_LABELS, "target": _SIDE_LABELS}
 """Label vocabularies of all columns of the feature files that have labels, by side."""
 
 
-def draw_examples(count: int, seed: int, *, longest: int = 7) -> Examples:
+def random_examples(count: int, seed: int, *, longest: int = 7) -> Examples:
     """Draw sentence pairs of up to `longest` words of one to three subwords, with random trees and labels.
 
     Trees are often non-projective or have several roots, and some sentences have no annotation.
@@ -52,14 +52,14 @@ def draw_examples(count: int, seed: int, *, longest: int = 7) -> Examples:
         return SideExamples(
             ids=Ragged.from_lists([random.integers(5, VOCABULARY, len(w)) for w in words], np.int32),
             word_of_subword=Ragged.from_lists(words, np.int32),
-            features=draw_features(feature_generator, subword_counts),
+            features=random_features(feature_generator, subword_counts),
         )
 
     # The features of the targets have a generator of their own, so that they do not change the sentences.
     return Examples(id=np.arange(count), source=side(random), target=side(np.random.default_rng((seed, 1))))
 
 
-def draw_features(random: np.random.Generator, subword_counts: Sequence[np.ndarray]) -> dict[str, Ragged]:
+def random_features(random: np.random.Generator, subword_counts: Sequence[np.ndarray]) -> dict[str, Ragged]:
     """Draw the columns of a feature file, consistent with each other; `subword_counts` has the subwords per word."""
     columns: dict[str, list] = {name: [] for name in ("governor", "parent_position")}
     columns |= {name: [] for name in _SIDE_LABELS}
@@ -157,7 +157,7 @@ def change_by(settings: ComponentSettings, *, sentences: int = 6) -> float:
     """
     model, plain = _moved_model(settings), small_model(base=settings.bases[0])
     plain.load_state_dict({name: w for name, w in model.state_dict().items() if not name.startswith("components.")})
-    examples, rows = draw_examples(sentences, seed=1), np.arange(sentences)
+    examples, rows = random_examples(sentences, seed=1), np.arange(sentences)
     with torch.no_grad():
         scores = [forced_logits(m, make_batch(examples, rows, m.components)) for m in (model, plain)]
     return float((scores[0] - scores[1]).abs().max())
@@ -165,7 +165,7 @@ def change_by(settings: ComponentSettings, *, sentences: int = 6) -> float:
 
 def change_by_batching(settings: ComponentSettings, *, sentences: int = 6) -> float:
     """Return the largest difference between the scores of a sentence in a batch of one and in a batch of many."""
-    model, examples = _moved_model(settings), draw_examples(sentences, seed=2)
+    model, examples = _moved_model(settings), random_examples(sentences, seed=2)
     with torch.no_grad():
         together = forced_logits(model, make_batch(examples, np.arange(sentences), model.components))
         alone = [
@@ -177,7 +177,7 @@ def change_by_batching(settings: ComponentSettings, *, sentences: int = 6) -> fl
 def unused_parameters(settings: ComponentSettings, *, sentences: int = 6) -> list[str]:
     """Name the parameters of a component that training would not change: those without a gradient."""
     model = _moved_model(settings).train()
-    batch = make_batch(draw_examples(sentences, seed=3), np.arange(sentences), model.components)
+    batch = make_batch(random_examples(sentences, seed=3), np.arange(sentences), model.components)
     model.loss(batch).objective().backward()
     (component,) = model.components
     return [

@@ -26,7 +26,7 @@ from nmtcore.model.components.base import Component, Context, LabelVocabularies
 
 @settings_class
 class {class_name}Settings(ComponentSettings):
-    """What a system can set: its keys below `components: {{{name}: ...}}`.
+    """What a system can set: its keys below `components` and the name of the component.
 
     A component that reads trees also has `needs = {{"source": ("trees",)}}` (annotated as a ClassVar).
     """

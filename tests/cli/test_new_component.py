@@ -1,0 +1,76 @@
+"""`nmtcore new component`: a file, a system and a test that fails until the component is written."""
+
+import subprocess
+import sys
+
+import pytest
+
+from nmtcore.cli import main
+
+BEFORE = "        return embedded_BSD\n"
+AFTER = "        return embedded_BSD + self.settings.strength * self.vector_D.to(embedded_BSD.dtype)\n"
+
+
+@pytest.fixture
+def folder(tmp_path, capsys):
+    """A working folder with a new component."""
+    main(["new", "component", "my_vector", "--folder", str(tmp_path / "mine")])
+    assert f"pytest {tmp_path}/mine/tests/test_my_vector.py" in capsys.readouterr().out
+    return tmp_path / "mine"
+
+
+def run(*command):
+    return subprocess.run([sys.executable, "-m", *map(str, command)], capture_output=True, text=True, check=False)
+
+
+def test_the_test_fails_until_the_component_is_written(folder):
+    code, test = folder / "config/components/my_vector.py", folder / "tests/test_my_vector.py"
+    unwritten = run("pytest", "-q", "-p", "no:cacheprovider", test)
+    assert "it changes nothing yet: write embed_source, or another hook, in config/comp" in unwritten.stdout
+    assert "2 failed, 2 passed" in unwritten.stdout
+    text = code.read_text(encoding="utf-8")
+    assert text.count(BEFORE) == 1
+    code.write_text(text.replace(BEFORE, AFTER), encoding="utf-8")
+    assert "4 passed" in run("pytest", "-q", "-p", "no:cacheprovider", test).stdout
+    code.write_text(text.replace(BEFORE, AFTER.replace("self.settings.strength * ", "")), encoding="utf-8")
+    unscaled = run("pytest", "-q", "-p", "no:cacheprovider", test).stdout
+    assert "multiply what the component adds by self.settings.strength" in unscaled
+    assert "1 failed, 3 passed" in unscaled
+    mixed = AFTER.replace("self.vector_D", "embedded_BSD.mean(0, keepdim=True) * self.vector_D")
+    code.write_text(text.replace(BEFORE, mixed), encoding="utf-8")
+    assert "reads other sentences of the batch" in run("pytest", "-q", "-p", "no:cacheprovider", test).stdout
+
+
+@pytest.mark.parametrize("name", ["my_vector", "a_component_whose_name_is_as_long_as_nobody_would_write_it"])
+def test_what_it_writes_has_the_style_of_the_repository(folder, name, root):
+    if name != "my_vector":
+        main(["new", "component", name, "--folder", str(folder)])
+    for command in (["check"], ["format", "--check"]):
+        checked = run("ruff", *command, "--config", root / "pyproject.toml", "--no-cache", folder)
+        assert checked.returncode == 0, checked.stdout
+
+
+def test_the_system_can_be_planned(folder, root):
+    planned = run("snakemake", "-s", root / "Snakefile", "-d", folder, "-n", "results/smoke/demo_en2de/my_vector.bleu")
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    assert "rule train_model:" in planned.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("My-vector", "'My-vector' cannot be the name of a component: a name has small letters"),
+        ("my_vector", "config/components/my_vector.py exists already: choose another name, or remove the file."),
+        ("pascal", "nmtcore itself has a component 'pascal': choose another name."),
+        ("transformer_base", "has a system 'transformer_base': choose another name."),
+        ("translation", "'translation' means something else in nmtcore: choose another name."),
+        ("tensor", "'tensor' means something else in nmtcore: choose another name."),
+    ],
+)
+def test_names_that_are_wrong_or_taken(folder, name, sentence, capsys):
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(SystemExit) as end:
+        main(["new", "component", name, "--folder", str(folder)])
+    assert end.value.code == 2
+    assert sentence in capsys.readouterr().err
+    assert sorted(folder.rglob("*")) == before

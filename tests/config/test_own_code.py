@@ -1,0 +1,195 @@
+"""Files of the user's own code: found by name, imported on use, with a checksum in what depends on them."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.depends import filtering_settings, scoring_settings, training_settings
+from nmtcore.config.filters import FILTERS, LengthSettings
+from nmtcore.config.own_code import code_checksum, own_module
+from nmtcore.config.project import Project
+from nmtcore.config.recorded import differences, flatten_settings
+from nmtcore.config.schema_files import file_schemas
+from nmtcore.config.stages import FilteringSettings
+from nmtcore.errors import UserError
+from nmtcore.evaluation.metrics import METRICS, metric_labels
+from nmtcore.planning.new_component import new_component_files
+from nmtcore.planning.targets import check_target
+
+FILTER = '''"""A filter."""
+
+from nmtcore.config.filters import FilterSettings
+from nmtcore.config.ranges import Amount, settings_class
+
+
+@settings_class
+class OddSettings(FilterSettings):
+    """Drop nothing."""
+
+    most: Amount = 3
+    """A number."""
+
+
+class Filter:
+    """Drops nothing."""
+'''
+METRIC = 'LABEL = "mine"\n\n\ndef statistics(translations, references, evaluation):\n    return len(translations)\n'
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A function that writes a file of the working folder."""
+
+    def write(name, text):
+        path = tmp_path / "config" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    monkeypatch.chdir(tmp_path)
+    return write
+
+
+@pytest.fixture
+def project(own, root):
+    """A function that reads the project of the working folder with a component, a filter and a metric of its own."""
+    own("filters/odd.py", FILTER)
+    own("metrics/mine.py", METRIC)
+    own(
+        "datasets/mine.yaml",
+        "{extends: demo_en2de, description: Mine, filters: [empty, odd], evaluation: {metrics: [mine]}}",
+    )
+
+    def read():
+        return Project(["config", root / "config"], {})
+
+    for path, text in new_component_files("vector", read(), own("x", "").parents[1]).items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return read
+
+
+def depends(project):
+    run = project.run("mine", "vector", "smoke", 1)
+    filtering = FilteringSettings.of(project.dataset("mine"), "train")
+    settings = (training_settings(run), filtering_settings(filtering), scoring_settings(run))
+    return [flatten_settings(each) for each in settings]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_changed_code_changes_what_depends_on_it_and_nothing_else(project, own, tmp_path, place):
+    before = depends(project())
+    path = tmp_path / "config" / ("components/vector.py", "filters/odd.py", "metrics/mine.py")[place]
+    key = ("components.vector.code", "filters.odd.code", "own_metrics.mine")[place]
+    text = path.read_text(encoding="utf-8")
+    path.write_text('"""Another docstring."""\n\n# a comment\n' + text.partition("\n\n")[2], encoding="utf-8")
+    if place != 2:  # whose first paragraph is code
+        assert depends(project()) == before
+    path.write_text(text + "\n\nADDED = 1\n", encoding="utf-8")
+    changed = [differences(*pair) for pair in zip(before, depends(project()), strict=True)]
+    assert [bool(lines) for lines in changed] == [number == place for number in range(3)]
+    assert [line.partition(": ")[0] for line in changed[place]] == [key]
+
+
+def test_layout_comments_and_docstrings_are_no_code():
+    text = 'x = 1\n\n\ndef f(y):\n    """A docstring."""\n    return y  # a comment\n'
+    same = "x=1\ndef f( y ):\n    'Another.'\n    return (y)\n"
+    assert code_checksum(text, where="f") == code_checksum(same, where="f")
+    assert code_checksum(text, where="f") != code_checksum(text.replace("return y", "return x"), where="f")
+    assert code_checksum("x = 'a'", where="f") != code_checksum("x = 'b'", where="f")
+
+
+def test_a_filter_is_built_checked_and_written_back(own):
+    own("filters/odd.py", FILTER)
+    settings = FILTERS.build({"name": "odd", "most": 5}, where="f")
+    entry = FILTERS.entry_of(settings)
+    assert entry.keys() == {"name", "code", "most"}
+    assert FILTERS.build(entry, where="f") == settings
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    with pytest.raises(UserError, match="most must be at least 0"):
+        FILTERS.build({"name": "odd", "most": -1}, where="f")
+    with pytest.raises(UserError, match="Did you mean odd"):
+        FILTERS.build({"name": "od"}, where="f")
+    assert FILTERS.entry_of(LengthSettings()) == {"name": "length", "least": 1, "most": 250}
+
+
+def test_another_process_can_read_pickled_settings(own, tmp_path):
+    own("filters/odd.py", FILTER)
+    (tmp_path / "settings").write_bytes(pickle.dumps(FILTERS.build({"name": "odd"}, where="f")))
+    code = "import pickle, nmtcore.config.filters; print(pickle.load(open('settings', 'rb')))"
+    printed = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert printed.stdout == "OddSettings(most=3)\n"
+
+
+def test_a_changed_file_is_imported_again(own):
+    own("metrics/mine.py", METRIC)
+    assert METRICS["mine"].label == "mine"
+    own("metrics/mine.py", METRIC.replace('"mine"', '"other"'))
+    assert METRICS["mine"].label == "other"
+    assert metric_labels({"mine": {"test": {"mine": 1.0, "mine_signature": "m"}}})["mine"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = (", r"^config/filters/odd.py, line 1: .*never closed"),
+        ("import os\n\nimport no_such_package\n", r"^config/filters/odd.py, line 3: ModuleNotFoundError: "),
+        ("x = 1\n", r"^config/filters/odd.py: expected one class that is derived from FilterSettings"),
+        (FILTER.replace("@settings_class\n", ""), r"^config/filters/odd.py: write @settings_class above the class Odd"),
+        (FILTER + FILTER.partition("\n\n\n")[2].replace("Odd", "Even"), "but found 2"),
+    ],
+)
+def test_mistakes_in_a_file_are_sentences(own, text, sentence):
+    own("filters/odd.py", text)
+    with pytest.raises(UserError, match=sentence):
+        FILTERS.build({"name": "odd"}, where="f")
+
+
+def test_a_missing_class_is_named(own):
+    own("filters/odd.py", FILTER.replace("class Filter:", "class Filtre:"))
+    with pytest.raises(UserError, match=r"^config/filters/odd.py has no 'Filter', which every filter needs"):
+        FILTERS.member("odd", "Filter")
+
+
+def test_names_that_are_not_read_are_faults(own, root):
+    own("filters/length.py", FILTER)
+    own("metrics/bleu.py", METRIC)
+    own("components/Mine.py", "")
+    faults = Catalogue(["config", root / "config"]).faults
+    assert faults == [
+        "config/components/Mine.py: a name consists of small letters, digits and single underscores.",
+        "config/filters/length.py: nmtcore itself has 'length': give your filter another name.",
+        "config/metrics/bleu.py: nmtcore itself has 'bleu': give your metric another name.",
+    ]
+    assert FILTERS["length"] is LengthSettings
+
+
+def test_an_unknown_metric_of_a_data_set_is_named(project, own):
+    own("datasets/mine.yaml", "{extends: demo_en2de, description: Mine, evaluation: {metrics: [mien]}}")
+    with pytest.raises(UserError, match=r"evaluation: metrics: unknown metric 'mien'. Did you mean mine\?"):
+        project().dataset("mine")
+
+
+def test_an_own_metric_is_a_target(project):
+    check_target(project(), "results/smoke/mine/transformer_base.mine")
+    with pytest.raises(UserError, match="demo_en2de is not scored by mine"):
+        check_target(project(), "results/smoke/demo_en2de/transformer_base.mine")
+    assert project().layout.parse("results/smoke/mine/transformer_base.mine").file_type == "summary"
+
+
+def test_schemas_know_own_files(project):
+    definitions = {name: schema.get("definitions", {}) for name, schema in file_schemas().items()}
+    assert "VectorSettings.part" in definitions["systems"]
+    assert "OddSettings" in definitions["datasets"]
+    assert definitions["datasets"]["EvaluationSettings"]["properties"]["metrics"]["items"]["enum"][-1] == "mine"
+
+
+def test_a_file_of_another_folder_is_not_taken(own, tmp_path, monkeypatch):
+    own("metrics/mine.py", METRIC)
+    assert own_module("metrics", "mine").LABEL == "mine"
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert "mine" not in METRICS

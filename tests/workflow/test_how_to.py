@@ -1,0 +1,94 @@
+"""The how-tos: every file is written and every command called as printed, and the printed output appears."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from workflow.calling import copy_workflow
+
+pytestmark = pytest.mark.slow
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.DOTALL)
+FILE = re.compile(r"`(mine/[\w/.]+\.(?:py|yaml))`")
+FAILS = "<!-- fails -->"
+
+
+@pytest.fixture(scope="module")
+def checkout(root, tmp_path_factory) -> Path:
+    """A copy of the checkout in which nobody has worked yet."""
+    folder = tmp_path_factory.mktemp("checkout")
+    copy_workflow(root, folder)
+    return folder
+
+
+def follow(page: str, root: Path, checkout: Path) -> None:
+    """Do what a page says: write its files, call its commands, and compare what they print."""
+    text = (root / "docs" / page).read_text(encoding="utf-8")
+    printed, before, blocks = "", 0, 0
+    for match in BLOCK.finditer(text):
+        language, block, said = match[1], match[2], text[before : match.start()]
+        before, blocks = match.end(), blocks + 1
+        if language == "bash":
+            printed = call(block, checkout, fails=said.rstrip().endswith(FAILS))
+        elif language == "text":
+            compare(block, printed)
+        elif language in ("python", "yaml"):
+            path = checkout / FILE.findall(said)[-1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block, encoding="utf-8")
+    assert blocks, page
+
+
+def call(commands: str, checkout: Path, *, fails: bool) -> str:
+    """Call commands as a shell does that stops at the first mistake."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    finished = subprocess.run(
+        ["bash", "-eu", "-o", "pipefail", "-c", commands],
+        cwd=checkout,
+        env=os.environ | {"PATH": path, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert (finished.returncode != 0) == fails, f"{commands}\n{finished.stdout}"
+    return finished.stdout
+
+
+def compare(expected: str, printed: str) -> None:
+    """Find each expected line in the output; numbers may differ, and `...` stands for anything."""
+    lines = [masked(line) for line in printed.splitlines()]
+    for line in expected.splitlines():
+        pattern = re.escape(masked(line)).replace(re.escape("..."), ".*")
+        assert any(re.search(pattern, own) for own in lines), f"{line}\nis not in\n{printed}"
+
+
+def masked(line: str) -> str:
+    """Replace numbers and widths of columns, which depend on the machine."""
+    return " ".join(re.sub(r"(?<![\w.])[-+<]?(?:\d[\d,]*)?\.?\d+(?![\w])", "#", line).split())
+
+
+def test_component_metric_and_table(root, checkout):
+    for page in ("component", "metric", "table"):
+        follow(f"how-to/{page}.md", root, checkout)
+
+
+def test_filter(root, checkout):
+    follow("how-to/filter.md", root, checkout)
+
+
+def test_annotator(root, checkout):
+    follow("how-to/annotator.md", root, checkout)
+
+
+def test_numbers_may_differ_and_words_may_not():
+    compare("| a | 0.87 | ... | b |", "| a |   1.2 | xyz | b |")
+    with pytest.raises(AssertionError):
+        compare("| a | 0.87 |", "| b | 0.87 |")
+
+
+def test_own_paper(root, checkout):
+    follow("own-paper.md", root, checkout)
