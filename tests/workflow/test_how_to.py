@@ -16,12 +16,11 @@ FILE = re.compile(r"`(mine/[\w/.]+\.(?:py|yaml))`")
 FAILS = "<!-- fails -->"
 
 
-@pytest.fixture(scope="module")
-def checkout(root, tmp_path_factory) -> Path:
+@pytest.fixture
+def checkout(root, tmp_path) -> Path:
     """A copy of the checkout in which nobody has worked yet."""
-    folder = tmp_path_factory.mktemp("checkout")
-    copy_workflow(root, folder)
-    return folder
+    copy_workflow(root, tmp_path)
+    return tmp_path
 
 
 def follow(page: str, root: Path, checkout: Path) -> None:
