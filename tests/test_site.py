@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
+from browser import NARROW, WIDE
 from build_site import execute_tour, with_drawings
 from commands import commands_page
 from docstrings import explanation, markdown
@@ -301,6 +302,15 @@ def test_the_site_loads_nothing_from_elsewhere(site):
 )
 def test_pages_in_the_browser(page, site, browser):
     browser.check(site / f"{page}.html", site=site)
+
+
+@pytest.mark.slow
+def test_every_page_fits_on_every_screen(site, browser):
+    for path in sorted(site.rglob("*.html")):
+        with browser.open(path, site=site) as page:
+            page.nothing_overflows(WIDE)
+            page.nothing_overflows(NARROW)
+            page.no_requests()
 
 
 @pytest.mark.slow
