@@ -1,12 +1,16 @@
 """Parquet files are read in ranges, in order, with at most a row group in memory."""
 
+import random
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmtcore import parquet
-from nmtcore.parquet import read_batches, read_rows_from, row_count, row_writer
+from nmtcore.errors import UserError
+from nmtcore.parquet import read_batches, read_rows, read_rows_from, row_count, row_writer
 
 SCHEMA = pa.schema([("id", pa.int64()), ("words", pa.list_(pa.string()))])
 
@@ -67,3 +71,58 @@ def test_row_groups_before_an_id_are_not_read(tmp_path, monkeypatch):
     )
     assert [row["id"] for row in read_rows_from(tmp_path / "x", 57, columns=["id"])] == list(range(57, 80))
     assert read == [50]
+
+
+def footer_start(data: bytes) -> int:
+    return len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+
+
+@pytest.mark.parametrize("part", ["data", "checksums and footer"])
+def test_a_flipped_bit_is_never_read_as_other_data(part, tmp_path):
+    path = tmp_path / "x.parquet"
+    write(path, [40, 40])
+    data, rows = path.read_bytes(), list(read_rows(path))
+    start = footer_start(data) - 15 - 4 * 4
+    bits = range(8 * 4, 8 * start) if part == "data" else range(8 * start, 8 * len(data))
+    for bit in random.Random(1).sample(bits, 400):
+        damaged = bytearray(data)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(UserError) as error:
+            list(read_rows(path))
+        assert str(error.value).startswith(f"{path} is damaged, or from an earlier version (")
+        assert str(error.value).endswith("): delete it and run the workflow again.")
+    path.write_bytes(b"X" + data[1:])  # nothing is read from the first four bytes
+    assert list(read_rows(path)) == rows
+
+
+def test_a_column_that_is_not_read_is_not_compared(tmp_path):
+    path = tmp_path / "x.parquet"
+    write(path, [40])
+    column = pq.read_metadata(path).row_group(0).column(1)
+    damaged = bytearray(path.read_bytes())
+    damaged[column.data_page_offset + column.total_compressed_size // 2] ^= 1
+    path.write_bytes(damaged)
+    assert [row["id"] for row in read_rows(path, columns=["id"])] == list(range(40))
+    with pytest.raises(UserError, match=r"the column words.list.element has changed after it was written"):
+        list(read_rows(path, columns=["words"]))
+
+
+def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
+    path = tmp_path / "x.parquet"
+    write(path, [3])
+    data = path.read_bytes()
+    for length in range(len(data)):
+        path.write_bytes(data[:length])
+        with pytest.raises(UserError, match=r"x.parquet is damaged"):
+            row_count(path)
+
+
+def test_the_checksum_is_invisible_to_other_readers_and_files_without_are_refused(tmp_path):
+    path = tmp_path / "x.parquet"
+    write(path, [40, 40])
+    table = pq.read_table(path)
+    assert table.to_pylist() == list(read_rows(path))
+    pq.write_table(table, path)
+    with pytest.raises(UserError, match="from an earlier version"):
+        row_count(path)

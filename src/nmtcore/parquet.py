@@ -1,9 +1,20 @@
-"""Streaming readers and writers of Parquet files with one row per sentence pair; files are complete or absent."""
+"""Streaming readers and writers of Parquet files with one row per sentence pair; files are complete or absent.
 
+What was written is what is read: a file in which a bit has changed is refused. Parquet's own checksums cover the data
+of pages, but neither their headers nor the footer, and if a bit has changed there, pyarrow may read fewer rows or other
+values. So our files have a checksum (CRC-32) of each column of each row group, and one of the footer. They lie between
+the data and the footer, where other readers of Parquet do not look:
+
+    data | checksum of each column of each row group | their number | checksum of all that follows the data | `_MARK` |
+    footer | length of the footer | PAR1
+"""
+
+import os
+import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +23,9 @@ from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.files import atomic_path
 
 ROWS_PER_GROUP = 10_000
+_MARK = b"nmtcore"
+_INTEGER = 4
+"""Bytes of each length and checksum, which are little-endian."""
 
 
 class RowWriter:
@@ -47,10 +61,69 @@ class RowWriter:
 @contextmanager
 def row_writer(path: str | Path, schema: pa.Schema) -> Iterator[RowWriter]:
     """Open `path` for writing rows of `schema` (zstd); the file appears if the block succeeds."""
-    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
-        writer = RowWriter(file, schema)
-        yield writer
-        writer.flush()
+    with atomic_path(path) as temporary:
+        with pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+            writer = RowWriter(file, schema)
+            yield writer
+            writer.flush()
+        _seal(temporary)
+
+
+def _seal(path: Path) -> None:
+    """Insert the checksums of a Parquet file before its footer; the offsets in the footer stay valid."""
+    with open(path, "rb+") as file:
+        chunks = _column_chunks(pq.read_metadata(path))
+        sums = b"".join(_integer(_checksum(file, *span)) for group in chunks for span in group.values())
+        footer_start = _footer_start(file)
+        file.seek(footer_start)
+        footer = file.read()
+        sums += _integer(len(sums) // _INTEGER)
+        file.seek(footer_start)
+        file.write(sums + _integer(zlib.crc32(footer, zlib.crc32(sums))) + _MARK + footer)
+
+
+def _read_seal(file: BinaryIO) -> list[int] | None:
+    """Return the checksums of the columns of all row groups; None if the file's end is not as it was written."""
+    start = _footer_start(file) - len(_MARK) - 2 * _INTEGER
+    if start < 0:
+        return None
+    file.seek(start)
+    count = int.from_bytes(file.read(_INTEGER), "little")
+    checksum, mark, footer = file.read(_INTEGER), file.read(len(_MARK)), file.read()
+    if mark != _MARK or start < count * _INTEGER:
+        return None
+    file.seek(start - count * _INTEGER)
+    sums = file.read((count + 1) * _INTEGER)
+    if checksum != _integer(zlib.crc32(footer, zlib.crc32(sums))):
+        return None
+    return [int.from_bytes(sums[k : k + _INTEGER], "little") for k in range(0, count * _INTEGER, _INTEGER)]
+
+
+def _footer_start(file: BinaryIO) -> int:
+    """Return where the footer of a Parquet file starts according to its last bytes; it may be negative."""
+    length_start = file.seek(0, os.SEEK_END) - 2 * _INTEGER
+    file.seek(max(length_start, 0))
+    return length_start - int.from_bytes(file.read(_INTEGER), "little")
+
+
+def _integer(value: int) -> bytes:
+    return value.to_bytes(_INTEGER, "little")
+
+
+def _column_chunks(metadata: pq.FileMetaData) -> list[dict[str, tuple[int, int]]]:
+    """Return (start, length) in bytes of each column in each row group, by its path, such as `words.list.element`."""
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    return [{column.path_in_schema: _span(column) for column in map(g.column, range(g.num_columns))} for g in groups]
+
+
+def _span(column: pq.ColumnChunkMetaData) -> tuple[int, int]:
+    start = column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset
+    return start, column.total_compressed_size
+
+
+def _checksum(file: BinaryIO, start: int, length: int) -> int:
+    file.seek(start)
+    return zlib.crc32(file.read(length))
 
 
 def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> int:
@@ -61,15 +134,66 @@ def write_rows(path: str | Path, schema: pa.Schema, rows: Iterable[dict[str, Any
     return writer.count
 
 
-def open_file(path: str | Path) -> pq.ParquetFile:
-    """Open a Parquet file. Raises `UserError` if it is missing, truncated or not a Parquet file."""
+class CheckedFile:
+    """A Parquet file that `row_writer` wrote, whose data are compared with their checksums as they are read."""
+
+    def __init__(self, path: str | Path, file: BinaryIO, sums: list[int]) -> None:
+        self._path, self._file = path, file
+        self._parquet = pq.ParquetFile(path)
+        self.metadata: pq.FileMetaData = self._parquet.metadata
+        self.schema: pa.Schema = self._parquet.schema_arrow
+        self._chunks = _column_chunks(self.metadata)
+        remaining = iter(sums)
+        self._sums = [{path: next(remaining) for path in group} for group in self._chunks]
+
+    def batches(self, group: int, size: int, *, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a row group. Raises `UserError` if the data of a column have changed."""
+        with _explain_damage(self._path):
+            for path, span in self._chunks[group].items():
+                is_read = columns is None or path.split(".")[0] in columns
+                if is_read and _checksum(self._file, *span) != self._sums[group][path]:
+                    raise UserError(_damaged(self._path, f"the column {path} has changed after it was written"))
+            batches = self._parquet.iter_batches(size, row_groups=[group], columns=columns)
+        while (batch := self._next(batches)) is not None:
+            yield batch
+
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        with _explain_damage(self._path):
+            return next(batches, None)
+
+    def close(self) -> None:
+        """Close the file for pyarrow."""
+        self._parquet.close()
+
+
+@contextmanager
+def open_file(path: str | Path) -> Iterator[CheckedFile]:
+    """Open a Parquet file that `row_writer` wrote. Raises `UserError` if it is missing, damaged or not such a file."""
+    with ExitStack() as stack:
+        with _explain_damage(path):
+            file = stack.enter_context(open(path, "rb"))
+            sums = _read_seal(file)
+            if sums is None:
+                raise UserError(_damaged(path, "its last bytes are not as they were written"))
+            checked = CheckedFile(path, file, sums)
+        stack.callback(checked.close)
+        yield checked
+
+
+@contextmanager
+def _explain_damage(path: str | Path) -> Iterator[None]:
+    """Turn errors in reading a file into a `UserError` that says how to make it again."""
     with explain_os_errors(path):
         try:
-            return pq.ParquetFile(path)
-        except pa.ArrowInvalid as error:
-            raise UserError(
-                f"{path} is not a complete Parquet file ({error}): delete it and run the workflow again."
-            ) from error
+            yield
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # the system's, not pyarrow's
+                raise
+            raise UserError(_damaged(path, str(error).strip().rstrip("."))) from error
+
+
+def _damaged(path: str | Path, fault: str) -> str:
+    return f"{path} is damaged, or from an earlier version ({fault}): delete it and run the workflow again."
 
 
 def row_count(path: str | Path) -> int:
@@ -96,7 +220,7 @@ def read_batches(
                 row += count
                 continue
             # One iterator over all row groups would use more and more memory (pyarrow 26), so read them one by one.
-            for batch in file.iter_batches(size, row_groups=[group], columns=columns):
+            for batch in file.batches(group, size, columns=columns):
                 first, end = max(start - row, 0), min(stop - row, batch.num_rows)
                 row += batch.num_rows
                 if first < end:

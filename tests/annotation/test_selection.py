@@ -1,7 +1,6 @@
 """The selection of training pairs after annotation."""
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,7 @@ from nmtcore.config.datasets import CopiesSettings, SelectionSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
-from nmtcore.parquet import read_rows, write_rows
+from nmtcore.parquet import read_rows, row_writer, write_rows
 from nmtcore.syntax.annotation import Annotation, failed
 
 PARSED = {"target": ("ccg",)}
@@ -122,8 +121,11 @@ def test_a_misaligned_annotation_is_an_error(tmp_path):
 def test_readers_get_only_the_selected_rows(tmp_path):
     corpus = write_mixed(tmp_path / "corpus", ["x"] * 50)
     kept = [k % 3 == 0 for k in range(50)]
-    table = pa.table({"id": pa.array(range(0, 100, 2), pa.int64()), "kept": kept})
-    pq.write_table(table, tmp_path / "selection", row_group_size=7)
+    schema = pa.schema([("id", pa.int64()), ("kept", pa.bool_())])
+    with row_writer(tmp_path / "selection", schema) as writer:
+        for first in range(0, 50, 7):
+            numbers = range(first, min(first + 7, 50))
+            writer.write_batch(pa.table([[2 * k for k in numbers], [kept[k] for k in numbers]], schema=schema))
     batches = selected_batches(corpus, tmp_path / "selection", columns=["id", "origin"])
     rows = [row for batch in batches for row in batch.to_pylist()]
     assert [row["id"] for row in rows] == [2 * k for k in range(50) if kept[k]]
