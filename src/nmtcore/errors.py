@@ -1,16 +1,39 @@
 """Errors that are explained to the user in a sentence: the user's mistakes, and failures of the system."""
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_LONGEST_QUOTE = 80
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def shortened(text: str) -> str:
+    """Return text that comes from a file as a message shows it: at most 80 characters, control characters escaped."""
+    shown = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+    return escape_controls(shown.replace("\n", "\\n"))
+
+
+def quoted(text: str) -> str:
+    """Quote text that comes from a file, `shortened`."""
+    return f"'{shortened(text)}'"
+
+
+def escape_controls(text: str) -> str:
+    """Escape control characters, which could change what a terminal shows, except for `\\n`."""
+    return _CONTROL.sub(lambda character: character[0].encode("unicode_escape").decode(), text)
 
 
 class UserError(Exception):
     """An error message for the user: what is wrong, in which file and line or row, and what to do.
 
-    The command line and the workflow's scripts print it without a stack trace.
+    The command line and the workflow's scripts print it without a stack trace. Control characters are escaped.
     """
+
+    def __init__(self, message: object) -> None:
+        super().__init__(escape_controls(str(message)))
 
 
 class LineError(UserError):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import LineError, UserError, explain_os_errors
 
 
 @contextmanager
@@ -74,8 +74,18 @@ def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
 def read_json(path: str | Path) -> Any:
     """Read a JSON file. Raises `UserError` if it is missing or is not valid JSON."""
     with explain_os_errors(path):
-        text = Path(path).read_text(encoding="utf-8")
+        return parse_json(Path(path).read_bytes(), path)
+
+
+def parse_json(data: bytes, path: str | Path) -> Any:
+    """Parse JSON in UTF-8. Raises `UserError`, which names `path`, if it is not valid or too deep to be read."""
     try:
-        return json.loads(text)
+        return json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from error
+        raise LineError(path, error.lineno, f"not valid JSON ({error.msg}).") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: convert it (see `iconv`).") from error
+    except RecursionError as error:
+        raise UserError(f"{path}: not valid JSON (lists or objects inside each other, too deep to be read).") from error
+    except ValueError as error:  # a number of more digits than Python reads
+        raise UserError(f"{path}: not valid JSON ({error}).") from error

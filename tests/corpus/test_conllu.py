@@ -68,7 +68,31 @@ BROKEN = {
     "head out of range": ("tree", ["1 a 0 root", "2 b 3 x"], 1, "word 2 has head 3, but the sentence has 2 words"),
     "its own head": ("tree", ["1 a 0 root", "2 b 2 x"], 1, "word 2 is its own head"),
     "no head": ("tree", ["1 a _ root"], 1, "the head '_' is not a number"),
-    "numbers jump": ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the word's number is 3, not 2"),
+    "numbers jump": ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the word's number is '3', not 2"),
+    "numbers with a dot": (
+        "columns",
+        ["1 a 0 root", "2. b 1 x"],
+        2,
+        "the word's number is '2.'; an empty node would be 1.1",
+    ),
+    "words for numbers": ("columns", ["1 a 0 root", "x.y b 1 x"], 2, "the word's number is 'x.y'; an empty node"),
+    "empty nodes jump": ("columns", ["1 a 0 root", "1.2 b _ _"], 2, "the word's number is '1.2'; .* 1.1 here"),
+    "other digits": ("tree", ["1 a ٠ root"], 1, "the head '٠' is not a number"),
+    "a huge head": ("tree", [f"1 a {'9' * 5000} root"], 1, "the head '9{77}...' is not a number"),
+    "a huge range": ("columns", [f"1-{'9' * 5000} a _ _", "1 a 0 root"], 1, "'1-9{75}...' is not a range"),
+    "overlapping ranges": (
+        "columns",
+        ["1-2 ab _ _", "1 a 0 root", "2-3 bc _ _", "2 b 1 x", "3 c 1 x"],
+        3,
+        "the range 2-3",
+    ),
+    "a late range": ("columns", ["1 a 0 root", "2 b 1 x", "1-2 ab _ _"], 3, "the range 1-2 is out of place"),
+    "a range past the end": (
+        "columns",
+        ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"],
+        1,
+        "the range 1-3 ends after the last word",
+    ),
     "a broken range": ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "'2-1' is not a range"),
 }
 
@@ -134,3 +158,36 @@ def test_real_parallel_treebanks_match_their_columns(source, target, bench, shar
         assert "".join(row["target_words"]).replace("\u00a0", "") == "".join(row["target"].split())
         assert (row["target_annotation"]["head"] is None) == any("-" in columns[0] for columns in right)
     assert report["several_roots"] == {"source": 0, "target": 0}
+
+
+def test_ids_of_sentences_are_compared_without_zones(bench):
+    source = "".join(f"# sent_id = s{i}/cs\n" + words("1 a 0 root") for i in range(3))
+    target = "".join(f"# sent_id = s{i}/en\n" + words("1 x 0 root") for i in (0, 7, 2))
+    with pytest.raises(LineError, match=r"s\.conllu, line 4: has the id 's1', but the other side .*line 4\) has 's7'"):
+        bench.read(dataset(bench, source, target))
+    rows, report = bench.read(dataset(bench, source, target, max_bad_lines=1))
+    assert [row["id"] for row in rows] == [0, 2]
+    assert report["dropped"] == {"ids differ": 1}
+    without = "".join("# sent_id =\n" + words("1 x 0 root") for _ in range(3))
+    assert len(bench.read(dataset(bench, source, without))[0]) == 3
+
+
+def test_a_sentence_that_is_too_long_is_dropped(bench):
+    source = words("1 a 0 root") + words(*[f"{i} b {i - 1} x" for i in range(1, 50)]) + words("1 c 0 root")
+    rows, report = bench.read(dataset(bench, source, words("1 x 0 root") * 3, max_line_bytes=100, max_bad_lines=1))
+    assert [row["source"] for row in rows] == ["a", "c"]
+    assert report["dropped"] == {"too long": 1}
+
+
+def test_text_may_differ_from_the_words_by_white_space(bench):
+    source = "# text = 10\u00a0000 a\tb\n" + words("1-2 10_000a _ _", "1 x 0 root", "2 y 1 x", "3 b 1 x").replace(
+        "10_", "10 "
+    )
+    rows, _ = bench.read(dataset(bench, source, words("1 x 0 root")))
+    assert rows[0]["source"] == "10\u00a0000 a\tb"
+
+
+def test_a_text_that_differs_from_the_words_raises(bench):
+    for text, fault in {"an a": "'na' where the words have its end", "": "its end where the words have 'a'"}.items():
+        with pytest.raises(LineError, match=f"s.conllu, line 1: `# text` goes on with {fault}"):
+            bench.read(dataset(bench, f"# text = {text}\n" + words("1 a 0 root"), words("1 x 0 root")))

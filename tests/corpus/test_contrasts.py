@@ -89,7 +89,7 @@ def test_columns_have_any_order_and_others_are_ignored(tmp_path):
         ('[{"source": "s", "reference": 3}]', "pairs, entry 1: reference is not a text: correct the entry."),
         ('[{"source": "s", "reference": "r", "errors": {}}]', "pairs, entry 1: errors is not a list"),
         ('[{"source": "s", "reference": "r", "errors": [{"type": "p"}]}]', "entry 1: contrastive is missing"),
-        (b'["\xff"]', "pairs is not UTF-8: convert it (see `iconv`)."),
+        (b'["\xff"]', "pairs is not UTF-8 from byte 3 on: convert it (see `iconv`)."),
     ],
 )
 def test_faults_are_explained(tmp_path, content, sentence):

@@ -39,9 +39,9 @@ def test_own_files(tmp_path, locate):
 def test_a_mirror_has_a_member_of_its_own(tmp_path, locate):
     path = write(tmp_path / "mirror/m/a.zip")
     file = FileSettings(name="c/a.gz", url=URL, mirrors=(MirrorSettings(path="m/a.zip", member="in.txt"),))
-    assert locate(file).input == (path, "in.txt")
+    assert locate(file).input[:2] == (path, "in.txt")
     same = FileSettings(name="c/a.gz", url=URL, member="x", mirrors=(MirrorSettings(path="m/a.zip", member="x"),))
-    assert locate(same).input == (path, "x")
+    assert locate(same).input[:2] == (path, "x")
 
 
 def test_another_length_is_a_fault(tmp_path, locate):
@@ -56,7 +56,7 @@ def test_a_download_is_read_with_the_member_of_its_source(tmp_path, locate):
     assert locate(file).input is None, "without a record, the download is not complete"
     for mirror, member in ((None, "own"), ("m", "other")):
         sidecar_path(path).write_text(json.dumps({"mirror": mirror}))
-        assert locate(file).input == (path, member)
+        assert locate(file).input[:2] == (path, member)
 
 
 def test_files_that_are_not_here(tmp_path, locate):

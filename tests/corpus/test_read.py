@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nmtcore.config.corpora import PartSettings
 from nmtcore.corpus import read
+from nmtcore.corpus.record_batches import RowChunk
 from nmtcore.errors import LineError, UserError
 
 GOOD = "ein Haus\nzwei  Häuser\n\ndrei\n"
@@ -135,10 +136,30 @@ def test_a_truncated_gz_raises_user_error(bench):
         bench.read(bench.dataset(bench.plain(packed[:-9], "1\n" * 5)))
 
 
-def test_an_overlong_line_raises_user_error(bench, monkeypatch):
-    monkeypatch.setattr("nmtcore.corpus.formats.rows.LONGEST_LINE", 100)
-    with pytest.raises(UserError, match=r"line 2: longer than 100 bytes"):
-        bench.read(bench.dataset(bench.plain("a\n" + "x" * 200, "1\n2\n")))
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("length", [100, 101, 102, 103, 10**6])
+def test_a_line_that_is_too_long_raises_or_is_dropped(length, end, bench):
+    corpus = bench.plain(end.join(["a", "x" * length, "b", "y" * length]), "1\n2\n3\n4\n")
+    if length > 100:
+        fault = r"text\.cs, line 2: has more than 100 bytes: is it text\? Correct the file, .*max_line_bytes"
+        with pytest.raises(LineError, match=fault):
+            bench.read(bench.dataset(corpus, max_line_bytes=100))
+    rows, report = bench.read(bench.dataset(corpus, max_line_bytes=100, max_bad_lines=2))
+    assert [row["target"] for row in rows] == (list("1234") if length == 100 else list("13"))
+    assert report["dropped"] == ({} if length == 100 else {"too long": 2})
+
+
+def test_long_rows_make_small_chunks(bench, monkeypatch):
+    """Two thousand lines of a megabyte would take gigabytes."""
+    monkeypatch.setattr("nmtcore.corpus.read.BYTES_PER_CHUNK", 1000)
+    sizes = []
+    monkeypatch.setattr(
+        "nmtcore.corpus.read.RowChunk", lambda *chunk: (sizes.append(len(chunk[3])), RowChunk(*chunk))[1]
+    )
+    lines = ["x" * (1 if k < 50 else 400) for k in range(60)]
+    rows, _ = bench.read(bench.dataset(bench.plain("\n".join(lines), "y\n" * 60)))
+    assert [row["source"] for row in rows] == lines
+    assert sizes == [53, 3, 3, 1]
 
 
 def test_given_words_require_a_format_with_words(bench):

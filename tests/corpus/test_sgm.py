@@ -34,7 +34,7 @@ SOURCES = [
 ]  # fmt: skip
 REFERENCE = """<?xml version='1.0' encoding='utf-8'?>
 <dataset id="newstest2021.de-en"><collection id="general">
-  <doc origlang="de" id="a">
+  <doc origlang="de" id="abcnews.134">
     <ref lang="en" translator="A">
       <p>
 {}
@@ -46,7 +46,9 @@ REFERENCE = """<?xml version='1.0' encoding='utf-8'?>
 
 
 def reference(count: int) -> str:
-    return REFERENCE.format("\n".join(f'        <seg id="{i}">{i} &gt; 0</seg>' for i in range(1, count + 1)))
+    """Make a reference with the documents of `SOURCE`: three segments in the first, the others in the second."""
+    lines = [f'        <seg id="{i if i < 4 else i - 3}">{i} &gt; 0</seg>' for i in range(1, count + 1)]
+    return REFERENCE.format("\n".join([*lines[:3], '</doc><doc id="b">', *lines[3:]]))
 
 
 def dataset(bench, source: bytes | str, target: bytes | str, **values):
@@ -99,10 +101,51 @@ def test_malformed_markup_raises_with_its_line(name, bench):
         bench.read(dataset(bench, data, reference(6), max_bad_lines=99))
 
 
-def test_an_endless_segment_raises(bench, monkeypatch):
-    monkeypatch.setattr("nmtcore.corpus.formats.sgm.LONGEST_LINE", 100)
-    with pytest.raises(LineError, match=r"line 1: this <seg> has no </seg> within 100 bytes"):
-        bench.read(dataset(bench, "<seg id='1'>\n" + "word\n" * 50 + "</seg>", reference(1)))
+def test_a_segment_that_is_too_long_raises_or_is_dropped(bench):
+    source = "<seg id='1'>\n" + "word\n" * 50 + "</seg>\n<seg id='2'>b</seg>"
+    with pytest.raises(LineError, match=r"line 1: has more than 100 bytes"):
+        bench.read(dataset(bench, source, reference(2), max_line_bytes=100))
+    rows, report = bench.read(dataset(bench, source, reference(2), max_line_bytes=100, max_bad_lines=1))
+    assert [row["source"] for row in rows] == ["b"]
+    assert report["dropped"] == {"too long": 1}
+    with pytest.raises(LineError, match=r"line 2: has more than 100 bytes.* break the line between segments"):
+        bench.read(dataset(bench, "\n" + "<seg>a</seg>" * 10, reference(10), max_line_bytes=100, max_bad_lines=9))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ids"),
+    [
+        ('id="2"> zwei', 'id="7"> zwei', "abcnews.134, 7"),
+        ('docid="b"', "docid='c'", "c, 1"),
+        ("<hl>", "<doc id=x>", "x, 1"),
+    ],
+)
+def test_segments_whose_ids_differ_raise_or_are_dropped(old, new, ids, bench):
+    source = SOURCE.replace(old, new)
+    with pytest.raises(
+        LineError, match=rf"src\.sgm, line \d+: has the id '{ids}', but the other side .*ref\.xml, line"
+    ):
+        bench.read(dataset(bench, source, reference(6)))
+    rows, report = bench.read(dataset(bench, source, reference(6), max_bad_lines=3))
+    assert len(rows) + report["dropped"]["ids differ"] == 6
+
+
+def test_segments_in_comments_are_none(bench):
+    comment = "<!-- <seg id='1'>no</seg>\n <doc docid='x'> </seg>\n-->"
+    source = SOURCE.replace("<hl>", f"<!----> <!--<seg>--> {comment}<!-- --><hl>").replace("<DOC", f"{comment}<DOC")
+    rows, _ = bench.read(dataset(bench, source, reference(6)))
+    assert [row["source"] for row in rows] == SOURCES
+    text = '<seg id="1">in a <!-- segment, --> it is text</seg>'
+    assert bench.read(dataset(bench, text, reference(1)))[0][0]["source"] == "in a <!-- segment, --> it is text"
+    with pytest.raises(LineError, match=r"src\.sgm, line 2: this comment does not end"):
+        bench.read(dataset(bench, '<seg id="1">a</seg>\n<!-- <seg>b</seg>', reference(1)))
+
+
+def test_hostile_markup_is_read_in_linear_time(bench):
+    spaces = "<" + " " * 200_000 + "\n"
+    number = f"&#{'9' * 5000};"
+    rows, _ = bench.read(dataset(bench, spaces + f"<seg>a {number} &#x{'f' * 5000};</seg>", reference(1)))
+    assert rows[0]["source"] == f"a {number} &#x{'f' * 5000};"
 
 
 def test_invalid_utf8_is_reported_with_its_line(bench):

@@ -340,3 +340,30 @@ def test_a_truncated_tar_raises_user_error(tmp_path):
     (tmp_path / "file").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(UserError, match="cut off or damaged"):
         read(tmp_path / "file", "train.en")
+
+
+def tar_header(type_: bytes, size: int, name: str = "././@LongLink") -> bytes:
+    header = tarfile.TarInfo(name)
+    header.type, header.size = type_, size
+    return header.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize("type_", [tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE])
+def test_chains_of_records_of_names_and_attributes_are_refused(type_, tmp_path):
+    record = {tarfile.XHDTYPE: b"9 path=a\n"}.get(type_, b"a\0")
+    record = tar_header(type_, len(record)) + record.ljust(512, b"\0")
+    for count in (4, 16):
+        (tmp_path / "x").write_bytes(record * count + tar(("a", b"text")))
+        assert unpack(tmp_path / "x", "a")[1] == ""
+    for count in (17, 5000):
+        (tmp_path / "x").write_bytes(record * count + tar(("a", b"text")))
+        assert "more than 16 records of names and attributes before an entry" in unpack(tmp_path / "x", "a")[1]
+
+
+@pytest.mark.parametrize(
+    "type_", [tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE]
+)
+def test_huge_records_of_names_and_attributes_are_refused(type_, tmp_path):
+    size = (1 << 20) + 512
+    (tmp_path / "x").write_bytes(tar_header(type_, size) + bytes(size) + tar(("a", b"text")))
+    assert f"a record of {size} bytes for a name or attributes" in unpack(tmp_path / "x", "a")[1]

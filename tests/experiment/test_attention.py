@@ -40,7 +40,7 @@ def measured(run, folder, features, sentences):
     arguments = {"split": "test", "sentences": sentences, "output": output, "device": "cpu", "threads": 1}
     measure_attention(run, model=folder / "model", features=features, **arguments)
     with open_file(output) as file:
-        assert file.schema_arrow.equals(ATTENTION_SCHEMA)
+        assert file.schema.equals(ATTENTION_SCHEMA)
     return list(read_rows(output))
 
 

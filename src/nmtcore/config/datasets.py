@@ -75,6 +75,9 @@ class PublishedSettings:
     """Where the paper gives them (Table 1)."""
 
 
+MAX_LINE_BYTES = 1_000_000
+"""The most bytes of a line, unless set."""
+
 REQUIRED_SPLITS = ("train", "dev")
 """The splits that every data set has."""
 
@@ -122,6 +125,8 @@ class DatasetSettings:
     """Filters of the training split, applied in this order; other splits are never filtered."""
     max_bad_lines: Amount = 0
     """Broken lines (not UTF-8, no tree...) that are dropped and counted before reading stops with an error."""
+    max_line_bytes: Count = MAX_LINE_BYTES
+    """The most bytes of a line, and of the lines of one sentence, segment or unit; a longer one is broken."""
     annotators: dict[str, AnnotatorSettings] = field(default_factory=dict)
     """Annotators (parsers and taggers) by name."""
     syntax: dict[Side, dict[Annotation, str]] = field(default_factory=dict)

@@ -5,9 +5,9 @@ from typing import Any
 
 from nmtcore.config.components.base import Trees
 from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
-from nmtcore.config.datasets import DatasetSettings, EvaluationSettings
+from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings, EvaluationSettings
 from nmtcore.config.filters import FilterSettings
-from nmtcore.config.ranges import Amount, Seed, settings_class
+from nmtcore.config.ranges import Amount, Count, Seed, settings_class
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.segmentation import WordsSettings
 
@@ -28,6 +28,8 @@ class ReadingSettings:
     """How each side is split into words."""
     max_bad_lines: Amount = 0
     """Number of broken lines that are dropped before reading stops with an error."""
+    max_line_bytes: Count = MAX_LINE_BYTES
+    """The most bytes of a line, and of the lines of one sentence, segment or unit; a longer one is broken."""
 
     @classmethod
     def of(cls, dataset: DatasetSettings, split: str) -> "ReadingSettings":
@@ -40,6 +42,7 @@ class ReadingSettings:
             corpora={part.corpus: _read_settings(dataset.corpora[part.corpus]) for part in parts},
             words=dataset.words,
             max_bad_lines=dataset.max_bad_lines,
+            max_line_bytes=dataset.max_line_bytes,
         )
 
 

@@ -40,7 +40,9 @@ def list_contrasts(settings: ReadingSettings, *, dataset: str, downloads: Path, 
 def _part_entries(settings: ReadingSettings, name: str, dataset: str, downloads: Path) -> Iterator[ContrastEntry]:
     corpus = settings.corpora[name]
     options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"{dataset}: corpora.{name}")
-    return FORMATS.module(corpus.format).entries(corpus_inputs(corpus, downloads), options)
+    return FORMATS.module(corpus.format).entries(
+        corpus_inputs(corpus, downloads, max_line_bytes=settings.max_line_bytes), options
+    )
 
 
 def _rows(entries: Iterator[ContrastEntry]) -> Iterator[dict[str, object]]:

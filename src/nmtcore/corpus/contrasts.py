@@ -4,7 +4,6 @@ A file of pairs is JSON in the form of LingEval97 (Sennrich 2017, "How Grammatic
 Translation? Assessing MT Quality with Contrastive Translation Pairs"), or lines with tabs below a header.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -14,6 +13,7 @@ from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode, lines
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
 from nmtcore.errors import LineError, UserError
+from nmtcore.files import parse_json
 
 COLUMNS = ("source", "right", "wrong", "phenomenon", "distance")
 """The columns of a file with tabs, in any order; `distance` may be missing or empty, and others are ignored."""
@@ -122,12 +122,7 @@ def _tab_row(piece: Piece, names: Sequence[str]) -> tuple[int, str, str, WrongTr
 
 def _json_entries(file: Input) -> Iterator[ContrastEntry]:
     with open_stream(file.path, file.member) as stream:
-        try:
-            values = json.loads(stream.read().decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise UserError(f"{file.path} is not UTF-8: convert it (see `iconv`).") from error
-        except json.JSONDecodeError as error:
-            raise LineError(file.path, error.lineno, f"not valid JSON ({error.msg}).") from error
+        values = parse_json(stream.read(), file.path)
     if not isinstance(values, list):
         raise UserError(f"{file.path} must be a list of objects with source, reference and errors, as in LingEval97.")
     for number, value in enumerate(values, start=1):

@@ -12,7 +12,7 @@ from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_files import own_files
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.download import check_own_file, member_to_read
-from nmtcore.corpus.formats.rows import Input, Inputs, ReadingContext, Row
+from nmtcore.corpus.formats.rows import Input, Inputs, ReadingContext, Row, row_bytes
 from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.record_batches import BadPair, CorpusReader, RawBatch, RowChunk, read_chunk
@@ -25,6 +25,8 @@ from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 
 ROWS_PER_CHUNK = 2_000
 """Rows per task of a worker process."""
+BYTES_PER_CHUNK = 1 << 22
+"""Bytes after which a task has enough rows, so that long lines take no more memory than others."""
 REPORTED_FAULTS = 20
 """Bad lines that the report describes; all are counted."""
 
@@ -80,12 +82,25 @@ def _row_chunks(settings: ReadingSettings, downloads: Path, *, dataset: str, spl
         reader = CorpusReader(
             corpus=part.corpus, format=corpus.format, options=options, context=context, tokenizers=tokenizers
         )
-        inputs = corpus_inputs(corpus, downloads)
+        inputs = corpus_inputs(corpus, downloads, max_line_bytes=settings.max_line_bytes)
         rows = part_rows(reader, inputs, part, where=f"{dataset}: splits.{split}")
-        for chunk in batched(rows, ROWS_PER_CHUNK):
-            numbers, chunk_rows = zip(*chunk, strict=True)
-            yield RowChunk(reader, numbers, next_id, list(chunk_rows))
-            next_id += len(chunk)
+        for numbers, chunk_rows in _chunks(rows):
+            yield RowChunk(reader, numbers, next_id, chunk_rows)
+            next_id += len(chunk_rows)
+
+
+def _chunks(rows: Iterator[tuple[int, Row]]) -> Iterator[tuple[list[int], list[Row]]]:
+    """Split numbered rows into lists of at most `ROWS_PER_CHUNK` rows and not much more than `BYTES_PER_CHUNK`."""
+    numbers, chunk, size = [], [], 0
+    for number, row in rows:
+        numbers.append(number)
+        chunk.append(row)
+        size += row_bytes(row)
+        if len(chunk) == ROWS_PER_CHUNK or size >= BYTES_PER_CHUNK:
+            yield numbers, chunk
+            numbers, chunk, size = [], [], 0
+    if chunk:
+        yield numbers, chunk
 
 
 def part_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:
@@ -95,11 +110,14 @@ def part_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where
     return _sampled_rows(reader, inputs, part, where=where)
 
 
-def corpus_inputs(corpus: CorpusSettings, downloads: Path) -> Inputs:
+def corpus_inputs(corpus: CorpusSettings, downloads: Path, *, max_line_bytes: int) -> Inputs:
     """Return the files of a corpus by role; check the user's own files against their pins."""
     for _, file in own_files(corpus):
         check_own_file(file)
-    return {role: [_input(file, downloads) for file in files] for role, files in corpus.files.items()}
+    return {
+        role: [_input(file, downloads)._replace(max_line_bytes=max_line_bytes) for file in files]
+        for role, files in corpus.files.items()
+    }
 
 
 def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, where: str) -> Iterator[tuple[int, Row]]:

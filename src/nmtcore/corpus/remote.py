@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nmtcore.corpus.partial import CHUNK, Origin, PartialDownload, SourceFailed
+from nmtcore.numerals import natural_number
 
 TIMEOUT = 60
 """Seconds to wait for an answer, and seconds within which at least `MIN_PROGRESS` bytes must arrive."""
@@ -73,7 +74,7 @@ def remote_length(url: str, http_hosts: Collection[str]) -> int | None:
             length = response.headers.get("Content-Length", "")
     except (OSError, http.client.HTTPException, ValueError, SourceFailed):
         return None
-    return int(length) if length.isdecimal() else None
+    return natural_number(length)
 
 
 def _attempt(address: Address, partial: PartialDownload) -> None:
@@ -89,7 +90,7 @@ def _attempt(address: Address, partial: PartialDownload) -> None:
             partial.restart(_origin(response, address))
         else:
             raise SourceFailed(f"the server answers {response.status} {response.reason}")
-        _copy_response(response, partial)
+        _copy_response(response, partial, address.length)
 
 
 def _range_headers(address: Address, partial: PartialDownload) -> dict[str, str]:
@@ -106,7 +107,7 @@ def _range_headers(address: Address, partial: PartialDownload) -> dict[str, str]
 def _origin(response: http.client.HTTPResponse, address: Address) -> Origin:
     """Return the origin of a whole file. Raises `SourceFailed` if its length is wrong, or unknown without any pin."""
     length = response.headers.get("Content-Length", "")
-    length = int(length) if length.isdecimal() else None
+    length = natural_number(length)
     if length is None and not response.chunked and not address.has_checksum and address.length is None:
         raise SourceFailed(
             "the server does not report the length, so a cut-off file could pass for a complete one: pin the `length`"
@@ -121,19 +122,26 @@ def _origin(response: http.client.HTTPResponse, address: Address) -> Origin:
 def _check_range(response: http.client.HTTPResponse, partial: PartialDownload) -> None:
     """Discard the partial file and raise `_TemporaryFailure` if a response has other bytes than requested."""
     content_range = response.headers.get("Content-Range", "")
-    match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", content_range)
+    match = re.fullmatch(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})", content_range)
     total = partial.origin.length
     if match is None or [int(number) for number in match.groups()] != [partial.length, total - 1, total]:
         partial.restart()
         raise _TemporaryFailure(f"the server sends other bytes ({content_range or 'no Content-Range'}) than requested")
 
 
-def _copy_response(response: http.client.HTTPResponse, partial: PartialDownload) -> None:
-    """Append the bytes that the server sends. Errors in writing, such as a full disk, are raised unchanged."""
+def _copy_response(response: http.client.HTTPResponse, partial: PartialDownload, pinned: int | None) -> None:
+    """Append the bytes that the server sends, at most as many as the file has, if that is known.
+
+    Errors in writing, such as a full disk, are raised unchanged.
+    """
     total = partial.origin.length
+    most = total if pinned is None else pinned
     last_time, last_length = time.monotonic(), partial.length
     while chunk := _read_response(response):
         partial.write(chunk)
+        if most is not None and partial.length > most:
+            partial.restart()
+            raise SourceFailed(f"the server sends more than the {most} bytes of the file")
         if (now := time.monotonic()) - last_time > TIMEOUT:
             if partial.length - last_length < MIN_PROGRESS:
                 raise _TemporaryFailure(

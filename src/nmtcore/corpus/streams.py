@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Self
 
 from nmtcore.errors import UserError, explain_os_errors
 
@@ -30,6 +30,17 @@ MAX_RATIO = 1000
 zip is at most 1,032 (deflate), so of these almost only zeros are refused; bz2, xz and zst could reach a million."""
 DECOMPRESSION_ERRORS = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """Exceptions, besides `OSError`, that the decompressors raise on truncated or damaged data."""
+MAX_TAR_NAME_BYTES = 1 << 20
+"""Largest size of the record of a long name or of pax attributes in a tar archive; tarfile reads it as a whole."""
+MAX_TAR_RECORDS = 16
+"""Most such records before an entry; tarfile reads them recursively."""
+_TAR_RECORDS = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+)
 _TAR_MAGIC = slice(257, 262)
 _TAR_ENTRY_NAMES = {tarfile.SYMTYPE: "a symbolic link", tarfile.LNKTYPE: "a hard link", tarfile.DIRTYPE: "a folder"}
 _UNIX_FILE_TYPES = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a folder"}
@@ -274,7 +285,29 @@ def _open_tar(path: Path, stack: ExitStack) -> tuple[tarfile.TarFile, _Meter]:
         raise UserError(
             f"{path} has a `member` in the data set, but it is neither a tar nor a zip archive: remove the `member`."
         )
-    return stack.enter_context(tarfile.open(fileobj=stream, mode="r|")), stream.raw
+    return stack.enter_context(tarfile.open(fileobj=stream, mode="r|", tarinfo=_CheckedTarInfo)), stream.raw
+
+
+class _CheckedTarInfo(tarfile.TarInfo):
+    """A header of a tar archive; records of names and attributes are limited in size and in number per entry."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _TAR_RECORDS and not 0 <= header.size <= MAX_TAR_NAME_BYTES:
+            raise tarfile.ReadError(f"a record of {header.size} bytes for a name or attributes")
+        return header
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        depth = getattr(archive, "record_depth", 0)
+        if depth > MAX_TAR_RECORDS:
+            raise tarfile.ReadError(f"more than {MAX_TAR_RECORDS} records of names and attributes before an entry")
+        archive.record_depth = depth + 1
+        try:
+            return super().fromtarfile(archive)
+        finally:
+            archive.record_depth = depth
 
 
 def _tar_entries(archive: Iterable[tarfile.TarInfo], path: Path, member: str) -> Iterator[tarfile.TarInfo]:

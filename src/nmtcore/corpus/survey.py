@@ -167,6 +167,8 @@ class _Surveyor:
         reader = CorpusReader(
             corpus=part.corpus, format=corpus.format, options=options, context=self._context, tokenizers={}
         )
+        limit = self._dataset.max_line_bytes
+        inputs = {role: [file._replace(max_line_bytes=limit) for file in files] for role, files in inputs.items()}
         rows = part_rows(reader, inputs, part, where=f"splits.{survey.split}")
         remaining = None if self._limit is None else self._limit - survey.pairs - survey.bad.total()
         for number, row in islice(rows, remaining):

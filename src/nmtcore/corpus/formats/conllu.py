@@ -6,9 +6,14 @@ If the two differ, a target sentence has no annotation (reason `multiword tokens
 of its tree. Empty nodes (8.1) are ignored on both sides. In a gold treebank, both sides have the syntactic words, and
 one side may be missing; it is then empty, without a tree.
 
+What is not valid CoNLL-U is refused: word numbers that do not count from 1, ranges of multiword tokens that overlap or
+are out of place, and a `# text` that differs from the words by more than white space. If both sides have a `# sent_id`,
+they must agree, apart from a zone after "/" (`s1/en`).
+
 Spaces inside a form (Czech "10 000") become no-break spaces, because words contain no ASCII white space.
 """
 
+import re
 from collections.abc import Iterator
 
 from nmtcore.config.formats import ConlluOptions
@@ -19,16 +24,21 @@ from nmtcore.corpus.formats.rows import (
     Piece,
     ReadingContext,
     Row,
+    check_same_ids,
     decode,
     lines,
     pair_pieces,
     replace_separators,
 )
 from nmtcore.corpus.pairs import SIDES, Side
+from nmtcore.errors import quoted
+from nmtcore.numerals import natural_number
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 ALIGNED = True
 COLUMNS = 10
+_SENTENCE_ID = re.compile(rb"^#[ \t]*sent_id[ \t]*=[ \t]*([^\s/]+)", re.MULTILINE)
+_EMPTY_NODE = re.compile("(0|[1-9][0-9]{0,8})[.]([1-9][0-9]{0,8})")
 MULTIWORD = "multiword tokens"
 """The reason for a missing annotation if surface tokens and syntactic words differ."""
 
@@ -47,7 +57,9 @@ def rows(inputs: Inputs, options: ConlluOptions) -> Iterator[Row]:
 
 
 def parse(row: Row, options: ConlluOptions, context: ReadingContext) -> tuple[Side, Side]:
-    """Parse both sentences. Raises `BadRow` if columns, word numbers or a tree are malformed."""
+    """Parse both sentences. Raises `BadRow` if one is malformed or their ids differ."""
+    if all(piece and getattr(options, f"{side}_format") == "conllu" for side, piece in zip(SIDES, row, strict=True)):
+        check_same_ids(*(piece._replace(ids=(_sentence_id(piece),)) for piece in row))
     source = _parse_piece(row[0], options.source_format, surface=False)
     target = _parse_piece(row[1], options.target_format, surface=not context.treebank)
     return source, target
@@ -61,21 +73,34 @@ def _parse_piece(piece: Piece | None, format: str, *, surface: bool) -> Side:
 
 def sentences(file: Input) -> Iterator[Piece]:
     """Yield the lines of each sentence; sentences are separated by empty lines."""
-    first, collected = 0, []
+    path, limit = str(file.path), file.max_line_bytes
+    first, size, collected = 0, 0, []
     for piece in lines(file):
-        if piece.data.strip():
-            first = first if collected else piece.line
-            collected.append(piece.data)
-        elif collected:
-            yield Piece(piece.path, first, b"\n".join(collected))
-            collected = []
-    if collected:
-        yield Piece(str(file.path), first, b"\n".join(collected))
+        if piece.cut_at or piece.data.strip():
+            first = first or piece.line
+            size += limit + 1 if piece.cut_at else len(piece.data)
+            if size <= limit:
+                collected.append(piece.data)
+        elif first:
+            yield _sentence(path, first, collected, limit if size > limit else 0)
+            first, size, collected = 0, 0, []
+    if first:
+        yield _sentence(path, first, collected, limit if size > limit else 0)
+
+
+def _sentence(path: str, first: int, collected: list[bytes], cut_at: int) -> Piece:
+    return Piece(path, first, b"" if cut_at else b"\n".join(collected), cut_at)
+
+
+def _sentence_id(piece: Piece) -> str:
+    """Return the sentence's `# sent_id` without a zone, or "" if it has none."""
+    match = _SENTENCE_ID.search(piece.data)
+    return match[1].decode("utf-8", "replace") if match else ""
 
 
 def parse_sentence(piece: Piece, *, surface: bool) -> Side:
     """Parse one sentence into surface tokens or syntactic words. Raises `BadRow` if it is malformed."""
-    text, words, spans = None, [], []
+    text, words, spans, empty_nodes = None, [], [], 0
     for number, line in enumerate(decode(piece).split("\n")):
         line = replace_separators(line)
         if line.startswith("#"):
@@ -87,31 +112,64 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
                 "columns", piece, f"has {len(columns)} columns; CoNLL-U has {COLUMNS}, none of them empty.", line=number
             )
         if "-" in columns[0]:
-            spans.append((*_span(columns[0], piece, number), columns))
-        elif "." not in columns[0]:
+            spans.append(
+                (*_span(columns[0], piece, number, after=max(len(words), spans[-1][1] if spans else 0)), columns)
+            )
+        elif "." in columns[0]:
+            empty_nodes += 1
+            _check_empty_node(columns[0], piece, number, after=(len(words), empty_nodes))
+        else:
             if columns[0] != str(len(words) + 1):
-                fault = f"the word's number is {columns[0]}, not {len(words) + 1}."
+                fault = f"the word's number is {quoted(columns[0])}, not {len(words) + 1}."
                 raise BadRow("columns", piece, fault, line=number)
             words.append(columns)
+            empty_nodes = 0
     if not words:
         raise BadRow("no words", piece, "a sentence without words.")
+    if spans and spans[-1][1] > len(words):
+        fault = f"the range {spans[-1][0]}-{spans[-1][1]} ends after the last word, {len(words)}."
+        raise BadRow("columns", piece, fault)
     return _sentence_side(piece, text, words, spans, surface=surface)
 
 
-def _span(number: str, piece: Piece, line: int) -> tuple[int, int]:
-    first, _, last = number.partition("-")
-    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-        raise BadRow("columns", piece, f"'{number}' is not a range of word numbers.", line=line)
-    return int(first), int(last)
+def _span(number: str, piece: Piece, line: int, *, after: int) -> tuple[int, int]:
+    """Return the range of a multiword token, which must begin right after the last word, outside of other ranges."""
+    first, last = (natural_number(part) for part in number.partition("-")[::2])
+    if first is None or last is None or first > last:
+        raise BadRow("columns", piece, f"{quoted(number)} is not a range of word numbers.", line=line)
+    if first != after + 1:
+        fault = f"the range {number} is out of place or overlaps another: it should begin with {after + 1}."
+        raise BadRow("columns", piece, fault, line=line)
+    return first, last
+
+
+def _check_empty_node(number: str, piece: Piece, line: int, *, after: tuple[int, int]) -> None:
+    """Raise `BadRow` unless an empty node's number is that of the word before it and its own, as in 8.1."""
+    match = _EMPTY_NODE.fullmatch(number)
+    if match is None or (int(match[1]), int(match[2])) != after:
+        fault = f"the word's number is {quoted(number)}; an empty node would be {after[0]}.{after[1]} here."
+        raise BadRow("columns", piece, fault, line=line)
 
 
 def _sentence_side(piece: Piece, text: str | None, words: list, spans: list, *, surface: bool) -> Side:
     tokens = _surface_tokens(words, spans)
+    if text is not None:
+        _check_text(piece, text, "".join(token[1] for token in tokens))
     text = _surface_text(tokens) if text is None else text
     annotation = _parse_annotation(piece, words)
     if surface and spans:
         return Side(text=text, words=[_form(token) for token in tokens], annotation=failed(MULTIWORD))
     return Side(text=text, words=[_form(word) for word in words], annotation=annotation)
+
+
+def _check_text(piece: Piece, text: str, forms: str) -> None:
+    """Raise `BadRow` if `# text` and the words differ by more than white space."""
+    text, forms = "".join(text.split()), "".join(forms.split())
+    if text == forms:
+        return
+    place = next((k for k, (a, b) in enumerate(zip(text, forms, strict=False)) if a != b), min(len(text), len(forms)))
+    shown = [quoted(other[place : place + 20]) if other[place:] else "its end" for other in (text, forms)]
+    raise BadRow("text", piece, f"`# text` goes on with {shown[0]} where the words have {shown[1]}.")
 
 
 def _surface_tokens(words: list, spans: list) -> list:
@@ -139,10 +197,9 @@ def _surface_text(tokens: list) -> str:
 
 def _parse_annotation(piece: Piece, words: list) -> Annotation:
     lemma, upos, xpos, feats = ([word[column] for word in words] for column in (2, 3, 4, 5))
-    heads = [word[6] for word in words]
-    if invalid := [head for head in heads if not head.isdecimal()]:
-        raise BadRow("tree", piece, f"the head '{invalid[0]}' is not a number.")
-    heads = [int(head) for head in heads]
+    heads = [natural_number(word[6]) for word in words]
+    if None in heads:
+        raise BadRow("tree", piece, f"the head {quoted(words[heads.index(None)][6])} is not a number.")
     if fault := tree_fault(heads):
         raise BadRow("tree", piece, f"{fault}.")
     return Annotation(

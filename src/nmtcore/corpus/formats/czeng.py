@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from nmtcore.config.formats import CzengOptions
 from nmtcore.corpus.formats.rows import BadRow, Inputs, Piece, ReadingContext, Row, decode, lines, replace_separators
 from nmtcore.corpus.pairs import Side
+from nmtcore.errors import quoted
+from nmtcore.numerals import natural_number
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 ALIGNED = False
@@ -39,10 +41,10 @@ def _parse_block(block: str, piece: Piece, number: int) -> Side:
     if not tokens:
         return Side(text="", words=[], annotation=failed("no words"))
     forms, lemmas, tags, orders, heads, afuns = zip(*tokens, strict=True)
-    try:
-        orders, heads = [int(order) for order in orders], [int(head) for head in heads]
-    except ValueError as error:
-        raise BadRow("factors", piece, f"block {number}: ord and head must be numbers ({error}).") from error
+    for factor in (*orders, *heads):
+        if natural_number(factor) is None:
+            raise BadRow("factors", piece, f"block {number}: ord and head must be numbers, not {quoted(factor)}.")
+    orders, heads = [int(order) for order in orders], [int(head) for head in heads]
     if orders != list(range(1, len(orders) + 1)):
         raise BadRow("factors", piece, f"block {number}: the tokens' ord factors do not count from 1 to {len(orders)}.")
     if fault := tree_fault(heads):
@@ -57,4 +59,4 @@ def _factors(token: str, piece: Piece, number: int) -> tuple[str, ...]:
         match = _FORM_AND_LEMMA.fullmatch(front)
         if match:
             return (*match.groups(), *rest)
-    raise BadRow("factors", piece, f"block {number}: '{token}' is not form|lemma|tag|ord|head|afun.")
+    raise BadRow("factors", piece, f"block {number}: {quoted(token)} is not form|lemma|tag|ord|head|afun.")

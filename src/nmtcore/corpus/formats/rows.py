@@ -6,12 +6,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
 from nmtcore.corpus.streams import open_stream
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, quoted
 
-LONGEST_LINE = 1 << 26
-"""Bytes; a longer line indicates that the file is not text."""
+_REST = 1 << 16
+"""Bytes of a long line that are read and dropped at a time."""
 SEPARATORS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """The characters besides `\\n` that end a line for `str.splitlines` and many tools, but not here."""
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
@@ -23,6 +24,8 @@ class Input(NamedTuple):
 
     path: Path
     member: str | None
+    max_line_bytes: int = MAX_LINE_BYTES
+    """The most bytes of a line, and of the lines of one sentence, segment or unit."""
 
 
 class Piece(NamedTuple):
@@ -31,6 +34,10 @@ class Piece(NamedTuple):
     path: str
     line: int
     data: bytes
+    cut_at: int = 0
+    """The `max_line_bytes` of the file if the lines have more; `data` is then empty. 0: they do not."""
+    ids: tuple[str, ...] = ()
+    """What identifies the lines in their file, such as a document and a segment; "" for an id that is not given."""
 
 
 class ReadingContext(NamedTuple):
@@ -46,6 +53,21 @@ class ReadingContext(NamedTuple):
 
 Row = tuple[Any, ...]
 """The unparsed input for one pair: pieces of files (for the demo corpus: a finished pair)."""
+
+
+def row_bytes(row: Row) -> int:
+    """Estimate the memory of a row's text, in bytes."""
+    size = 0
+    for part in row:
+        if isinstance(part, Piece):
+            size += len(part.data)
+        elif isinstance(part, str):
+            size += len(part)
+        elif isinstance(part, tuple):
+            size += row_bytes(part)
+    return size
+
+
 Inputs = Mapping[str, Sequence[Input]]
 """The files of a corpus by role."""
 
@@ -64,7 +86,7 @@ class BadRow(Exception):
 def lines(file: Input) -> Iterator[Piece]:
     """Yield each line without its end (`\\n` or `\\r\\n`) and without a byte order mark.
 
-    Raises `UserError` if the file is in UTF-16 or UTF-32, or if a line is longer than `LONGEST_LINE`.
+    A line of more than the file's `max_line_bytes` is cut. Raises `UserError` if the file is in UTF-16 or UTF-32.
     """
     path = str(file.path)
     with open_stream(file.path, file.member) as stream:
@@ -72,17 +94,45 @@ def lines(file: Input) -> Iterator[Piece]:
             member = f", member {file.member}," if file.member else ""
             raise UserError(f"{path}{member} {convert_advice(encoding)} and put the new file in its place.")
         number = 0
-        while line := stream.readline(LONGEST_LINE):
+        while line := stream.readline(file.max_line_bytes + 2):  # with "\r\n"
+            data = line.removesuffix(b"\n").removesuffix(b"\r")
             if number == 0:
-                line = line.removeprefix(b"\xef\xbb\xbf")
+                data = data.removeprefix(b"\xef\xbb\xbf")
             number += 1
-            if len(line) == LONGEST_LINE:
-                raise UserError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes: is this a text file?")
-            yield Piece(path, number, line.removesuffix(b"\n").removesuffix(b"\r"))
+            if len(data) <= file.max_line_bytes:
+                yield Piece(path, number, data)
+                continue
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_REST)
+            yield Piece(path, number, b"", file.max_line_bytes)
+
+
+def check_length(piece: Piece) -> None:
+    """Raise `BadRow` if a piece was cut because it is too long."""
+    if piece.cut_at:
+        raise BadRow("too long", piece, too_long(piece.cut_at, "drop the pair (max_bad_lines)"))
+
+
+def too_long(limit: int, remedy: str) -> str:
+    """Say that something has more than `limit` bytes, and what else than a higher limit helps."""
+    return f"has more than {limit:,} bytes: is it text? Correct the file, {remedy}, or raise max_line_bytes."
+
+
+def check_same_ids(source: Piece, target: Piece) -> None:
+    """Raise `BadRow` if two parallel pieces both have an id at some level and the ids differ."""
+    if any(left and right and left != right for left, right in zip(source.ids, target.ids, strict=False)):
+        left, right = (", ".join(id_ or "-" for id_ in piece.ids) for piece in (source, target))
+        place = f"{target.path}, line {target.line}"
+        fault = (
+            f"has the id {quoted(left)}, but the other side ({place}) has {quoted(right)}: align the files, or raise "
+            "max_bad_lines to drop the pair."
+        )
+        raise BadRow("ids differ", source, fault)
 
 
 def decode(piece: Piece) -> str:
-    """Decode the text of a piece. Raises `BadRow` if it is not UTF-8 or contains a NUL byte."""
+    """Decode the text of a piece. Raises `BadRow` if it is too long, not UTF-8, or contains a NUL byte."""
+    check_length(piece)
     if b"\0" in piece.data:
         before = piece.data[: piece.data.index(b"\0")]
         raise BadRow(
