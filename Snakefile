@@ -29,7 +29,10 @@ include: "workflow/rules/module.smk"
 
 
 # As a module, this uses the module's `config`, not a file of the workflow that has the module.
-configfile: not IS_MODULE and user_config_path() or workflow.source_path("config/config.yaml")
+configfile:
+    not IS_MODULE
+    and user_config_path(workflow.overwrite_configfiles)
+    or workflow.source_path("config/config.yaml")
 
 
 include: "workflow/rules/common.smk"

@@ -1,11 +1,14 @@
 """Files are written completely or not at all, and never replace folders or devices."""
 
 import os
+import socket
+import subprocess
+import time
 
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.files import atomic_path, read_lines, write_text
+from nmtcore.files import atomic_path, read_json, read_lines, write_text
 
 
 def write_and_fail(path):
@@ -48,3 +51,49 @@ def test_only_regular_files_are_replaced(tmp_path, obstacle):
     with pytest.raises(UserError, match=r"output is (a folder|not a regular file): choose another output file"):
         write_text(path, "a")
     assert os.lstat(path).st_ino == before.st_ino
+
+
+def leave(path, owner, *, age=0.0):
+    """Make what a process of `owner` (machine~pid) leaves behind if it is killed."""
+    leftover = path.with_name(f".{path.name}~{owner}.partial")
+    leftover.write_text("half")
+    os.utime(leftover, (time.time() - age,) * 2)
+    return leftover
+
+
+def test_leftovers_of_killed_processes_are_deleted(tmp_path):
+    path, here = tmp_path / "x[1].txt", socket.gethostname()
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    kept = [
+        leave(path, f"{here}~{os.getppid()}"),  # it may still write
+        leave(path, "elsewhere~1", age=60),
+        leave(tmp_path / "x1.txt", f"{here}~{dead.pid}"),  # another file
+        leave(tmp_path / "x[1].txt~y", f"{here}~{dead.pid}"),
+    ]
+    deleted = [leave(path, f"{here}~{dead.pid}"), leave(path, "else.where~2", age=4000)]
+    write_text(path, "whole")
+    assert [file.exists() for file in kept] == [True] * 4
+    assert [file.exists() for file in deleted] == [False] * 2
+    assert path.read_text() == "whole"
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b'{"a": }', "line 1: not valid JSON"),
+        (b'{"a":\n' + b"9" * 5000 + b"}", "not valid JSON \\(Exceeds the limit"),
+        (b"[" * 100_000, "too deep to be read"),
+        (b'"\xff"', "is not UTF-8 from byte 2 on"),
+    ],
+)
+def test_broken_json_is_explained(data, fault, tmp_path):
+    (tmp_path / "x.json").write_bytes(data)
+    with pytest.raises(UserError, match=rf"x\.json.*{fault}"):
+        read_json(tmp_path / "x.json")
+
+
+def test_lines_that_are_not_utf8_are_explained(tmp_path):
+    (tmp_path / "x").write_bytes(b"a\n\xff\n")
+    with pytest.raises(UserError, match=r"x is not UTF-8 .invalid start byte in byte 3.: is it damaged"):
+        read_lines(tmp_path / "x")

@@ -1,7 +1,11 @@
 """Files that are complete or absent: written under a temporary name and renamed at the end."""
 
+import glob
 import json
 import os
+import shutil
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,19 +13,23 @@ from typing import Any
 
 from nmtcore.errors import LineError, UserError, explain_os_errors
 
+SILENT_SECONDS = 3600
+"""Time without a write after which a process on another machine is taken for killed."""
+
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; rename it to `path` if the block succeeds, else delete it.
 
-    A missing parent folder is made; if `path` is a link, its target is written. Raises `UserError` if the disk is full,
+    A missing parent folder is made; if `path` is a link, its target is written. What killed processes left of earlier
+    attempts is deleted. Raises `UserError` if the disk is full,
     the folder is not writable, or `path` is a folder or a device.
     """
     check_output_path(path)
     path = Path(path).resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = partial_of(path)
         try:
             yield temporary
             _sync(temporary)
@@ -29,6 +37,28 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def partial_of(path: Path) -> Path:
+    """Return a temporary name next to `path` for this process; delete those of processes that were killed.
+
+    A process on another machine is taken for killed if it has written nothing for an hour.
+    """
+    host = socket.gethostname()
+    for other in path.parent.glob(f".{glob.escape(path.name)}~*~*.partial"):
+        owner, _, pid = other.name.removeprefix(f".{path.name}~").removesuffix(".partial").partition("~")
+        if pid.isdecimal() and _is_abandoned(other, is_here=owner == host, pid=int(pid)):
+            shutil.rmtree(other) if other.is_dir() else other.unlink(missing_ok=True)
+    return path.with_name(f".{path.name}~{host}~{os.getpid()}.partial")
+
+
+def _is_abandoned(path: Path, *, is_here: bool, pid: int) -> bool:
+    if is_here:
+        return pid != os.getpid() and not os.path.exists(f"/proc/{pid}")
+    try:
+        return time.time() - path.stat().st_mtime > SILENT_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 def check_output_path(path: str | Path) -> None:
@@ -61,7 +91,12 @@ def write_lines(path: str | Path, lines: list[str]) -> None:
 def read_lines(path: str | Path) -> list[str]:
     """Read the lines of a UTF-8 file; only `\\n` ends a line, not U+2028 and the like."""
     with explain_os_errors(path), open(path, encoding="utf-8", newline="\n") as file:
-        text = file.read()
+        try:
+            text = file.read()
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{path} is not UTF-8 ({error.reason} in byte {error.start + 1}): is it damaged?"
+            ) from error
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

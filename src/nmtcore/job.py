@@ -6,8 +6,8 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -40,8 +40,9 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
             yield terminal
     except UserError as error:
-        print(error, file=sys.stderr)
         print(error, file=terminal, flush=True)
+        with suppress(OSError):  # the log may be on the disk that is full
+            print(error, file=sys.stderr)
         sys.exit(1)
     except Exception:
         traceback.print_exc()
@@ -113,13 +114,15 @@ def end_planning(error: UserError) -> NoReturn:
     sys.exit(f"Error: {error}")
 
 
-def user_config_path() -> str | None:
+def user_config_path(given: Iterable[str | Path] = ()) -> str | None:
     """Return the path of the user's config.yaml or config.yml, or None if there is neither.
 
     A broken file, or both files, end planning: Snakemake, which reads the file next, would report the mistake with a
-    position in the Snakefile.
+    position in the Snakefile. So do broken files among those `given` on the command line, which it has read already.
     """
     try:
+        for path in given:
+            read_yaml(path)
         path = config_file("config")
         if path.exists() and not read_yaml(path):
             raise UserError(f"{path} has no settings: write some, or delete it to use the repository's own file.")

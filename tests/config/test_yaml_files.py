@@ -1,5 +1,7 @@
 """YAML files: keys are strings and unique, and errors name the line."""
 
+import itertools
+
 import pytest
 
 from nmtcore.config.components import component_settings
@@ -42,3 +44,39 @@ def test_an_error_names_the_line(tmp_path, text, sentence):
 def test_an_empty_file_is_an_empty_mapping(tmp_path):
     (tmp_path / "f.yaml").write_text("# nothing\n")
     assert read_yaml(tmp_path / "f.yaml") == {}
+
+
+def test_a_template_is_refused(tmp_path):
+    """Snakemake would run `exec` in it."""
+    (tmp_path / "x.yaml").write_text("__use_yte__: true\na: ?open('/tmp/x', 'w')\n")
+    with pytest.raises(UserError, match=r"x\.yaml: __use_yte__ lets Snakemake run code in this file"):
+        read_yaml(tmp_path / "x.yaml")
+
+
+LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in itertools.pairwise("abcdefghij")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (LAUGHS, "has more than 100,000 values, its aliases expanded"),
+        ("a: &a [*a]", "has more than 100,000 values, its aliases expanded"),
+        ("a: &a {b: *a}", "has more than 100,000 values, its aliases expanded"),
+        ("a: " + "[" * 20_000 + "]" * 20_000, "or more than 50 lists and mappings inside each other"),
+        ("a: " + "{b: " * 20_000 + "}" * 20_000, "or more than 50 lists and mappings inside each other"),
+        ("a: " + "9" * 5000, "not valid YAML .Exceeds the limit"),
+        ("a: 2020-13-45", "not valid YAML .month must be in"),
+        ("a: !!python/object/apply:os.system [ls]", "line 1: not valid YAML .could not determine a constructor"),
+    ],
+)
+def test_hostile_yaml_is_explained(text, fault, tmp_path):
+    (tmp_path / "x.yaml").write_text(text)
+    with pytest.raises(UserError, match=rf"x\.yaml.*{fault}"):
+        read_yaml(tmp_path / "x.yaml")
+
+
+def test_aliases_are_allowed(tmp_path):
+    (tmp_path / "x.yaml").write_text("a: &a [1, 2]\nb: [*a, *a]\n")
+    assert read_yaml(tmp_path / "x.yaml")["b"] == [[1, 2], [1, 2]]

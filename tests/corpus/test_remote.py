@@ -1,5 +1,6 @@
 """Downloads from a local server whose answers each test defines."""
 
+import contextlib
 import hashlib
 import threading
 import time
@@ -367,4 +368,32 @@ def test_a_remote_mirror_comes_before_the_url(fetch, server, target, tmp_path):
     )
     assert (facts["source"], facts["mirror"]) == (server.url + "2", server.url + "2")
     assert facts["passed_over"] == [f"{server.url}/a/file: the server answers 404 Not Found"]
+    assert target.read_bytes() == DATA
+
+
+def test_no_more_than_the_pinned_length_is_received(fetch, target, server):
+    def endless(handler):
+        handler.send(200, b"", Content_Length=None, Transfer_Encoding="chunked")
+        with contextlib.suppress(OSError):
+            while not handler.server.done.is_set():
+                handler.wfile.write(b"10000\r\n" + bytes(1 << 16) + b"\r\n")
+
+    with pytest.raises(UserError, match=f"the server sends more than the {len(DATA)} bytes of the file"):
+        fetch(endless, length=len(DATA))
+    assert len(server.requests) == 1
+    assert not partial_path(target).exists()
+
+
+@pytest.mark.parametrize("record", ["{", "[]", "{}", '{"url": 1, "validator": null, "length": null}', "[" * 10**5])
+def test_a_damaged_record_of_an_unfinished_download_restarts_it(record, fetch, target, server):
+    with pytest.raises(UserError, match="bytes are kept"):
+        fetch(serve(stop=10_000))
+    partial_path(target).with_name(partial_path(target).name + ".json").write_text(record)
+    fetch(serve())
+    assert target.read_bytes() == DATA
+    assert "Range" not in server.requests[0]
+
+
+def test_numbers_that_nobody_could_mean_are_ignored(fetch, target):
+    fetch(serve(Content_Length="9" * 5000, stop=None), sha256=sha(DATA))
     assert target.read_bytes() == DATA

@@ -14,6 +14,7 @@ from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import LineError, UserError
+from nmtcore.files import read_json, write_json
 from nmtcore.inference import raw
 from nmtcore.inference.bundle import FORMAT, load_bundle, load_initial_weights, save_bundle
 from nmtcore.model.build import build_model
@@ -138,7 +139,9 @@ def test_files_of_different_models_are_an_error(copy):
         file.write("another\n")
     shutil.copyfile(copy / "source.vocab", copy / "target.vocab")
     write_manifest(copy)
-    with pytest.raises(UserError, match=r"weights\.safetensors does not match .*: target_embedding\.weight differs"):
+    with pytest.raises(
+        UserError, match=r"weights\.safetensors does not match .*: it has 11,696 numbers, and they need"
+    ):
         load_bundle(copy)
 
 
@@ -324,3 +327,30 @@ def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path)
     (folder / "weights.safetensors").write_bytes(b"")
     with pytest.raises(UserError, match="damaged or was changed"):
         load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation", labels={})
+
+
+def test_a_bundle_without_a_checksum_of_a_file_that_is_read_is_an_error(copy):
+    manifest = read_json(copy / "bundle.json")
+    for name in ("weights.safetensors", "run.json", "source.vocab"):
+        sums = {file: value for file, value in manifest["files"].items() if file != name}
+        write_json(copy / "bundle.json", manifest | {"files": sums})
+        with pytest.raises(UserError, match=rf"bundle\.json has no sha256 of {name}, so nothing shows that"):
+            load_bundle(copy)
+
+
+def test_a_bundle_that_names_files_elsewhere_is_an_error(copy):
+    manifest = read_json(copy / "bundle.json")
+    manifest["files"]["../secret"] = "0"
+    write_json(copy / "bundle.json", manifest)
+    with pytest.raises(UserError, match=r"names the file '\.\./secret' outside of the model"):
+        load_bundle(copy)
+
+
+@pytest.mark.parametrize("change", [{"width": 10**9}, {"encoder_layers": 10**12}, {"feed_forward": 10**11}])
+def test_sizes_are_compared_before_memory_is_taken(change, copy):
+    run = read_json(copy / "run.json")
+    run["model"] |= change
+    write_json(copy / "run.json", run)
+    write_manifest(copy)
+    with pytest.raises(UserError, match=r"it has 11,696 numbers, and they need [0-9,]{12,}"):
+        load_bundle(copy)

@@ -19,7 +19,6 @@ from nmtcore.planning.model_sizes import (
     kept_checkpoints,
     label_sizes,
     operations_of,
-    parameter_count_of,
     run_bytes,
     vocabulary_sizes,
 )
@@ -61,7 +60,7 @@ def test_parameters_are_those_of_the_model(system, joint):
     run = replace(run, segmentation=replace(run.segmentation, joint=joint, also=None))
     sizes = dict.fromkeys(SIZES, 47) if joint else SIZES
     real = sum(parameter.numel() for parameter in model_of(run, sizes).parameters())
-    assert parameter_count_of(run, sizes=sizes, labels=COUNTS) == real
+    assert run.parameter_count(sizes=sizes, labels=COUNTS) == real
 
 
 @pytest.mark.parametrize("system", ["transformer_base", "transformer_relative", "tree_traversal", "nmt", "sa_nmt_1set"])
@@ -71,13 +70,13 @@ def test_parameters_of_other_sizes(system, changes):
     changes = {key: value for key, value in changes.items() if hasattr(run.model, key)}
     run = replace(run, model=replace(run.model, width=48, **changes))
     real = sum(parameter.numel() for parameter in model_of(run, SIZES | {"source": 47}).parameters())
-    assert parameter_count_of(run, sizes=SIZES | {"source": 47}, labels=COUNTS) == real
+    assert run.parameter_count(sizes=SIZES | {"source": 47}, labels=COUNTS) == real
 
 
 def test_an_unknown_number_of_labels_counts_as_none():
     run = run_of("sennrich_haddow")
     sizes = dict.fromkeys(SIZES, 47)
-    less = parameter_count_of(run, sizes=sizes, labels=COUNTS) - parameter_count_of(run, sizes=sizes, labels={})
+    less = run.parameter_count(sizes=sizes, labels=COUNTS) - run.parameter_count(sizes=sizes, labels={})
     assert less == COUNTS["source.deprel"] * run.components["sennrich_haddow"].width
 
 

@@ -111,6 +111,16 @@ class RunSettings:
                 if feature not in FEATURES:
                     raise ValueError(f"features.{side}: unknown feature '{feature}'. {nearest(feature, FEATURES)}")
 
+    def parameter_count(self, *, sizes: Mapping[str, int], labels: Mapping[str, int]) -> int:
+        """Count the parameters of the run's model; tied ones count once.
+
+        `sizes` has the sizes of the vocabularies by side, `labels` those of label vocabularies ("source.deprel").
+        """
+        entries = sizes["target"] + (0 if self.segmentation.joint else sizes["source"])
+        components = sum(settings.parameter_count(self.model, labels) for settings in self.components.values())
+        base = self.model.parameters + self.model.output_parameters(sizes["target"])
+        return base + entries * self.model.width + components
+
     @property
     def training_splits(self) -> tuple[str, ...]:
         """The splits that training reads."""

@@ -49,7 +49,7 @@ class PartialDownload:
         self._file = file
         self._show_length = show_length
         self._record = path.with_name(path.name + ".json")
-        self.origin = Origin(**read_json(self._record)) if self._record.exists() else None
+        self.origin = _read_origin(self._record)
         self.restart() if self.origin is None else self._hash_existing()
 
     @property
@@ -105,6 +105,18 @@ class PartialDownload:
         self._sha256.update(chunk)
         self._md5.update(chunk)
         self._show_length(self.length)
+
+
+def _read_origin(record: Path) -> Origin | None:
+    """Read the record of a partial file; None if there is none or it is damaged, and so the download starts again."""
+    try:
+        values = read_json(record) if record.exists() else None
+    except UserError:
+        return None
+    kinds = {"url": str, "validator": str | None, "length": int | None}
+    if not isinstance(values, dict) or values.keys() != kinds.keys():
+        return None
+    return Origin(**values) if all(isinstance(values[key], kind) for key, kind in kinds.items()) else None
 
 
 @contextmanager

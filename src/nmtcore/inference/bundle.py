@@ -11,11 +11,12 @@ bundle.json           written last: the format's version and the sha256 of every
 """
 
 import hashlib
+import math
 import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,8 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.config.components import COMPONENTS
@@ -35,11 +36,11 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError, explain_os_errors, quoted
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import LocatedWord, Transforms, missing_tags, run_vocabularies
-from nmtcore.files import read_json, write_json
+from nmtcore.files import partial_of, read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import TextReader, grouped
 from nmtcore.inference.translate import translate_examples
@@ -50,7 +51,7 @@ from nmtcore.model.components.base import Component, LabelVocabularies
 from nmtcore.model.device import prepare_device
 from nmtcore.segmentation.segmenter import Segmenter, codes_name
 from nmtcore.segmentation.vocabulary import Vocabulary
-from nmtcore.training.checkpoints import named_weights
+from nmtcore.training.checkpoints import named_weights, save_tensors
 
 T = TypeVar("T")
 
@@ -58,6 +59,8 @@ FORMAT = 3
 """The version of the bundle format."""
 _OWN = "own."
 """Prefix of the copies of the user's own components, `own.NAME.py`."""
+WEIGHTS = "weights.safetensors"
+"""The file of the weights."""
 MANIFEST = "bundle.json"
 """The file that lists all other files."""
 LINES_PER_CHUNK = 2000
@@ -236,8 +239,8 @@ def save_bundle(
     """
     folder = Path(folder)
     with _atomic_folder(folder) as partial, explain_os_errors(folder):
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_weights(model)}
-        save_file(tensors, partial / "weights.safetensors")
+        tensors = {name: tensor.detach().cpu() for name, tensor in named_weights(model)}
+        save_tensors(tensors, partial / WEIGHTS)
         write_json(partial / "run.json", run_to_json(run))
         for own, copied in _own_code(run).items():
             shutil.copyfile(own, partial / copied)
@@ -263,6 +266,7 @@ def load_bundle(
     files = _checked_files(folder)
     _check_own_code(folder, files)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
+    _check_listed(folder, files, _segmentation_files(run))
     vocabularies = {side: Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES}
     label_files = {side: file_name("labels", side=side) for side in SIDES}
     for side, name in label_files.items():
@@ -278,10 +282,11 @@ def load_bundle(
             f"The vocabulary of the model in {folder} lacks the tag {missing[0]} of its labels, so its files do not "
             "belong together: copy the model again, or train it again."
         )
+    _check_size(folder, run, vocabularies, labels)
     with torch.random.fork_rng(devices=[]):
         sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
         model = build_model(run, **sizes, labels=labels or None, observers=observers)
-    _load_weights(model, folder / "weights.safetensors")
+    _load_weights(model, folder / WEIGHTS)
     truecasers = {
         side: Truecaser.load(folder / file_name("truecaser", side=side)) if run.words[side].truecase else None
         for side in SIDES
@@ -350,7 +355,7 @@ def load_initial_weights(
                 f"The model in {folder} was trained with a {side} vocabulary different from that of {segmentation}: "
                 "train it again."
             )
-    _load_weights(model, folder / "weights.safetensors")
+    _load_weights(model, folder / WEIGHTS)
 
 
 def check_same_labels(
@@ -400,7 +405,10 @@ def _checked_files(folder: Path) -> set[str]:
             f"{folder / MANIFEST} is not of format {FORMAT}, so this version of nmtcore cannot read the model. "
             "Train it again, or use the version of nmtcore that wrote it."
         )
+    _check_listed(folder, listed["files"], ["run.json", WEIGHTS, *(file_name("vocabulary", side=s) for s in SIDES)])
     for name, expected in listed["files"].items():
+        if Path(name).name != name:
+            raise UserError(f"{folder / MANIFEST} names the file {quoted(name)} outside of the model: do not use it.")
         if not (folder / name).is_file():
             raise _incomplete(folder, name)
         with explain_os_errors(folder / name):
@@ -412,15 +420,49 @@ def _checked_files(folder: Path) -> set[str]:
     return set(listed["files"])
 
 
+def _check_listed(folder: Path, listed: Container[str], names: Iterable[str]) -> None:
+    """Raise `UserError` if a file of a bundle has no checksum."""
+    if unlisted := [name for name in names if name not in listed]:
+        raise UserError(
+            f"{folder / MANIFEST} has no sha256 of {unlisted[0]}, so nothing shows that the model is whole: copy it "
+            "again, or train it again."
+        )
+
+
+def _check_size(
+    folder: Path,
+    run: RunSettings,
+    vocabularies: Mapping[str, Vocabulary],
+    labels: Mapping[str, Mapping[str, Sequence[str]]],
+) -> None:
+    """Raise `UserError` if the settings need more parameters than the file of weights has, before memory is taken."""
+    sizes = {side: len(vocabulary) for side, vocabulary in vocabularies.items()}
+    counts = {f"{side}.{name}": len(entries) for side, own in labels.items() for name, entries in own.items()}
+    needed, path = run.parameter_count(sizes=sizes, labels=counts), folder / WEIGHTS
+    with _weights_explained(path), safe_open(path, framework="numpy") as file:
+        saved = sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 (no mapping)
+    if needed > saved:
+        raise UserError(
+            f"{path} does not match run.json and the vocabularies in the same folder: it has {saved:,} numbers, and "
+            f"they need {needed:,}."
+        )
+
+
+@contextmanager
+def _weights_explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} cannot be read ({error}): copy the model again, or train it again.") from error
+
+
 def _incomplete(folder: Path, name: str) -> UserError:
     return UserError(f"The model in {folder} is incomplete: {name} is missing. Copy it again, or train it again.")
 
 
 def _load_weights(model: TranslationModel, path: Path) -> None:
-    try:
+    with _weights_explained(path):
         saved = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise UserError(f"{path} cannot be read ({error}): copy the model again, or train it again.") from error
     own = dict(named_weights(model))
     mismatches = sorted(own.keys() ^ saved.keys())
     mismatches += [name for name in own.keys() & saved.keys() if own[name].shape != saved[name].shape]
@@ -441,11 +483,13 @@ def _sha256(path: Path) -> str:
 @contextmanager
 def _atomic_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces `folder` if the block succeeds, and is removed otherwise."""
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    folder = folder.resolve()
     with explain_os_errors(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = partial_of(folder)
+        old = partial.with_suffix(".old")
         shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+        partial.mkdir()
     try:
         yield partial
         with explain_os_errors(folder):

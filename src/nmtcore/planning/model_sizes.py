@@ -33,17 +33,6 @@ class Operations(NamedTuple):
     """For each target position, the output layer included."""
 
 
-def parameter_count_of(run: RunSettings, *, sizes: Mapping[str, int], labels: Mapping[str, int]) -> int:
-    """Count the parameters of a run's model; tied ones count once.
-
-    `sizes` has the sizes of the vocabularies by side, `labels` those of label vocabularies ("source.deprel").
-    """
-    entries = sizes["target"] + (0 if run.segmentation.joint else sizes["source"])
-    components = sum(settings.parameter_count(run.model, labels) for settings in run.components.values())
-    base = run.model.parameters + run.model.output_parameters(sizes["target"])
-    return base + entries * run.model.width + components
-
-
 def operations_of(run: RunSettings, *, sizes: Mapping[str, int]) -> Operations:
     """Count the multiplications of a forward pass: those with weights, without attention weights and components."""
     source, target = run.model.weights

@@ -6,10 +6,13 @@ not count.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -39,7 +42,7 @@ class Checkpoints:
         tensors |= {f"optimiser/{name}": tensor for name, tensor in optimiser.tensors().items()}
         path = self._tensor_path(state.update)
         with atomic_path(path) as temporary:
-            save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary)
+            save_tensors(tensors, temporary)
             digest = _file_sha256(temporary)
         write_json(self._state_path(state.update), {"sha256": digest, "state": state.to_json()})
         self.prune()
@@ -130,6 +133,17 @@ def named_weights(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
         if id(tensor) not in seen:
             seen.add(id(tensor))
             yield name, tensor
+
+
+def save_tensors(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Write tensors as safetensors. Raises `OSError`, as other writers do, if the disk is full."""
+    try:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:
+        number = re.search(r"os error ([0-9]+)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
 
 
 def _set_weights(model: nn.Module, tensors: dict[str, torch.Tensor], path: Path) -> None:
