@@ -53,7 +53,7 @@ def test_only_regular_files_are_replaced(tmp_path, obstacle):
     assert os.lstat(path).st_ino == before.st_ino
 
 
-def leave(path, owner, *, age=0.0):
+def make_leftover(path, owner, *, age=0.0):
     """Make what a process of `owner` (machine~pid) leaves behind if it is killed."""
     leftover = path.with_name(f".{path.name}~{owner}.partial")
     leftover.write_text("half")
@@ -66,12 +66,12 @@ def test_leftovers_of_killed_processes_are_deleted(tmp_path):
     dead = subprocess.Popen(["true"])
     dead.wait()
     kept = [
-        leave(path, f"{here}~{os.getppid()}"),  # it may still write
-        leave(path, "elsewhere~1", age=60),
-        leave(tmp_path / "x1.txt", f"{here}~{dead.pid}"),  # another file
-        leave(tmp_path / "x[1].txt~y", f"{here}~{dead.pid}"),
+        make_leftover(path, f"{here}~{os.getppid()}"),  # it may still write
+        make_leftover(path, "elsewhere~1", age=60),
+        make_leftover(tmp_path / "x1.txt", f"{here}~{dead.pid}"),  # another file
+        make_leftover(tmp_path / "x[1].txt~y", f"{here}~{dead.pid}"),
     ]
-    deleted = [leave(path, f"{here}~{dead.pid}"), leave(path, "else.where~2", age=4000)]
+    deleted = [make_leftover(path, f"{here}~{dead.pid}"), make_leftover(path, "else.where~2", age=4000)]
     write_text(path, "whole")
     assert [file.exists() for file in kept] == [True] * 4
     assert [file.exists() for file in deleted] == [False] * 2

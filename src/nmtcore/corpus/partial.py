@@ -113,10 +113,10 @@ def _read_origin(record: Path) -> Origin | None:
         values = read_json(record) if record.exists() else None
     except UserError:
         return None
-    kinds = {"url": str, "validator": str | None, "length": int | None}
-    if not isinstance(values, dict) or values.keys() != kinds.keys():
+    types = {"url": str, "validator": str | None, "length": int | None}
+    if not isinstance(values, dict) or values.keys() != types.keys():
         return None
-    return Origin(**values) if all(isinstance(values[key], kind) for key, kind in kinds.items()) else None
+    return Origin(**values) if all(isinstance(values[key], type_) for key, type_ in types.items()) else None
 
 
 @contextmanager

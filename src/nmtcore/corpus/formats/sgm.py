@@ -64,9 +64,9 @@ def segments(file: Input) -> Iterator[Piece]:
 
 def _id(tag: bytes, name: bytes) -> str:
     """Return the `id` (of a document: `docid`, or else `id`) of a tag, or "" if it has none."""
-    found = {bool(match[1]): match[2] for match in _ID.finditer(tag)}
-    value = found.get(name == b"doc", found.get(False, b""))
-    return value.strip(b"\"'").decode("utf-8", "replace")
+    values = {bool(match[1]): match[2] for match in _ID.finditer(tag)}
+    chosen = values.get(name == b"doc", values.get(False, b""))
+    return chosen.strip(b"\"'").decode("utf-8", "replace")
 
 
 class _SegmentSplitter:
