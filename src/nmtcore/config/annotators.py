@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, get_args
 
 from nmtcore.config.ranges import Count, Positive, settings_class
 from nmtcore.config.registry import Registry
+from nmtcore.errors import quoted
 
 Annotation = Literal["dependencies", "tags", "ccg", "constituency"]
 ANNOTATIONS: tuple[Annotation, ...] = get_args(Annotation)
@@ -21,7 +22,7 @@ def check_model_name(name: str) -> None:
     """Raise a `ValueError` unless `name` is plain: models can run code, so only the user's folders are searched."""
     if not re.fullmatch(MODEL_NAME, name):
         raise ValueError(
-            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {name!r}: add its folder to "
+            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {quoted(name)}: add its folder to "
             "`models` in config/config.yaml (or give the folder as --models), and use the model's name here"
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 from nmtcore.config.components import RESERVED_NAMES
 from nmtcore.config.extends import Level
 from nmtcore.config.systems import SystemEntry, SystemSettings
-from nmtcore.config.typed import build, choose, merge, nearest
+from nmtcore.config.typed import build, choose, merge, nearest, shown_value
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 
@@ -77,7 +77,7 @@ def _check_external(levels: Sequence[Level]) -> None:
 
 def _mapping(value: Any, *, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UserError(f"{where} must be a mapping, not {value!r}.")
+        raise UserError(f"{where} must be a mapping, not {shown_value(value)}.")
     return value
 
 
@@ -86,7 +86,7 @@ def _check_by_name(section: str, entries: Any, *, where: str) -> None:
     if not isinstance(entries, dict):
         listed = section == "components" and isinstance(entries, list)
         hint = " Write {depparse: {layer: 1}} for [{name: depparse, layer: 1}]." if listed else ""
-        raise UserError(f"{where}: {section} must be a mapping, not {entries!r}.{hint}")
+        raise UserError(f"{where}: {section} must be a mapping, not {shown_value(entries)}.{hint}")
     for name, settings in entries.items():
         if not re.fullmatch(NAME, str(name)) or name in RESERVED_NAMES:
             raise UserError(
@@ -94,7 +94,9 @@ def _check_by_name(section: str, entries: Any, *, where: str) -> None:
                 f"digits and single underscores, begin with a letter, and avoid {', '.join(RESERVED_NAMES)}."
             )
         if not isinstance(settings, dict | None):
-            raise UserError(f"{where}: {section}: {name} must be a mapping of its settings, not {settings!r}.")
+            raise UserError(
+                f"{where}: {section}: {name} must be a mapping of its settings, not {shown_value(settings)}."
+            )
 
 
 def _check_special(special: dict[str, Any], components: Collection[str], *, where: str) -> None:
@@ -104,7 +106,7 @@ def _check_special(special: dict[str, Any], components: Collection[str], *, wher
         if section == "components":
             _check_by_name(section, values, where=where)
         elif not isinstance(values, dict):
-            raise UserError(f"{where}: {section} must be a mapping, not {values!r}.")
+            raise UserError(f"{where}: {section} must be a mapping, not {shown_value(values)}.")
     for name, settings in special.get("components", {}).items():
         choose(name, components, noun="component", where=f"{where}: components")
         if settings is None:

@@ -15,7 +15,7 @@ from nmtcore.config.own_code import (
     own_name,
     own_names,
 )
-from nmtcore.config.typed import build, choose, nearest, plain
+from nmtcore.config.typed import build, choose, nearest, plain, shown_value
 from nmtcore.errors import UserError
 
 T = TypeVar("T")
@@ -85,7 +85,9 @@ class Registry(Mapping[str, type[T]]):
     def build(self, entry: Any, *, where: str) -> T:
         """Build the settings of an entry `{name: ..., key: value...}`. Raises `UserError` if they are not valid."""
         if not isinstance(entry, Mapping) or self.key not in entry:
-            raise UserError(f"{where}: expected {{{self.key}: name of a {self.noun}, settings}}, found {entry!r}.")
+            raise UserError(
+                f"{where}: expected {{{self.key}: name of a {self.noun}, settings}}, found {shown_value(entry)}."
+            )
         name = str(entry[self.key])
         return build(self.find(name, where=where), self._values(name, entry), where=f"{where}: {name}")
 

@@ -34,7 +34,7 @@ def full_form(name: str, values: Mapping[str, Any], shared: Mapping[str, Path], 
         if isinstance(values.setdefault("corpora", {}), Mapping):
             values["corpora"] = {**_shared_corpora(values, shared), **values["corpora"]}
     if isinstance(values.get("corpora"), Mapping):
-        languages = {values.get("source"): "source", values.get("target"): "target"}
+        languages = {language: side for side in SIDES if isinstance(language := values.get(side), str)}
         values["corpora"] = {key: _expand_corpus(corpus, languages) for key, corpus in values["corpora"].items()}
     if isinstance(values.get("filters"), list):
         values["filters"] = tuple(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.external import with_absolute_paths
-from nmtcore.config.typed import choose
+from nmtcore.config.typed import choose, shown_value
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 
@@ -69,5 +69,5 @@ def _fault(name: str, entry: Any, pattern: str, reserved: Iterable[str]) -> str 
             f"letter, and avoid {', '.join(reserved)}."
         )
     if not isinstance(entry, Mapping):
-        return f"{name}: expected keys and values, found {entry!r}."
+        return f"{name}: expected keys and values, found {shown_value(entry)}."
     return None

@@ -4,13 +4,14 @@ import contextlib
 import dataclasses
 import difflib
 import math
+import reprlib
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, Union
 
 from nmtcore.config.ranges import check_ranges, hints_of
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, quoted, shortened
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ class Check:
 def nearest(name: str, valid: Iterable[str]) -> str:
     """Write a sentence with the valid names that resemble `name`, or with all valid names if none does."""
     valid = sorted(map(str, valid))
+    name = str(name)[:200]
     meant = _SYNONYMS.get(str(name).lower().partition(":")[0])
     close = [meant] if meant in valid else difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
     if close:
@@ -40,18 +42,18 @@ def choose(name: str, valid: Iterable[str], *, noun: str, where: str) -> str:
     """Return `name` if it is valid; otherwise raise a `UserError` that names the most similar valid names."""
     valid = list(valid)
     if name not in valid:
-        raise UserError(f"{where}: unknown {noun} '{name}'. {nearest(name, valid)}")
+        raise UserError(f"{where}: unknown {noun} {quoted(str(name))}. {nearest(name, valid)}")
     return name
 
 
 def check_keys(cls: type, values: Mapping[str, Any], *, where: str) -> None:
     """Raise a `UserError` unless `values` is a mapping whose keys are all fields of `cls`."""
     if not isinstance(values, Mapping):
-        raise UserError(f"{where}: expected keys and values, found {_shown(values)}.")
+        raise UserError(f"{where}: expected keys and values, found {shown_value(values)}.")
     fields = [field.name for field in dataclasses.fields(cls) if field.init]
     for key in values:
         if key not in fields:
-            raise UserError(f"{where}: unknown key '{key}'. {nearest(key, fields)}")
+            raise UserError(f"{where}: unknown key {quoted(str(key))}. {nearest(key, fields)}")
 
 
 def build(cls: type[T], values: Mapping[str, Any], *, where: str) -> T:
@@ -106,13 +108,13 @@ def _convert(value: Any, hint: Any, *, where: str) -> Any:
         return _convert_union(value, arguments, where)
     if origin is Literal:
         if value not in arguments:
-            raise UserError(f"{where}: '{value}' is not valid. {nearest(str(value), map(str, arguments))}")
+            raise UserError(f"{where}: {quoted(str(value))} is not valid. {nearest(str(value), map(str, arguments))}")
         return value
     if origin is tuple:
         return _convert_tuple(value, arguments, where)
     if origin is dict:
         if not isinstance(value, Mapping):
-            raise UserError(f"{where}: expected keys and values, found {_shown(value)}.")
+            raise UserError(f"{where}: expected keys and values, found {shown_value(value)}.")
         key_hint, value_hint = arguments
         values = {str(key): _convert(inner, value_hint, where=f"{where}.{key}") for key, inner in value.items()}
         return {_convert(key, key_hint, where=where): inner for key, inner in values.items()}
@@ -136,7 +138,7 @@ def _convert_union(value: Any, choices: tuple, where: str) -> Any:
 
 def _convert_tuple(value: Any, arguments: tuple, where: str) -> tuple:
     if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, Mapping):
-        raise UserError(f"{where}: expected a list, found {_shown(value)}.")
+        raise UserError(f"{where}: expected a list, found {shown_value(value)}.")
     items = list(value)
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         return tuple(_convert(v, arguments[0], where=f"{where}[{i}]") for i, v in enumerate(items))
@@ -154,17 +156,22 @@ def _convert_plain(value: Any, hint: type, where: str) -> Any:
         with contextlib.suppress(OverflowError):
             value = float(value)
     if hint is float and isinstance(value, float) and not math.isfinite(value):
-        raise UserError(f"{where}: expected a finite number, found {_shown(value)}.")
+        raise UserError(f"{where}: expected a finite number, found {shown_value(value)}.")
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
-        raise UserError(f"{where}: expected {_NAMES.get(hint, hint.__name__)}, found {_shown(value)}.")
+        raise UserError(f"{where}: expected {_NAMES.get(hint, hint.__name__)}, found {shown_value(value)}.")
     return value
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else repr(value)
+_SHOW = reprlib.Repr()
+_SHOW.maxlevel, _SHOW.maxstring, _SHOW.maxother, _SHOW.maxlong = 3, 80, 80, 80
+
+
+def shown_value(value: Any) -> str:
+    """Return a value of a configuration file as a message shows it: at most 80 characters."""
+    return "nothing" if value is None else shortened(_SHOW.repr(value))
 
 
 def settings_class_in(hint: Any) -> type | None:

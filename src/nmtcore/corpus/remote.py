@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nmtcore.corpus.partial import CHUNK, Origin, PartialDownload, SourceFailed
+from nmtcore.errors import shortened
 from nmtcore.numerals import natural_number
 
 TIMEOUT = 60
@@ -89,7 +90,7 @@ def _attempt(address: Address, partial: PartialDownload) -> None:
         elif response.status == 200:
             partial.restart(_origin(response, address))
         else:
-            raise SourceFailed(f"the server answers {response.status} {response.reason}")
+            raise SourceFailed(f"the server answers {response.status} {shortened(response.reason)}")
         _copy_response(response, partial, address.length)
 
 
@@ -126,7 +127,9 @@ def _check_range(response: http.client.HTTPResponse, partial: PartialDownload) -
     total = partial.origin.length
     if match is None or [int(number) for number in match.groups()] != [partial.length, total - 1, total]:
         partial.restart()
-        raise _TemporaryFailure(f"the server sends other bytes ({content_range or 'no Content-Range'}) than requested")
+        raise _TemporaryFailure(
+            f"the server sends other bytes ({shortened(content_range) or 'no Content-Range'}) than requested"
+        )
 
 
 def _copy_response(response: http.client.HTTPResponse, partial: PartialDownload, pinned: int | None) -> None:
@@ -156,13 +159,19 @@ def _read_response(response: http.client.HTTPResponse) -> bytes:
     try:
         return response.read1(CHUNK)
     except (OSError, http.client.HTTPException) as error:
-        raise _TemporaryFailure(f"the transfer broke off ({error})") from error
+        raise _TemporaryFailure(f"the transfer broke off ({shortened(str(error))})") from error
 
 
 def _open(request: urllib.request.Request, http_hosts: Collection[str], *, timeout: float) -> Any:
     """Send a request; follow redirects only to addresses that `check_address` accepts."""
 
     class Redirects(urllib.request.HTTPRedirectHandler):
+        def http_error_302(self, request: Any, response: Any, *arguments: Any) -> Any:
+            response.close()  # else the whole body would be read, however long it is
+            return super().http_error_302(request, response, *arguments)
+
+        http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
         def redirect_request(self, request: Any, *arguments: Any) -> Any:
             redirected = super().redirect_request(request, *arguments)
             check_address(redirected.full_url, http_hosts, redirected_from=request.full_url)
@@ -182,19 +191,19 @@ def _open_or_fail(request: urllib.request.Request, address: Address, partial: Pa
             partial.restart()
             raise _TemporaryFailure("the server does not have the requested bytes") from error
         if error.code in TEMPORARY_STATUSES:
-            raise _TemporaryFailure(f"the server answers {error.code} {error.reason}") from error
-        raise SourceFailed(f"the server answers {error.code} {error.reason}") from error
+            raise _TemporaryFailure(f"the server answers {error.code} {shortened(str(error.reason))}") from error
+        raise SourceFailed(f"the server answers {error.code} {shortened(str(error.reason))}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, TimeoutError | ConnectionResetError | http.client.RemoteDisconnected):
-            raise _TemporaryFailure(f"the server does not answer ({reason})") from error
-        raise SourceFailed(f"cannot be reached ({reason})") from error
+            raise _TemporaryFailure(f"the server does not answer ({shortened(str(reason))})") from error
+        raise SourceFailed(f"cannot be reached ({shortened(str(reason))})") from error
 
 
 def check_address(url: str, http_hosts: Collection[str], *, redirected_from: str | None = None) -> None:
     """Raise `SourceFailed` unless a URL is https, or http on an allowed host and not redirected from https."""
     parts, host = urlsplit(url), urlsplit(url).hostname
-    redirect = f"it redirects to {url}, and " if redirected_from else ""
+    redirect = f"it redirects to {shortened(url)}, and " if redirected_from else ""
     if parts.scheme == "http" and redirected_from and urlsplit(redirected_from).scheme == "https":
         raise SourceFailed(f"{redirect}redirects from https to http are not followed")
     if parts.scheme == "http" and host not in http_hosts:

@@ -277,6 +277,12 @@ def load_bundle(
         for side, name in label_files.items()
         if name in files
     }
+    sizes = {len(vocabulary) for vocabulary in vocabularies.values()}
+    if run.segmentation.joint and len(sizes) > 1:
+        raise UserError(
+            f"The vocabularies of the model in {folder} have {' and '.join(map(str, sorted(sizes)))} entries, but "
+            "run.json says that both sides share one: copy the model again, or train it again."
+        )
     if missing := missing_tags(run, vocabularies, labels):
         raise UserError(
             f"The vocabulary of the model in {folder} lacks the tag {missing[0]} of its labels, so its files do not "

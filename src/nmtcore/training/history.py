@@ -70,7 +70,9 @@ class History:
 
     def _add_points(self, record: dict[str, Any]) -> None:
         """Add the values of a line to TensorBoard's curves."""
-        if self._board is not None:
+        if self._board is None:
+            return
+        with explain_os_errors(self.path):
             for name, value in _curves(record):
                 self._board.add_scalar(name, value, record["update"], walltime=self._began + record["seconds"])
 
@@ -80,9 +82,10 @@ class History:
 
     def close(self) -> None:
         """Close the log and TensorBoard's event file."""
-        self._file.close()
-        if self._board is not None:
-            self._board.close()
+        with explain_os_errors(self.path):
+            self._file.close()
+            if self._board is not None:
+                self._board.close()
 
 
 def _is_up_to(line: str, update: int) -> bool:

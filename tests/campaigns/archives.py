@@ -1,0 +1,67 @@
+"""Damaged and hostile archives, compressed files, and files inside archives."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from pathlib import Path
+from random import Random
+
+from campaigns.damage import damaged_bytes
+
+from nmtcore.corpus.streams import open_stream
+
+MEMBER = "folder/text.txt"
+ODD_TYPES = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, b"L", b"x")
+
+
+def attempt(random: Random, folder: Path) -> str:
+    """Read a member of an archive."""
+    text = b"".join(b"line %d\n" % i for i in range(random.randrange(1, 3000)))
+    data = random.choice((_tar, _tar, _zip, _bomb))(text, random)
+    if random.random() < 0.5:
+        data = random.choice((gzip.compress, bz2.compress, lzma.compress))(data)
+    for _ in range(random.choice((0, 1, 1, 2))):
+        data = _near_start(data, random) if random.random() < 0.5 else damaged_bytes(data, random)
+    path = folder / "archive"
+    path.write_bytes(data)
+    with open_stream(path, MEMBER if random.random() < 0.9 else None) as stream:
+        read = 0
+        while block := stream.read(1 << 16):
+            read += len(block)
+    return "clean"
+
+
+def _near_start(data: bytes, random: Random) -> bytes:
+    """Damage a header."""
+    return damaged_bytes(data[:600], random) + data[600:]
+
+
+def _tar(text: bytes, random: Random) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=random.choice((tarfile.GNU_FORMAT, tarfile.PAX_FORMAT))) as file:
+        for name in random.sample(["other", MEMBER, "x" * 300, "../up"], 4):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            if random.random() < 0.1:
+                entry.type = random.choice(
+                    (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, b"L", b"x")
+                )
+                entry.linkname = "/etc/passwd"
+            file.addfile(entry, io.BytesIO(text))
+    return buffer.getvalue()
+
+
+def _zip(text: bytes, random: Random) -> bytes:
+    buffer = io.BytesIO()
+    method = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
+    with zipfile.ZipFile(buffer, "w", method) as file:
+        for name in ("other", MEMBER, "/absolute"):
+            file.writestr(name, text)
+    return buffer.getvalue()
+
+
+def _bomb(text: bytes, random: Random) -> bytes:
+    return _tar(bytes(random.choice((1 << 20, 1 << 24))), random)

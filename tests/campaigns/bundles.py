@@ -1,0 +1,38 @@
+"""Damaged and hostile bundles: refused, or loaded and able to translate."""
+
+import hashlib
+import json
+from pathlib import Path
+from random import Random
+
+from campaigns.damage import damaged_bytes, damaged_value
+from factories import run_settings
+from inference.tiny import write_bundle
+
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.inference.bundle import load_bundle
+
+
+def attempt(random: Random, folder: Path) -> str:
+    """Load a bundle and translate with it; in most cases its sums fit the damaged file."""
+    kinds = (run_settings, lambda: run_settings(DepParseSettings(layer=0)),
+             lambda: run_settings(base="recurrent", model=RecurrentSettings(width=16)))  # fmt: skip
+    bundle = write_bundle(folder / "model", random.choice(kinds)())
+    path = random.choice(sorted(bundle.iterdir()))
+    if path.suffix == ".json" and random.random() < 0.7:
+        values = json.loads(path.read_text())
+        for _ in range(random.choice((1, 1, 2))):
+            values = damaged_value(values, random)
+        path.write_text(json.dumps(values))
+    else:
+        path.write_bytes(damaged_bytes(path.read_bytes(), random))
+    if path.name != "bundle.json" and random.random() < 0.9:
+        manifest = json.loads((bundle / "bundle.json").read_text())
+        manifest["files"] = {
+            name: hashlib.sha256((bundle / name).read_bytes()).hexdigest() for name in manifest["files"]
+        }
+        (bundle / "bundle.json").write_text(json.dumps(manifest))
+    loaded = load_bundle(bundle)
+    list(loaded.translate(["the cat the dog", "", "cat"], loaded.decoding_settings(max_length=5)))
+    return "clean"
