@@ -1,13 +1,14 @@
 """Errors that are explained to the user in a sentence: the user's mistakes, and failures of the system."""
 
 import errno
-import re
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _LONGEST_QUOTE = 80
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that are not seen, or that cannot be written: controls, formats, surrogates, separators."""
 
 
 def shortened(text: str) -> str:
@@ -22,8 +23,19 @@ def quoted(text: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Escape control characters, which could change what a terminal shows, except for `\\n`."""
-    return _CONTROL.sub(lambda character: character[0].encode("unicode_escape").decode(), text)
+    """Escape characters that are not seen and could change what a terminal shows, except for `\\n` and tabs."""
+    if text.isprintable():
+        return text
+    return "".join(_escaped(character) if is_hidden(character) else character for character in text)
+
+
+def is_hidden(character: str) -> bool:
+    """Return whether a character is not seen or cannot be written; `\\n` and tabs are no such characters."""
+    return character not in "\n\t" and unicodedata.category(character) in _HIDDEN
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 class UserError(Exception):

@@ -32,11 +32,28 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         temporary = partial_of(path)
         try:
             yield temporary
-            _sync(temporary)
+            sync_file(temporary)
             os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder next to `path`, from which the block moves what it has finished; delete it at the end.
+
+    Raises the errors of `atomic_path`.
+    """
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = partial_of(path)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def partial_of(path: Path) -> Path:
@@ -70,7 +87,8 @@ def check_output_path(path: str | Path) -> None:
             raise UserError(f"{path} is {obstacle}: choose another output file.")
 
 
-def _sync(path: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 

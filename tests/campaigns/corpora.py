@@ -1,8 +1,7 @@
 """Damaged corpora of every format. Each text has the number of its pair, so that a misaligned pair is seen."""
 
 import json
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -11,10 +10,9 @@ from campaigns.damage import damaged_bytes, packed
 from campaigns.run import WrongOutput
 from corpus.conftest import Bench
 
-from nmtcore.config.corpora import CorpusSettings, PartSettings
+from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 
 WORDS = ["ein", "zwei", "Häuser", "&", "der", "<b>", "日本", ",", '"', "naïve", "10", "zur"]
-_NUMBER = re.compile(r"[st](\d{4})(?!\d)")
 SHOWN = ("sgm", "conllu")
 """Formats of several files that have ids, and so show a misaligned pair."""
 
@@ -42,22 +40,22 @@ def attempt(random: Random, folder: Path) -> str:
         splits = dataset.splits | {split: (PartSettings(corpus="pairs"),)}
         dataset = replace(dataset, corpora=dataset.corpora | {"pairs": corpus}, splits=splits)
     rows, report = bench.read(dataset, split)
-    check(rows, report, shown=format_ in SHOWN)
+    check(rows, report, texts if format_ in SHOWN else ([], []))
     return "counted" if report["dropped"] else "clean"
 
 
-def check(rows: list[dict], report: dict, *, shown: bool) -> None:
-    """Raise `WrongOutput` for pairs that are misaligned, or counts that do not add up."""
+def check(rows: list[dict], report: dict, texts: Sequence[Sequence[str]]) -> None:
+    """Raise `WrongOutput` for pairs of whole `texts` that are misaligned, or counts that do not add up."""
     ids = [row["id"] for row in rows]
     if sorted(set(ids)) != ids or report["kept"] != len(rows):
         raise WrongOutput(f"ids {ids}, {report['kept']} kept")
     if report["kept"] + sum(report["dropped"].values()) != report["pairs"]:
         raise WrongOutput(f"{report} does not add up")
     for row in rows:
-        numbers = [_NUMBER.findall(row[side]) for side in ("source", "target")]
-        if shown and all(len(own) == 1 for own in numbers) and numbers[0] != numbers[1]:
+        numbers = [own.index(row[side]) for own, side in zip(texts, SIDES, strict=True) if row[side] in own]
+        if len(set(numbers)) == 2:
             raise WrongOutput(f"misaligned: {row['source']!r} and {row['target']!r}")
-        if any("\n" in row[side] or "\r" in row[side] for side in ("source", "target")):
+        if any("\n" in row[side] or "\r" in row[side] for side in SIDES):
             raise WrongOutput(f"a line end in {row!r}")
 
 
@@ -79,7 +77,9 @@ def _tsv(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict
 
 def _sgm(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
     def document(number: int, texts: list[str]) -> str:
-        segments = "\n".join(f'<seg id="{i}">{_escaped(text)}</seg>' for i, text in enumerate(texts, start=1))
+        # Ids that count on: in the wrong document, one that is used in each of them would not be noticed.
+        numbered = enumerate(texts, start=number + 1)
+        segments = "\n".join(f'<seg id="{i}">{_escaped(text)}</seg>' for i, text in numbered)
         return f'<doc docid="d{number}">\n<p>\n{segments}\n</p>\n</doc>\n'
 
     def file(name: str, texts: list[str]) -> bytes:

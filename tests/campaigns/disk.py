@@ -30,7 +30,7 @@ def attempt(random: Random, folder: Path) -> str:
     name = random.choice(sorted(WRITERS))
     seed = random.randrange(2**32)
     WRITERS[name](folder / "reference", seed)
-    expected = _content(folder / "reference")
+    expected = written(folder / "reference")
     largest = max(len(data) for data in expected.values())
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -46,16 +46,16 @@ def attempt(random: Random, folder: Path) -> str:
         raise WrongOutput(f"{name} did not notice that there is no space")
     if "ulimit" not in refused:
         raise WrongOutput(refused)
-    left = {file: data for file, data in _content(folder / "out").items() if expected.get(file) != data}
+    left = {file: data for file, data in written(folder / "out").items() if expected.get(file) != data}
     if left and name != "history":  # a log grows by lines, and a cut one is dropped by the next attempt
         raise WrongOutput(f"{name} left {sorted(left)}")
     WRITERS[name](folder / "out", seed)
-    if _content(folder / "out") != expected:
+    if written(folder / "out") != expected:
         raise WrongOutput(f"{name} does not write the same once there is space")
     return "clean"
 
 
-def _content(folder: Path) -> dict[str, bytes]:
+def written(folder: Path) -> dict[str, bytes]:
     """Return all files but TensorBoard's, which have the time in them."""
     files = (path for path in folder.rglob("*") if path.is_file() and "tfevents" not in path.name)
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -26,9 +26,21 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from nmtcore.errors import UserError  # noqa: E402
+from nmtcore.errors import UserError, is_hidden  # noqa: E402
 
-CAMPAIGNS = ("corpora", "treebanks", "archives", "server", "parquet", "configuration", "bundles", "texts", "disk")
+CAMPAIGNS = (
+    "corpora",
+    "treebanks",
+    "archives",
+    "server",
+    "parquet",
+    "configuration",
+    "bundles",
+    "texts",
+    "commands",
+    "disk",
+    "kills",
+)
 """Modules of this folder, each with a function `attempt(random, folder)`."""
 OUTCOMES = ("clean", "counted", "handled", "wrong", "traceback", "hang", "crash")
 """Input used as if it were whole, used with faults counted, refused by a sentence; and what must never happen."""
@@ -75,7 +87,7 @@ def run_case(campaign: str, seed: int, folder: Path) -> Result:
             outcome = attempt(random.Random(f"{campaign} {seed}"), folder)
     except UserError as error:
         outcome, detail = "handled", str(error)
-        if len(detail) > LONGEST_SENTENCE or not all(c.isprintable() or c in "\n\t" for c in detail):
+        if len(detail) > LONGEST_SENTENCE or any(map(is_hidden, detail)):
             outcome = "wrong"
     except WrongOutput as error:
         outcome, detail = "wrong", str(error)

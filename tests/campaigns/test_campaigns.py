@@ -3,7 +3,7 @@
 import pytest
 from campaigns.run import CAMPAIGNS, MEMORY, run_campaign
 
-CASES = dict.fromkeys(CAMPAIGNS, 100) | {"configuration": 15, "bundles": 40, "server": 30, "disk": 40}
+CASES = dict.fromkeys(CAMPAIGNS, 100) | {"configuration": 15, "bundles": 40, "server": 30, "disk": 40, "kills": 40}
 
 
 @pytest.mark.parametrize("campaign", CAMPAIGNS)

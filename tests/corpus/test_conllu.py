@@ -168,6 +168,9 @@ def test_ids_of_sentences_are_compared_without_zones(bench):
     rows, report = bench.read(dataset(bench, source, target, max_bad_lines=1))
     assert [row["id"] for row in rows] == [0, 2]
     assert report["dropped"] == {"ids differ": 1}
+    damaged = target.replace("# sent_id = s7/en", "# sent_id s1/en")
+    with pytest.raises(LineError, match=r"s\.conllu, line 4: has the id 's1', but the other side .* has '\(no id\)'"):
+        bench.read(dataset(bench, source, damaged))
     without = "".join("# sent_id =\n" + words("1 x 0 root") for _ in range(3))
     assert len(bench.read(dataset(bench, source, without))[0]) == 3
 

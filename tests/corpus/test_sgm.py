@@ -118,6 +118,8 @@ def test_a_segment_that_is_too_long_raises_or_is_dropped(bench):
         ('id="2"> zwei', 'id="7"> zwei', "abcnews.134, 7"),
         ('docid="b"', "docid='c'", "c, 1"),
         ("<hl>", "<doc id=x>", "x, 1"),
+        ('id="2"> zwei', "> zwei", r"abcnews.134, \(no id\)"),
+        ('id="2"> zwei', 'id="1"> zwei', r"abcnews.134, 1 \(again\)"),
     ],
 )
 def test_segments_whose_ids_differ_raise_or_are_dropped(old, new, ids, bench):

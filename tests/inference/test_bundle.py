@@ -153,7 +153,7 @@ def write_recurrent(folder, *components):
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"base": None}, "base must be the name of a base model (recurrent, transformer), not None."),
+        ({"base": None}, "base must be the name of a base model (recurrent, transformer), not nothing."),
         ({"base": ["recurrent"]}, "base must be the name of a base model (recurrent, transformer), not ['recurrent']."),
         ({"base": "recurent"}, "base: unknown base 'recurent'. Did you mean recurrent?"),
         ({"base": "transformer"}, "model: unknown key 'layers'. Did you mean encoder_layers or decoder_layers?"),

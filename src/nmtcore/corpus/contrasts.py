@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from nmtcore.corpus.formats.rows import BadRow, Input, Piece, decode, lines
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import LineError, UserError, quoted
 from nmtcore.files import parse_json
 
 COLUMNS = ("source", "right", "wrong", "phenomenon", "distance")
@@ -160,7 +160,7 @@ def _text(value: Any, name: str) -> str:
 
 def _wrong_translation(text: str, phenomenon: Any, distance: Any) -> WrongTranslation:
     if not isinstance(phenomenon, str) or not _PHENOMENON.fullmatch(phenomenon.strip()):
-        raise ValueError(f"the phenomenon {phenomenon!r} is not a name of letters, digits and _ . + : -")
+        raise ValueError(f"the phenomenon {quoted(str(phenomenon))} is not a name of letters, digits and _ . + : -")
     return WrongTranslation(Side(text=text), phenomenon.strip(), _distance(distance))
 
 
@@ -168,7 +168,7 @@ def _distance(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not re.fullmatch("[0-9]{1,9}", str(value)):
-        raise ValueError(f"the distance {value!r} is not a whole number of words")
+        raise ValueError(f"the distance {quoted(str(value))} is not a whole number of words")
     return int(value)
 
 

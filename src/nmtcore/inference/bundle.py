@@ -40,7 +40,7 @@ from nmtcore.errors import UserError, explain_os_errors, quoted
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import LocatedWord, Transforms, missing_tags, run_vocabularies
-from nmtcore.files import partial_of, read_json, write_json
+from nmtcore.files import atomic_folder, partial_of, read_json, write_json
 from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.raw import TextReader, grouped
 from nmtcore.inference.translate import translate_examples
@@ -238,7 +238,7 @@ def save_bundle(
     `segmentation` is the folder of the vocabularies, codes and truecasing models that the model was trained with.
     """
     folder = Path(folder)
-    with _atomic_folder(folder) as partial, explain_os_errors(folder):
+    with _replaced_folder(folder) as partial:
         tensors = {name: tensor.detach().cpu() for name, tensor in named_weights(model)}
         save_tensors(tensors, partial / WEIGHTS)
         write_json(partial / "run.json", run_to_json(run))
@@ -487,21 +487,15 @@ def _sha256(path: Path) -> str:
 
 
 @contextmanager
-def _atomic_folder(folder: Path) -> Iterator[Path]:
+def _replaced_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces `folder` if the block succeeds, and is removed otherwise."""
     folder = folder.resolve()
-    with explain_os_errors(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = partial_of(folder)
-        old = partial.with_suffix(".old")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
-    try:
-        yield partial
-        with explain_os_errors(folder):
+    with atomic_folder(folder) as partial:
+        old = partial_of(folder.with_name(f"{folder.name}.old"))
+        try:
+            yield partial
             if folder.exists():
                 os.replace(folder, old)
             os.replace(partial, folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        finally:
+            shutil.rmtree(old, ignore_errors=True)

@@ -8,6 +8,7 @@ not count.
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from nmtcore.errors import UserError, explain_os_errors
-from nmtcore.files import atomic_path, read_json, write_json
+from nmtcore.files import atomic_folder, read_json, sync_file, write_json
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
 
@@ -41,10 +42,8 @@ class Checkpoints:
         tensors = {f"model/{name}": tensor.detach() for name, tensor in named_weights(model)}
         tensors |= {f"optimiser/{name}": tensor for name, tensor in optimiser.tensors().items()}
         path = self._tensor_path(state.update)
-        with atomic_path(path) as temporary:
-            save_tensors(tensors, temporary)
-            digest = _file_sha256(temporary)
-        write_json(self._state_path(state.update), {"sha256": digest, "state": state.to_json()})
+        save_tensors(tensors, path)
+        write_json(self._state_path(state.update), {"sha256": _file_sha256(path), "state": state.to_json()})
         self.prune()
 
     def newest(self) -> int | None:
@@ -95,8 +94,10 @@ class Checkpoints:
                 self._delete(update)
 
     def _delete_incomplete_files(self) -> None:
-        for path in [*self.folder.glob(".*.partial"), *self.folder.glob("*.safetensors")]:
-            if path.suffix == ".partial" or not path.with_suffix(".json").exists():
+        for path in self.folder.glob(".*.partial"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for path in self.folder.glob("*.safetensors"):
+            if not path.with_suffix(".json").exists():
                 path.unlink()
 
     def _read_state(self, update: int) -> TrainingState:
@@ -136,7 +137,15 @@ def named_weights(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def save_tensors(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
-    """Write tensors as safetensors. Raises `OSError`, as other writers do, if the disk is full."""
+    """Write tensors as safetensors, completely or not at all. Raises `UserError` if the disk is full."""
+    with atomic_folder(path) as folder:
+        # A process that is killed leaves safetensors' own temporary file in this folder, which is deleted with it.
+        _save_file(tensors, folder / path.name)
+        sync_file(folder / path.name)
+        os.replace(folder / path.name, path)
+
+
+def _save_file(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
     try:
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
     except SafetensorError as error:

@@ -124,4 +124,4 @@ def _open_tensorboard(folder: Path) -> Any:
     with explain_os_errors(folder):
         for path in folder.glob("events.out.tfevents.*"):
             path.write_bytes(b"")
-    return SummaryWriter(str(folder), purge_step=0)
+        return SummaryWriter(str(folder), purge_step=0)

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from nmtcore.config.formats import ConlluOptions
 from nmtcore.corpus.formats.rows import (
     BadRow,
+    IdsOfFile,
     Input,
     Inputs,
     Piece,
@@ -58,8 +59,8 @@ def rows(inputs: Inputs, options: ConlluOptions) -> Iterator[Row]:
 
 def parse(row: Row, options: ConlluOptions, context: ReadingContext) -> tuple[Side, Side]:
     """Parse both sentences. Raises `BadRow` if one is malformed or their ids differ."""
-    if all(piece and getattr(options, f"{side}_format") == "conllu" for side, piece in zip(SIDES, row, strict=True)):
-        check_same_ids(*(piece._replace(ids=(_sentence_id(piece),)) for piece in row))
+    if None not in row:
+        check_same_ids(*row)
     source = _parse_piece(row[0], options.source_format, surface=False)
     target = _parse_piece(row[1], options.target_format, surface=not context.treebank)
     return source, target
@@ -73,7 +74,7 @@ def _parse_piece(piece: Piece | None, format: str, *, surface: bool) -> Side:
 
 def sentences(file: Input) -> Iterator[Piece]:
     """Yield the lines of each sentence; sentences are separated by empty lines."""
-    path, limit = str(file.path), file.max_line_bytes
+    path, limit, ids = str(file.path), file.max_line_bytes, IdsOfFile()
     first, size, collected = 0, 0, []
     for piece in lines(file):
         if piece.cut_at or piece.data.strip():
@@ -82,20 +83,16 @@ def sentences(file: Input) -> Iterator[Piece]:
             if size <= limit:
                 collected.append(piece.data)
         elif first:
-            yield _sentence(path, first, collected, limit if size > limit else 0)
+            yield _sentence(path, first, collected, limit if size > limit else 0, ids)
             first, size, collected = 0, 0, []
     if first:
-        yield _sentence(path, first, collected, limit if size > limit else 0)
+        yield _sentence(path, first, collected, limit if size > limit else 0, ids)
 
 
-def _sentence(path: str, first: int, collected: list[bytes], cut_at: int) -> Piece:
-    return Piece(path, first, b"" if cut_at else b"\n".join(collected), cut_at)
-
-
-def _sentence_id(piece: Piece) -> str:
-    """Return the sentence's `# sent_id` without a zone, or "" if it has none."""
-    match = _SENTENCE_ID.search(piece.data)
-    return match[1].decode("utf-8", "replace") if match else ""
+def _sentence(path: str, first: int, collected: list[bytes], cut_at: int, ids: IdsOfFile) -> Piece:
+    data = b"" if cut_at else b"\n".join(collected)
+    match = _SENTENCE_ID.search(data)
+    return Piece(path, first, data, cut_at, ids.of(match[1].decode("utf-8", "replace") if match else ""))
 
 
 def parse_sentence(piece: Piece, *, surface: bool) -> Side:

@@ -118,6 +118,28 @@ def too_long(limit: int, remedy: str) -> str:
     return f"has more than {limit:,} bytes: is it text? Correct the file, {remedy}, or raise max_line_bytes."
 
 
+class IdsOfFile:
+    """The ids of the pieces of a file, with marks where a damaged file lacks one or repeats one."""
+
+    def __init__(self) -> None:
+        self._level: tuple[str, ...] = ()
+        self._seen: set[str] = set()
+        self._has_ids = False
+
+    def of(self, id_: str, *outer: str) -> tuple[str, ...]:
+        """Return the ids of the next piece: those of what it is in (a document), and its own, which may be ""."""
+        if outer != self._level:
+            self._level = outer
+            self._seen.clear()
+        self._has_ids |= bool(id_)
+        own = id_ or ("(no id)" if self._has_ids else "")
+        if id_ and outer and id_ in self._seen:
+            own = f"{id_} (again)"
+        if outer:  # else the ids of a whole file would be kept
+            self._seen.add(id_)
+        return (*outer, own)
+
+
 def check_same_ids(source: Piece, target: Piece) -> None:
     """Raise `BadRow` if two parallel pieces both have an id at some level and the ids differ."""
     if any(left and right and left != right for left, right in zip(source.ids, target.ids, strict=False)):

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from nmtcore.config.formats import SgmOptions
 from nmtcore.corpus.formats.rows import (
+    IdsOfFile,
     Input,
     Inputs,
     Piece,
@@ -82,6 +83,7 @@ class _SegmentSplitter:
         self._comment_line = 0
         """Line of the open comment; 0 if there is none."""
         self._document = self._segment = ""
+        self._ids = IdsOfFile()
         self._role: str | None = None
 
     def segments(self, piece: Piece) -> Iterator[Piece]:
@@ -147,7 +149,8 @@ class _SegmentSplitter:
     def _finished(self) -> Piece:
         """Return the open segment and close it."""
         data, cut_at = (b"", self._limit) if self._is_long else (bytes(self._data), 0)
-        segment = Piece(self._path, self._first_line, data, cut_at, (self._document, self._segment))
+        ids = self._ids.of(self._segment, self._document)
+        segment = Piece(self._path, self._first_line, data, cut_at, ids)
         self._first_line, self._is_long = 0, False
         self._data.clear()
         return segment
