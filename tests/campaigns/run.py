@@ -29,18 +29,9 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 from nmtcore.errors import UserError, is_hidden  # noqa: E402
 
 CAMPAIGNS = (
-    "corpora",
-    "treebanks",
-    "archives",
-    "server",
-    "parquet",
-    "configuration",
-    "bundles",
-    "texts",
-    "commands",
-    "disk",
-    "kills",
-)
+    "corpora", "treebanks", "archives", "server", "parquet", "configuration", "targets", "bundles", "texts", "commands",
+    "disk", "kills",
+)  # fmt: skip
 """Modules of this folder, each with a function `attempt(random, folder)`."""
 OUTCOMES = ("clean", "counted", "handled", "wrong", "traceback", "hang", "crash")
 """Input used as if it were whole, used with faults counted, refused by a sentence; and what must never happen."""
@@ -50,6 +41,8 @@ SECONDS = 20
 MEMORY = 2 << 30
 """The most bytes of memory that a process with cases may have used."""
 CASES_PER_PROCESS = 25
+SHOWN_FAILURES = 20
+"""Failures of a campaign that are printed; all are counted."""
 LONGEST_SENTENCE = 2_000
 """Characters of an error message, paths included."""
 
@@ -180,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
         rate = (report["next"] - report["first"]) / report["seconds"]
         counts = (str(report["counts"][outcome]).rjust(9) for outcome in OUTCOMES)
         print(campaign.ljust(14), *counts, f"{rate:9.1f}", f"{report['peak'] / 1e6:9.0f}", flush=True)
-        for result in report["failures"]:
+        for result in report["failures"][:SHOWN_FAILURES]:
             last = result.detail.strip().splitlines()[-1] if result.detail.strip() else ""
             print(f"  {result.outcome}: --case {campaign} {result.seed}: {last[:200]}", flush=True)
         failed |= bool(report["failures"]) or report["peak"] > MEMORY
