@@ -25,6 +25,6 @@ def attempt(random: Random, folder: Path) -> str:
         heads = row["source_annotation"]["head"]
         if len(heads) != len(row["source_words"]) or tree_fault(heads):
             raise WrongOutput(f"{row['source_words']} with heads {heads}")
-        if "".join(row["source_words"]) != "".join(row["source"].split()):
+        if "".join("".join(row["source_words"]).split()) != "".join(row["source"].split()):
             raise WrongOutput(f"{row['source_words']} is not {row['source']!r}")
     return "counted" if report["dropped"] else "clean"

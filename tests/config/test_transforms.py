@@ -124,7 +124,7 @@ def test_a_segmentation_needs_the_annotation_that_it_is_learned_from(folder: Pat
     [
         ({"components": [{"name": "sisa"}]}, "components must be a mapping of names to settings, not [{"),
         ({"components": {"sisa": 3}}, "components must be a mapping of names to settings, not {'sisa': 3}."),
-        ({"transforms": None}, "transforms must be a mapping of names to settings, not None."),
+        ({"transforms": None}, "transforms must be a mapping of names to settings, not nothing."),
     ],
 )
 def test_a_stored_run_of_the_wrong_shape_is_an_error(folder: Path, change: dict, words: str):
