@@ -161,7 +161,9 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.case:
         with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
             result = run_case(chosen.case[0], int(chosen.case[1]), Path(folder) / "case")
-        print(f"{result.outcome} in {result.seconds:.1f} s\n{result.detail}")
+        print(
+            f"{result.outcome} in {result.seconds:.1f} s\n{result.detail}".encode("utf-8", "backslashreplace").decode()
+        )
         return int(result.outcome in FAILURES)
     seeds = json.loads(chosen.state.read_text()) if chosen.state.exists() else {}
     share, failed = 60 * chosen.minutes / len(chosen.only), False
@@ -175,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(campaign.ljust(14), *counts, f"{rate:9.1f}", f"{report['peak'] / 1e6:9.0f}", flush=True)
         for result in report["failures"][:SHOWN_FAILURES]:
             last = result.detail.strip().splitlines()[-1] if result.detail.strip() else ""
-            print(f"  {result.outcome}: --case {campaign} {result.seed}: {last[:200]}", flush=True)
+            print(f"  {result.outcome}: --case {campaign} {result.seed}: {last[:200]!a}", flush=True)
         failed |= bool(report["failures"]) or report["peak"] > MEMORY
     return int(failed)
 
