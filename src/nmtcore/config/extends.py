@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.typed import shown_value
 from nmtcore.errors import UserError
 
 
@@ -40,6 +41,8 @@ def lineage(
         levels.append(Level(name=parent, path=path, keys=own))
         parent = keys.get("extends")
         if parent is not None:
+            if not isinstance(parent, str):
+                raise UserError(f"{levels[-1].where}: extends: expected a name, found {shown_value(parent)}.")
             check(parent, where=f"{levels[-1].where}: extends")
         names = [level.name for level in levels]
         if parent in names:
