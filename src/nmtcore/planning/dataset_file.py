@@ -87,7 +87,7 @@ def _corpora(draft: DatasetDraft, config: Path) -> list[str]:
         lines.append(_commented(f"  {split}:", f"{survey.pairs + survey.bad.total():,} pairs"))
         lines += [f"    format: {draft.format}", "    files:"]
         for role, files in roles.items():
-            entries = [_file(path, member, config) for path, member in files]
+            entries = [_file(file.path, file.member, config) for file in files]
             lines.append(f"      {role}: " + (entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"))
     return [
         *lines,
