@@ -401,6 +401,8 @@ def _check_complete(file_type: str, path: str) -> str:
 
 def _below(folder: str, path: str | Path) -> list[str]:
     """Return the parts of a path below a folder; an empty list for a path elsewhere."""
+    if not str(path):
+        return []
     parts = os.path.relpath(path, folder or "/").split("/")
     return [] if parts[0] in ("..", ".") else parts
 

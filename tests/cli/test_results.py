@@ -3,8 +3,10 @@
 import pytest
 
 from nmtcore.cli import main
+from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
+from nmtcore.reporting.results_listing import results_listing
 
 
 def write_scores(folder, scale, system, seed, *, file_type="scores", **scores):
@@ -71,3 +73,16 @@ def test_mistakes_are_one_sentence(tmp_path, capsys):
         assert (exit.value.code, output) == (2, "")
         assert sentence in errors
         assert errors.startswith("nmtcore results: ")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": "one"}, {"seed": None}, {"bleu": "x"}, {"bleu": {"test": 3}}, {"bleu": {"test": {"bleu": "high"}}}],
+)
+def test_files_with_something_else_than_scores_are_named(change, tmp_path):
+    scores = {"scale": "s", "dataset": "d", "system": "x", "seed": 1, "bleu": {"test": {"bleu": 1.0}}}
+    write_json(tmp_path / "scores.json", scores)
+    assert "1.0" in results_listing(tmp_path)
+    write_json(tmp_path / "scores.json", scores | change)
+    with pytest.raises(UserError, match="does not hold the scores of a run"):
+        results_listing(tmp_path)

@@ -41,9 +41,9 @@ def results_listing(folder: Path) -> str:
         first = sources.setdefault((path.name, *run), path)
         if first != path:
             raise UserError(f"{first} and {path} are scores of the same run: name the folder of one results folder.")
-        for split, score, value in score_values(scores):
+        for split, score, value in _checked_values(path, scores):
             row = _Row(*run[:3], split)
-            values.setdefault(row, {}).setdefault(int(run[3]), {})[score] = value
+            values.setdefault(row, {}).setdefault(scores["seed"], {})[score] = value
     if not values:
         raise UserError(f"There are no scores in {folder}: name a results folder in which a run has been scored.")
     scored = dict.fromkeys(score for seeds in values.values() for seed in seeds.values() for score in seed)
@@ -62,8 +62,24 @@ def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         for path in sorted(folder.rglob(name)):
             scores = read_json(path)
             if not isinstance(scores, dict) or not {"scale", "dataset", "system", "seed"} <= scores.keys():
-                raise UserError(f"{path} does not hold the scores of a run: move it elsewhere, or score the run again.")
+                raise _no_scores(path)
             yield path, scores
+
+
+def _no_scores(path: Path) -> UserError:
+    return UserError(f"{path} does not hold the scores of a run: move it elsewhere, or score the run again.")
+
+
+def _checked_values(path: Path, scores: Mapping[str, Any]) -> list[tuple[str, str, float]]:
+    """Return the scores of a file. Raises `UserError` if something else is in their place, or in that of the seed."""
+    try:
+        values = list(score_values(scores))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _no_scores(path) from error
+    numbers = [value for _, _, value in values]
+    if type(scores["seed"]) is not int or not all(type(number) in (int, float) for number in numbers):
+        raise _no_scores(path)
+    return values
 
 
 def score_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
