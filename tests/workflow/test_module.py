@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,7 +137,7 @@ def test_the_example_in_the_documentation_plans(hers, root):
 def test_without_a_config_a_module_has_the_settings_of_the_repository(hers, root):
     hers.write("config", {"samples": ["a"]})
     hers.snakefile.write_text(f'module nmt:\n    snakefile: "{root}/workflow/Snakefile"\n\nuse rule * from nmt\n')
-    command = ["snakemake", "-s", hers.snakefile, "-d", hers.folder, "-n"]
+    command = [sys.executable, "-m", "snakemake", "-s", hers.snakefile, "-d", hers.folder, "-n"]
     planned = subprocess.run(command, capture_output=True, check=True, text=True)
     assert "results/demo_en2de/depparse_l1/seed1/model" in planned.stdout + planned.stderr
 
@@ -220,6 +221,6 @@ def test_the_catalogue_finds_what_it_looks_for(root):
 
 
 def test_the_file_of_the_catalogue_passes_the_lint(root):
-    command = ["snakemake", "--lint", "--snakefile", "workflow/Snakefile"]
+    command = [sys.executable, "-m", "snakemake", "--lint", "--snakefile", "workflow/Snakefile"]
     linted = subprocess.run(command, cwd=root, capture_output=True, check=False, text=True)
     assert linted.returncode == 0, linted.stderr

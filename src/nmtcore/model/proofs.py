@@ -21,6 +21,7 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.build import build_components, implementation, initialise_model
 from nmtcore.model.components.base import Component
+from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 
 VOCABULARY = 23
 """Subwords of the small models, special ones included."""
@@ -71,7 +72,7 @@ def random_features(random: np.random.Generator, subword_counts: Sequence[np.nda
         parents = [word if governor < 0 else governor for word, governor in enumerate(governors)]
         columns["governor"].append(governors)
         columns["parent_position"].append((first + (counts - 1) / 2)[parents])
-        annotated = governors[0] != -2
+        annotated = governors[0] != NO_GOVERNOR
         for name, labels in _SIDE_LABELS.items():
             generator = random if name in _MAIN_LABELS else other
             columns[name].append(generator.integers(1, len(labels), len(counts)) * annotated)
@@ -82,11 +83,11 @@ def random_features(random: np.random.Generator, subword_counts: Sequence[np.nda
 def _draw_governors(random: np.random.Generator, words: int) -> list[int]:
     """Draw a random tree, often non-projective or with several roots; sometimes return no annotation."""
     if random.random() < 0.15:
-        return [-2] * words
+        return [NO_GOVERNOR] * words
     order = random.permutation(words)
     governors = [0] * words
     for i, word in enumerate(order):
-        governors[word] = int(order[random.integers(0, i)]) if i and random.random() < 0.8 else -1
+        governors[word] = int(order[random.integers(0, i)]) if i and random.random() < 0.8 else GOVERNOR_OF_ROOT
     return governors
 
 
