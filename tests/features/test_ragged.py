@@ -33,6 +33,19 @@ def test_rows_are_taken_in_any_order(lists, data):
     assert lists_of(taken) == [lists[r] for r in rows]
 
 
+@given(LISTS)
+def test_rows_with_other_values_are_marked(lists):
+    marks = Ragged.from_lists(lists, np.int32).rows_with_other_values(-2)
+    assert marks.tolist() == [any(value != -2 for value in row) for row in lists]
+
+
+def test_rows_with_other_values_are_marked_in_all_blocks(monkeypatch):
+    monkeypatch.setattr("nmtcore.features.compact.BLOCK", 3)
+    lists = [[-2] * (i % 4) + [i % 3] * (i % 2) for i in range(20)]
+    marks = Ragged.from_lists(lists, np.int32).rows_with_other_values(-2)
+    assert marks.tolist() == [any(value != -2 for value in row) for row in lists]
+
+
 @given(LISTS, st.integers(0, 8))
 def test_first_returns_the_first_rows(lists, n):
     assert lists_of(Ragged.from_lists(lists, np.int64).first(n)) == lists[:n]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.config.training import BatchSettings
+from nmtcore.features.compact import compact_lengths
 from nmtcore.training.batch_plan import Lengths, micro_batches, plan_epoch, rows_within_length, validation_batches
 
 pairs = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=200)
@@ -50,8 +51,7 @@ def test_every_pair_of_a_batch_goes_to_one_device(sizes, settings, world_size):
     plan = plan_epoch(lengths, np.arange(len(sizes)), settings, seed=1, epoch=0)
     for step in range(len(plan)):
         parts = [
-            micro_batches(plan[step], lengths.longer, settings, rank=rank, world_size=world_size)
-            for rank in range(world_size)
+            micro_batches(plan[step], lengths, settings, rank=rank, world_size=world_size) for rank in range(world_size)
         ]
         pieces = [piece for part in parts for piece in part]
         assert sorted(row for piece in pieces for row in piece) == sorted(plan[step])
@@ -63,9 +63,62 @@ def test_every_pair_of_a_batch_goes_to_one_device(sizes, settings, world_size):
 
 def test_devices_get_every_nth_pair_in_micro_batches_of_their_size():
     longer = np.array([2, 3, 3, 4, 5, 5, 6, 7, 8, 9])
+    lengths = Lengths(source=longer, target=longer - 1)
     settings = BatchSettings(size=90, device_size=12)
-    parts = [micro_batches(np.arange(10), longer, settings, rank=rank, world_size=3) for rank in range(3)]
+    parts = [micro_batches(np.arange(10), lengths, settings, rank=rank, world_size=3) for rank in range(3)]
     assert [[piece.tolist() for piece in part] for part in parts] == [[[0, 3], [6], [9]], [[1, 4], [7]], [[2, 5], [8]]]
+
+
+def plain_plan(
+    lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, seed: int, epoch: int
+) -> list[list[int]]:
+    """Plan an epoch with 64-bit arrays over all pairs, and cut pools into batches pair by pair."""
+    generator = np.random.default_rng((seed, epoch))
+    longer, shorter = lengths.longer.tolist(), lengths.shorter.tolist()
+    rows = generator.permutation(kept.astype(np.int64)).tolist()
+    total = len(rows) if settings.unit == "sentences" else sum(longer[row] for row in rows)
+    per_pool = max(1, round(settings.pool * (settings.size * len(rows) / max(1, total))))
+    batches: list[list[int]] = []
+    for start in range(0, len(rows), per_pool):
+        batches.append([])
+        for row in sorted(rows[start : start + per_pool], key=lambda row: (longer[row], shorter[row])):
+            each = 1 if settings.unit == "sentences" else longer[row]
+            if batches[-1] and (len(batches[-1]) + 1) * each > settings.size:
+                batches.append([])
+            batches[-1].append(row)
+    return [batches[i] for i in generator.permutation(len(batches))]
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int64])
+@given(pairs, batch_settings, st.integers(0, 5), st.integers(0, 5))
+def test_plans_in_32_bits_equal_plain_plans(dtype, sizes, settings, seed, epoch):
+    lengths = lengths_of(sizes)
+    kept = rows_within_length(lengths.source, lengths.target, max_length=20)
+    if not len(kept):
+        return
+    compact = Lengths(source=lengths.source.astype(dtype), target=lengths.target.astype(dtype))
+    plan = plan_epoch(compact, kept, settings, seed=seed, epoch=epoch)
+    assert plan.rows.dtype == kept.dtype == np.uint32
+    planned = [plan[step].tolist() for step in range(len(plan))]
+    assert planned == plain_plan(lengths, kept, settings, seed=seed, epoch=epoch)
+
+
+def test_a_plan_of_many_pools_equals_the_plain_plan():
+    """Also over blocks of rows (`features.compact`), and with lengths beyond 16 bits."""
+    random = np.random.default_rng(5)
+    sizes = random.integers(1, 60, (230_000, 2))
+    sizes[100] = 70_000
+    offsets = np.concatenate([[0], np.cumsum(sizes[:, 0])])
+    for count, dtype in ((100, np.uint16), (len(sizes), np.int64)):
+        source = compact_lengths(offsets[: count + 1], added=2)
+        assert source.dtype == dtype
+        assert np.array_equal(source, sizes[:count, 0] + 2)
+    lengths = Lengths(source=source, target=sizes[:, 1])
+    kept = rows_within_length(lengths.source, lengths.target, max_length=50)
+    assert np.array_equal(kept, np.flatnonzero((sizes[:, 0] <= 48) & (sizes[:, 1] <= 50)))
+    settings = BatchSettings(size=4000, pool=20)
+    plan = plan_epoch(lengths, kept, settings, seed=3, epoch=1)
+    assert [plan[step].tolist() for step in range(len(plan))] == plain_plan(lengths, kept, settings, seed=3, epoch=1)
 
 
 def test_a_batch_has_as_many_pairs_as_fit():

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nmtcore.features.compact import blocks
+
 
 class Ragged:
     """`n` sequences: sequence i is `values[offsets[i]:offsets[i + 1]]`.
@@ -18,7 +20,8 @@ class Ragged:
         self.offsets = np.asarray(offsets, dtype=np.int64)
         if self.values.ndim != 1 or self.offsets.ndim != 1 or not len(self.offsets):
             raise ValueError("a Ragged needs one-dimensional values and at least one offset")
-        if self.offsets[0] != 0 or self.offsets[-1] != len(self.values) or (np.diff(self.offsets) < 0).any():
+        falls = (self.offsets[1:] < self.offsets[:-1]).any()
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.values) or falls:
             raise ValueError("the offsets of a Ragged must rise from 0 to the number of its values")
 
     @classmethod
@@ -67,6 +70,15 @@ class Ragged:
         lengths = self.lengths
         rows = np.repeat(np.arange(len(self)), lengths)
         return rows, np.arange(len(self.values)) - np.repeat(self.offsets[:-1], lengths)
+
+    def rows_with_other_values(self, value: float) -> np.ndarray:
+        """Mark (bool, one entry per sequence) the sequences that have a value other than `value`."""
+        marks = np.zeros(len(self), dtype=bool)
+        for block in blocks(len(self)):
+            ends = self.offsets[block.start : block.stop + 1]
+            others = np.concatenate([[0], np.cumsum(self.values[ends[0] : ends[-1]] != value)])
+            marks[block] = np.diff(others[ends - ends[0]]) > 0
+        return marks
 
     def take(self, rows: np.ndarray) -> "Ragged":
         """Copy the sequences `rows` (indices, in any order; they may repeat)."""

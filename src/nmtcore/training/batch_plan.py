@@ -10,14 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmtcore.config.training import BatchSettings
+from nmtcore.features.compact import blocks, row_type, rows_where
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
-    """Padded lengths (int64), one entry per sentence pair; target lengths are 0 if there are no targets."""
+    """Padded lengths (integers), one entry per sentence pair; target lengths are 0 if there are no targets."""
 
     source: np.ndarray
     target: np.ndarray
+
+    def take(self, rows: np.ndarray) -> "Lengths":
+        """Return the lengths of the pairs `rows`."""
+        return Lengths(source=self.source[rows], target=self.target[rows])
 
     @property
     def longer(self) -> np.ndarray:
@@ -35,7 +40,7 @@ class EpochPlan:
     """The batches of one epoch in training order; `plan[step]` gives a batch's rows, shortest pairs first."""
 
     rows: np.ndarray
-    """The rows of the epoch, each once."""
+    """The rows of the epoch, each once, in the type of `kept`."""
     starts: np.ndarray
     """Where each batch starts in `rows`."""
     ends: np.ndarray
@@ -56,15 +61,16 @@ def plan_epoch(lengths: Lengths, kept: np.ndarray, settings: BatchSettings, *, s
     """
     generator = np.random.default_rng((seed, epoch))
     shuffled = generator.permutation(kept)
-    longer, shorter = lengths.longer, lengths.shorter
-    per_pool = _rows_per_pool(longer[shuffled], settings)
-    ends: list[int] = []
+    per_pool = _rows_per_pool(lengths, kept, settings)
+    ends = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(shuffled), per_pool):
         pool = shuffled[start : start + per_pool]
-        pool = pool[np.lexsort((shorter[pool], longer[pool]))]
-        shuffled[start : start + per_pool] = pool
-        ends += (start + _batch_ends(longer[pool], unit=settings.unit, size=settings.size)).tolist()
-    stops = np.array(ends, dtype=np.int64)
+        sizes = lengths.take(pool)
+        longer = sizes.longer
+        order = np.lexsort((sizes.shorter, longer))
+        pool[:] = pool[order]
+        ends.append(start + _batch_ends(longer[order], unit=settings.unit, size=settings.size))
+    stops = np.concatenate(ends)
     starts = np.concatenate([[0], stops[:-1]]).astype(np.int64)
     order = generator.permutation(len(stops))
     return EpochPlan(rows=shuffled, starts=starts[order], ends=stops[order])
@@ -100,23 +106,23 @@ def rows_within_length(source: np.ndarray, target: np.ndarray, *, max_length: in
     `source` and `target` count subwords without `</s>` and without the tags of words.
     """
     if max_length is None:
-        return np.arange(len(source))
-    return np.flatnonzero((source <= max_length) & (target <= max_length))
+        return np.arange(len(source), dtype=row_type(len(source)))
+    return rows_where((source <= max_length) & (target <= max_length))
 
 
 def micro_batches(
-    rows_B: np.ndarray, longer: np.ndarray, settings: BatchSettings, *, rank: int, world_size: int
+    rows_B: np.ndarray, lengths: Lengths, settings: BatchSettings, *, rank: int, world_size: int
 ) -> list[np.ndarray]:
     """Pick the rows of a batch that go to device `rank`, and cut them into micro-batches.
 
     Row i of the batch goes to device i modulo `world_size`, so that all devices get sentences of similar lengths.
-    `longer` has the lengths of all pairs. If a batch has fewer rows than there are devices, some get an empty list.
+    `lengths` are those of all pairs. If a batch has fewer rows than there are devices, some get an empty list.
     """
     own_rows = rows_B[rank::world_size]
     if not len(own_rows):
         return []
     size = settings.device_size or settings.size
-    ends = _batch_ends(longer[own_rows], unit=settings.unit, size=size)
+    ends = _batch_ends(lengths.take(own_rows).longer, unit=settings.unit, size=size)
     return np.split(own_rows, ends[:-1])
 
 
@@ -128,9 +134,11 @@ def validation_batches(lengths: Lengths, settings: BatchSettings) -> list[np.nda
     return np.split(rows, ends[:-1])
 
 
-def _rows_per_pool(longer: np.ndarray, settings: BatchSettings) -> int:
-    per_batch = settings.size if settings.unit == "sentences" else settings.size * len(longer) / max(1, longer.sum())
-    return max(1, round(settings.pool * per_batch))
+def _rows_per_pool(lengths: Lengths, kept: np.ndarray, settings: BatchSettings) -> int:
+    if settings.unit == "sentences":
+        return max(1, settings.pool * settings.size)
+    tokens = sum(int(lengths.take(kept[block]).longer.sum()) for block in blocks(len(kept)))
+    return max(1, round(settings.pool * (settings.size * len(kept) / max(1, tokens))))
 
 
 def _batch_ends(longer: np.ndarray, *, unit: str, size: int) -> np.ndarray:

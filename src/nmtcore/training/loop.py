@@ -98,6 +98,7 @@ class Trainer:
         state = self.state
         if self.planned_epoch == state.epoch:
             return
+        self.plan = None  # of a large corpus, two plans at a time would take much memory
         self.plan, self.planned_epoch = self.data.plan(state.epoch), state.epoch
         for component in self.model.components:
             component.begin_epoch(state.epoch + 1)

@@ -10,6 +10,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
+from nmtcore.features.compact import compact_lengths
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
@@ -35,7 +36,7 @@ class TrainingSet:
     examples: Examples
     lengths: Lengths
     kept: np.ndarray
-    """The rows that are not over the maximum length."""
+    """The rows that are not over the maximum length, in 32 bits if they suffice."""
     settings: BatchSettings
     seed: int
     terms: frozenset[str] | None = None
@@ -47,7 +48,7 @@ class TrainingSet:
 
     def make_batches(self, rows_B: np.ndarray, components: Sequence[Component], world: World) -> list[Batch]:
         """Make this device's micro-batches of the batch with the rows `rows_B`."""
-        pieces = micro_batches(rows_B, self.lengths.longer, self.settings, rank=world.rank, world_size=world.size)
+        pieces = micro_batches(rows_B, self.lengths, self.settings, rank=world.rank, world_size=world.size)
         return [make_batch(self.examples, piece, components, world.device, terms=self.terms) for piece in pieces]
 
 
@@ -170,7 +171,9 @@ def count_unannotated(features: Mapping[str, Mapping[str, str]], train: Examples
     `features` has the annotator of each feature that components and transforms read, by side. Rows that a transform has
     added, whose ids are negative, do not count: they have no features by design.
     """
-    pairs = kept[train.id[kept] >= 0]
+    if not any(features.values()):
+        return
+    pairs = kept[(train.id >= 0)[kept]]
     for side, annotators in features.items():
         for feature in annotators:
             unannotated_count = int(unannotated(getattr(train, side), feature)[pairs].sum())
@@ -184,15 +187,14 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     is_tree = feature == "trees"
     annotated = np.zeros(len(side), dtype=bool)
     for column in ("governor",) if is_tree else FEATURES[feature].labels:
-        values = side.features[column]
-        rows, _ = values.rows_and_columns()
-        annotated[rows[values.values != (NO_GOVERNOR if is_tree else NO_LABEL)]] = True
-    return ~annotated & (side.ids.lengths > 0)
+        annotated |= side.features[column].rows_with_other_values(NO_GOVERNOR if is_tree else NO_LABEL)
+    return ~annotated & (side.ids.offsets[1:] > side.ids.offsets[:-1])
 
 
 def padded_lengths(model: TranslationModel, examples: Examples) -> Lengths:
     """Return the lengths to which `make_batch` pads: subwords, `</s>` and the components' prefixes (`<ROOT>`)."""
     prefix = sum(len(component.source_prefix) for component in model.components)
-    source = examples.source.ids.lengths + 1 + prefix
-    target = np.zeros_like(source) if examples.target is None else examples.target.ids.lengths + 1
-    return Lengths(source=source, target=target)
+    source = compact_lengths(examples.source.ids.offsets, added=1 + prefix)
+    if examples.target is None:
+        return Lengths(source=source, target=np.zeros_like(source))
+    return Lengths(source=source, target=compact_lengths(examples.target.ids.offsets, added=1))
