@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 
 from nmtcore import __version__
 from nmtcore.cli import main
-from nmtcore.cli.missing_packages import WORKFLOW_PACKAGES
+from nmtcore.cli.missing_packages import EXTRAS
 from nmtcore.config.components.parser_head import DepParseSettings
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
@@ -211,7 +211,8 @@ def test_all_packages_that_the_source_imports_are_in_an_extra(root: Path, projec
     imported = {name.split(".")[0] for name in imported} - sys.stdlib_module_names - {"nmtcore"}
     core = {distribution(text) for text in project["dependencies"]}
     providers = importlib.metadata.packages_distributions()
-    others = {name for name in imported if not {distribution(own) for own in providers[name]} & core}
-    assert others == WORKFLOW_PACKAGES
-    workflow = {distribution(text) for text in project["optional-dependencies"]["workflow"]} | {"markupsafe"}
-    assert all({distribution(own) for own in providers[name]} & workflow for name in others)
+    others = {name for name in imported if not {distribution(own) for own in providers.get(name, [name])} & core}
+    assert others == EXTRAS.keys()
+    extras = {name: {*map(distribution, texts)} for name, texts in project["optional-dependencies"].items()}
+    extras["workflow"].add("markupsafe")
+    assert all({distribution(own) for own in providers.get(name, [name])} & extras[EXTRAS[name]] for name in others)

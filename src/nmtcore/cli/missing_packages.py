@@ -6,11 +6,13 @@ WORKFLOW_PACKAGES = frozenset(
     {"MeCab", "altair", "ipadic", "jinja2", "langdetect", "lingua", "markupsafe", "spacy", "stanza", "tqdm", "ufal"}
 )
 """Packages that this one imports and that only the extra `workflow` installs, by the names in import statements."""
+EXTRAS = {**dict.fromkeys(WORKFLOW_PACKAGES, "workflow"), "ctranslate2": "export"}
+"""The extra that installs each package that the core does without."""
 
 
 def explain_missing_package(error: ModuleNotFoundError) -> UserError:
     """Return an error for the user that says how to install a package; raise any other `error` again, as a bug."""
     name = (error.name or "").split(".")[0]
-    if name not in WORKFLOW_PACKAGES:
+    if name not in EXTRAS:
         raise error
-    return UserError(f"this needs the package {name}, which is not installed: pip install 'nmtcore[workflow]'.")
+    return UserError(f"this needs the package {name}, which is not installed: pip install 'nmtcore[{EXTRAS[name]}]'.")

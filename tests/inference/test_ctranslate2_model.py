@@ -1,0 +1,224 @@
+"""Models written for CTranslate2, compared with nmtcore's own search by the real library; and those that cannot be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import skip_unless_ci
+from factories import MODEL, build_tiny_model, run_settings, side
+from inference.tiny import random_examples
+
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.components import COMPONENTS
+from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.components.head_selection import HeadSelectionSettings
+from nmtcore.config.components.label_head import LabelHeadSettings
+from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
+from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.config.components.sennrich_haddow import SennrichHaddowSettings
+from nmtcore.config.components.sisa import SisaSettings
+from nmtcore.config.components.target_tags import MultitaskSettings, TagAttentionSettings
+from nmtcore.config.components.tree_head import TreeHeadSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.errors import UserError
+from nmtcore.features.examples import Examples
+from nmtcore.inference.beam import NEVER_GENERATED
+from nmtcore.inference.ctranslate2_model import write_model
+from nmtcore.inference.exportable import check_exportable
+from nmtcore.inference.translate import translate_examples
+from nmtcore.model.batch import make_batch
+from nmtcore.model.components.base import AttentionHooks, Component
+from nmtcore.model.losses import TRANSLATION
+from nmtcore.segmentation.vocabulary import SPECIALS
+
+try:
+    import ctranslate2
+except ModuleNotFoundError:
+    ctranslate2 = None
+
+VOCABULARY = 40
+ENTRIES = (*SPECIALS, *(f"t{i}" for i in range(len(SPECIALS), VOCABULARY)))
+LIMIT = 30
+STEPS = 80
+_ENTRIES = [*LABEL_SPECIALS, "a"]
+LABELS = {"source": dict.fromkeys(("upos", "deprel"), _ENTRIES), "target": {"ccg": _ENTRIES}}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def library():
+    if ctranslate2 is None:
+        skip_unless_ci("ctranslate2 is not installed")
+
+
+def model_of(*components, joint=True, base="transformer", **changes):
+    """Make a model with random weights."""
+    model = RecurrentSettings(width=16) if base == "recurrent" else replace(MODEL, **changes)
+    segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
+    run = run_settings(*components, segmentation=segmentation, base=base, model=model)
+    return build_tiny_model(run, vocabulary=VOCABULARY, seed=4, labels=LABELS).eval()
+
+
+def trained_briefly(model):
+    """Train a model to copy its source, until its translations end and differ."""
+    sources = random_examples(64 * STEPS, seed=2, longest=8, vocabulary=VOCABULARY).source
+    pairs = Examples(id=np.arange(len(sources)), source=sources, target=sources)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for rows in np.split(np.arange(len(pairs)), STEPS):
+        batch = make_batch(pairs, rows, tuple(model.components), terms=frozenset({TRANSLATION}))
+        loss = model(batch).parts[0]
+        optimiser.zero_grad()
+        (loss.sum / loss.count).backward()
+        optimiser.step()
+    return model
+
+
+def sources_of(model, examples):
+    prefix = [i for component in model.components for i in component.source_prefix]
+    ids = examples.source.ids
+    rows = np.split(ids.values, ids.offsets[1:-1])
+    return [[ENTRIES[i] for i in (*prefix, *row)] for row in rows]
+
+
+def log_probabilities(model, examples, hypotheses):
+    """Compute the log probabilities of hypotheses, among the entries that can be generated."""
+    ids = [[ENTRIES.index(entry) for entry in hypothesis] for hypothesis in hypotheses]
+    pairs = replace(examples, target=side(ids))
+    batch = make_batch(pairs, np.arange(len(pairs)), tuple(model.components))
+    encoded = model.encode(batch)
+    logits_NV = model.logits(model.forced_states(batch, encoded), encoded.context)
+    logits_NV[:, list(NEVER_GENERATED)] = -torch.inf
+    targets_N = batch.target_output_BT.flatten()[batch.target_positions_N]
+    chosen_N = logits_NV.log_softmax(-1).gather(1, targets_N[:, None])[:, 0].detach()
+    return [part.sum().item() for part in chosen_N.split([len(row) + 1 for row in ids])]
+
+
+EQUAL = {
+    "pre-norm": ((), {}),
+    "post-norm": ((), {"norm": "post"}),
+    "separate vocabularies": ((), {"joint": False}),
+    "layers": ((), {"encoder_layers": 3, "decoder_layers": 1}),
+    "no positions": ((), {"positions": "none"}),
+    "a parser head with <ROOT>": ((DepParseSettings(layer=1),), {}),
+    "two parser heads": ((DepParseSettings(layer=0), DiagonalParseSettings(layer=1, head=0)), {"norm": "post"}),
+    "tags as a second task": ((MultitaskSettings(),), {}),
+    "relative positions": ((RelativePositionsSettings(maximum=3),), {}),
+    "relative positions, clipped": ((RelativePositionsSettings(maximum=3, far="clip"),), {}),
+    "relative positions, values too": ((RelativePositionsSettings(maximum=2, on="keys_values"),), {}),
+    "relative positions, encoder": ((RelativePositionsSettings(maximum=2, on="keys_values", decoder=False),), {}),
+}
+
+
+@pytest.mark.parametrize(("components", "changes"), EQUAL.values(), ids=EQUAL)
+def test_greedy_output_is_equal_and_beam_scores_are_close(components, changes, tmp_path):
+    model = trained_briefly(model_of(*components, **changes))
+    check_exportable(model, where="M")
+    write_model(model, tmp_path, source_entries=ENTRIES, target_entries=ENTRIES, longest=64)
+    translator = ctranslate2.Translator(str(tmp_path), intra_threads=1)
+    examples = random_examples(50, longest=20, vocabulary=VOCABULARY)
+    examples = examples.take((examples.source.ids.lengths > 0).nonzero()[0])
+    sources = sources_of(model, examples)
+
+    settings = DecodingSettings(beam=1, max_length=LIMIT, max_length_ratio=None, length_penalty="none")
+    own = [[ENTRIES[i] for i in best[0].tokens] for best in translate_examples(model, examples, settings)]
+    results = translator.translate_batch(sources, beam_size=1, min_decoding_length=0, max_decoding_length=LIMIT)
+    assert [result.hypotheses[0] for result in results] == own
+    assert sum(len(entries) < LIMIT for entries in own) > 20
+    assert len(set(map(tuple, own))) > 10
+
+    searched = translate_examples(model, examples, replace(settings, beam=4))
+    results = translator.translate_batch(
+        sources,
+        beam_size=4,
+        min_decoding_length=0,
+        max_decoding_length=LIMIT,
+        length_penalty=0,
+        return_scores=True,
+    )
+    # CTranslate2 leaves out the `</s>` of a translation that reaches the limit.
+    ended = [i for i, result in enumerate(results) if len(result.hypotheses[0]) < LIMIT]
+    assert len(ended) > 20
+    chosen = examples.take(ended)
+    scores = np.array([results[i].scores[0] for i in ended])
+    expected = log_probabilities(model, chosen, [results[i].hypotheses[0] for i in ended])
+    np.testing.assert_allclose(scores, expected, atol=2e-3)
+    own_scores = log_probabilities(model, chosen, [[ENTRIES[t] for t in searched[i][0].tokens] for i in ended])
+    assert (abs(scores - own_scores) < 2e-3).mean() > 0.6
+
+
+REFUSED = {
+    "trees scale attention": (PascalSettings(heads=1), "pascal changes the scores of attention by the trees of each"),
+    "a biaffine head": (SisaSettings(), "sisa has queries and keys of its own, which"),
+    "a head of labels": (LabelHeadSettings(), "label_head has queries and keys of its own by the pos tags of each"),
+    "labels of pairs": (TreeDistanceSettings(maximum=5), "tree_distance adds to the scores of attention by the trees"),
+    "paths": (TreeTraversalSettings(on="keys_values"), "tree_traversal adds to the scores of attention by the trees"),
+    "marginals of trees": (TreeHeadSettings(), "tree_head changes the scores of attention, which"),
+    "labels in embeddings": (
+        SennrichHaddowSettings(width=4),
+        "sennrich_haddow changes the embeddings of the source by",
+    ),
+    "attention to tags": (TagAttentionSettings(), "tag_attention changes the decoder's output, which"),
+    "two tables of distances": (
+        (RelativePositionsSettings(maximum=2), RelativePositionsSettings(maximum=3)),
+        "relative_positions_2 adds to the scores of attention, which",
+    ),
+}
+
+
+@pytest.mark.parametrize(("components", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_what_changes_translation_is_refused(components, sentence):
+    model = model_of(*([components] if isinstance(components, ComponentSettings) else components))
+    with pytest.raises(UserError) as error:
+        check_exportable(model, where="M")
+    assert str(error.value).startswith(f"M cannot be exported: its component {sentence}")
+
+
+def test_a_recurrent_model_is_refused():
+    for components in ((), (HeadSelectionSettings(),)):
+        model = model_of(*components, base="recurrent")
+        with pytest.raises(UserError, match=r"M cannot be exported: its base is recurrent, and only transformers can"):
+            check_exportable(model, where="M")
+
+
+def test_each_component_is_either_compared_or_refused():
+    """So a new one needs a decision."""
+    kinds = [components for components, _ in EQUAL.values()]
+    kinds += [components if isinstance(components, tuple) else (components,) for components, _ in REFUSED.values()]
+    shown = {type(settings) for components in kinds for settings in components} | {HeadSelectionSettings}
+    assert shown == set(COMPONENTS.values())
+
+
+class OnlyLoss(Component):
+    def loss(self, context):
+        raise NotImplementedError
+
+    def attention_hooks(self, stack, layer):
+        return AttentionHooks(observe=lambda inputs, scores: None)
+
+
+class Scaled(Component):
+    def attention_hooks(self, stack, layer):
+        change = stack == "cross" and layer == 1
+        return AttentionHooks(scores=lambda scores, inputs: 2 * scores) if change else None
+
+
+@pytest.mark.parametrize(("component", "refused"), [(OnlyLoss, None), (Scaled, "changes the scores of attention")])
+def test_a_component_of_ones_own_is_judged_by_its_hooks(component, refused):
+    run = run_settings()
+    model = build_tiny_model(run, vocabulary=VOCABULARY, extra_components=[component(name="own")])
+    if refused is None:
+        check_exportable(model, where="M")
+    else:
+        with pytest.raises(UserError, match=f"its component own {refused}, which"):
+            check_exportable(model, where="M")
+
+
+def test_a_hook_that_the_export_does_not_know_is_refused(monkeypatch):
+    monkeypatch.setattr(Component, "embed_target", lambda self, embedded_BTD: embedded_BTD, raising=False)
+    monkeypatch.setattr(OnlyLoss, "embed_target", lambda self, embedded_BTD: 2 * embedded_BTD, raising=False)
+    model = build_tiny_model(run_settings(), vocabulary=VOCABULARY, extra_components=[OnlyLoss(name="own")])
+    with pytest.raises(UserError, match="its component own overrides embed_target, which"):
+        check_exportable(model, where="M")
