@@ -7,7 +7,7 @@ import pytest
 import torch
 from conftest import skip_unless_ci
 from factories import MODEL, build_tiny_model, run_settings, side
-from inference.tiny import random_examples
+from inference.tiny import random_examples, trained_briefly
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components import COMPONENTS
@@ -25,14 +25,12 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
 from nmtcore.inference.beam import NEVER_GENERATED
 from nmtcore.inference.ctranslate2_model import write_model
 from nmtcore.inference.exportable import check_exportable
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Component
-from nmtcore.model.losses import TRANSLATION
 from nmtcore.segmentation.vocabulary import SPECIALS
 
 try:
@@ -43,7 +41,6 @@ except ModuleNotFoundError:
 VOCABULARY = 40
 ENTRIES = (*SPECIALS, *(f"t{i}" for i in range(len(SPECIALS), VOCABULARY)))
 LIMIT = 30
-STEPS = 80
 _ENTRIES = [*LABEL_SPECIALS, "a"]
 LABELS = {"source": dict.fromkeys(("upos", "deprel"), _ENTRIES), "target": {"ccg": _ENTRIES}}
 
@@ -60,20 +57,6 @@ def model_of(*components, joint=True, base="transformer", **changes):
     segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
     run = run_settings(*components, segmentation=segmentation, base=base, model=model)
     return build_tiny_model(run, vocabulary=VOCABULARY, seed=4, labels=LABELS).eval()
-
-
-def trained_briefly(model):
-    """Train a model to copy its source, until its translations end and differ."""
-    sources = random_examples(64 * STEPS, seed=2, longest=8, vocabulary=VOCABULARY).source
-    pairs = Examples(id=np.arange(len(sources)), source=sources, target=sources)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for rows in np.split(np.arange(len(pairs)), STEPS):
-        batch = make_batch(pairs, rows, tuple(model.components), terms=frozenset({TRANSLATION}))
-        loss = model(batch).parts[0]
-        optimiser.zero_grad()
-        (loss.sum / loss.count).backward()
-        optimiser.step()
-    return model
 
 
 def sources_of(model, examples):
@@ -114,7 +97,7 @@ EQUAL = {
 
 @pytest.mark.parametrize(("components", "changes"), EQUAL.values(), ids=EQUAL)
 def test_greedy_output_is_equal_and_beam_scores_are_close(components, changes, tmp_path):
-    model = trained_briefly(model_of(*components, **changes))
+    model = trained_briefly(model_of(*components, **changes), vocabulary=VOCABULARY)
     check_exportable(model, where="M")
     write_model(model, tmp_path, source_entries=ENTRIES, target_entries=ENTRIES, longest=64)
     translator = ctranslate2.Translator(str(tmp_path), intra_threads=1)

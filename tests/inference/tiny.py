@@ -1,6 +1,6 @@
 """Tiny models with random weights, as bundles or in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,35 +15,66 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.inference.bundle import save_bundle
+from nmtcore.layout import file_name
+from nmtcore.model.base import TranslationModel
+from nmtcore.model.batch import make_batch
+from nmtcore.model.losses import TRANSLATION
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
+UPDATES = 80
+"""Of `trained_briefly`."""
 PIECES = ["the", "cat", "dog", "ca@@", "do@@", "th@@", *(f"{c}@@" for c in "abcdeghot"), *"abcdeghot.,"]
 
 
 def write_segmentation(folder: Path) -> Path:
+    """Write codes for both sides and for each, and vocabularies."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "codes").write_text("#version: 0.2\n" + "".join(f"{merge}\n" for merge in MERGES))
+    for name in ("codes", "source.codes", "target.codes"):
+        (folder / name).write_text("#version: 0.2\n" + "".join(f"{merge}\n" for merge in MERGES))
     for name in ("source", "target"):
         Vocabulary.of(PIECES).save(folder / f"{name}.vocab")
     return folder
 
 
 def write_bundle(
-    folder: Path, run: RunSettings | None = None, *, seed: int = 1, label_names: Sequence[str] = ("a",)
+    folder: Path,
+    run: RunSettings | None = None,
+    *,
+    seed: int = 1,
+    label_names: Sequence[str] = ("a",),
+    train: Callable[..., TranslationModel] = lambda model, vocabulary: model,
 ) -> Path:
+    """Write a bundle of a run; `train` may train its model, of which it also gets the size of the vocabulary."""
     run = run or run_settings()
     segmentation = write_segmentation(folder.parent / "segmentation")
+    for name in ("source", "target"):
+        if run.words[name].truecase:
+            (segmentation / file_name("truecaser", side=name)).write_text("the (9/9)\n")
     labels = {
         side: {column: [*LABEL_SPECIALS, *label_names] for column in columns}
         for side, features in run.features.items()
         if (columns := labels_of(features))
     }
     size = len(run_vocabularies(run, segmentation, labels)["source"])
-    model = build_tiny_model(run, vocabulary=size, seed=seed, labels=labels or None)
+    model = train(build_tiny_model(run, vocabulary=size, seed=seed, labels=labels or None), vocabulary=size)
     save_bundle(folder, run=run, model=model, segmentation=segmentation, labels=labels)
     return folder
+
+
+def trained_briefly(model: TranslationModel, *, vocabulary: int) -> TranslationModel:
+    """Train a model to copy its source, until its translations end and differ."""
+    sources = random_examples(64 * UPDATES, seed=2, longest=8, vocabulary=vocabulary).source
+    pairs = Examples(id=np.arange(len(sources)), source=sources, target=sources)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for rows in np.split(np.arange(len(pairs)), UPDATES):
+        batch = make_batch(pairs, rows, tuple(model.components), terms=frozenset({TRANSLATION}))
+        loss = model(batch).parts[0]
+        optimiser.zero_grad()
+        (loss.sum / loss.count).backward()
+        optimiser.step()
+    return model.eval()
 
 
 def random_model(

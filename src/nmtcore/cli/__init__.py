@@ -17,6 +17,7 @@ from nmtcore.cli.contrast import add_contrast
 from nmtcore.cli.cost import add_cost
 from nmtcore.cli.curves import add_curves
 from nmtcore.cli.demo import add_demo
+from nmtcore.cli.export import add_export
 from nmtcore.cli.gates import add_gates
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.missing_packages import explain_missing_package
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     add_logprob(commands)
     add_contrast(commands)
     add_show(commands)
+    add_export(commands)
     add_score(commands)
     add_results(commands)
     add_curves(commands)

@@ -1,0 +1,209 @@
+"""Exported models: the code of their README, run with the real libraries, translates as nmtcore does."""
+
+import errno
+import os
+import re
+import shutil
+import sys
+
+import pytest
+from conftest import skip_unless_ci
+from factories import run_settings
+from inference.tiny import PIECES, trained_briefly, write_bundle
+
+from nmtcore.cli import main
+from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
+from nmtcore.config.training import DecodingSettings
+from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.files import read_json, write_json
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.reporting.manifest import FORMAT_OF_MANIFESTS
+from nmtcore.segmentation.vocabulary import SPECIALS
+
+GREEDY = DecodingSettings(beam=1, max_length_ratio=1.5, max_length_extra=4)
+LINES = [
+    "the cat",
+    "dog",
+    "the dog . the cat",
+    "bad goat",
+    "<s> cab , </s>",
+    "a <ROOT> the",
+    "größe the the",
+    "hot tea .",
+]
+CORPUS = {
+    "corpus": "news",
+    "licence": "CC BY 4.0",
+    "citation": "A paper",
+    "files": [{"name": "news.txt", "url": None, "sha256": None}],
+}
+
+
+@pytest.fixture(autouse=True)
+def libraries():
+    for name in ("ctranslate2", "subword_nmt"):
+        try:
+            __import__(name)
+        except ModuleNotFoundError:
+            skip_unless_ci(f"{name} is not installed")
+
+
+def export(tmp_path, *components, prepare=None, trained=False, **values):
+    """Write a bundle and export it; return both folders."""
+    options = {"train": trained_briefly} if trained else {}
+    run = run_settings(*components, **{"decoding": GREEDY, **values})
+    model = write_bundle(tmp_path / "run" / "model", run, **options)
+    if prepare is not None:
+        prepare(model)
+    main(["export", str(model), "--to", "ctranslate2", str(tmp_path / "exported")])
+    return model, tmp_path / "exported"
+
+
+def refused(capsys, *arguments):
+    """Return the sentence of a command that must fail."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as exit:
+        main(["export", *map(str, arguments)])
+    output, errors = capsys.readouterr()
+    assert (exit.value.code, output, errors.count("\n")) == (2, "", 1)
+    return errors
+
+
+def translate_by_readme(folder, monkeypatch):
+    """Run the code of the README in its folder; return its function."""
+    monkeypatch.chdir(folder)
+    (code,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    names = {}
+    exec(code, names)
+    return names["translate"]
+
+
+SYSTEMS = {
+    "plain": ((), {}),
+    "separate vocabularies": ((), {"segmentation": SegmentationSettings(kind="bpe", size=6)}),
+    "whole words": ((), {"segmentation": SegmentationSettings(kind="words", size=30)}),
+    "a prefix": ((DepParseSettings(layer=1),), {}),
+    "a second task": ((), {"transforms": {"parsing_task": ParsingTaskSettings()}}),
+    "tags in translations": (
+        (),
+        {
+            "transforms": {"interleave": InterleaveSettings(side="target", tags="ccg_tags")},
+            "features": {"target": {"ccg_tags": "parser"}},
+            "annotators": {"parser": {"tool": "existing"}},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("components", "values"), SYSTEMS.values(), ids=SYSTEMS)
+def test_the_code_of_the_readme_translates_as_nmtcore_does(components, values, tmp_path, monkeypatch):
+    model, folder = export(tmp_path, *components, trained=True, **values)
+    translate = translate_by_readme(folder, monkeypatch)
+    expected = list(load_bundle(model).translate(LINES))
+    assert [" ".join(translate([line.split()])[0]) for line in LINES] == expected
+    assert len(set(expected)) > 3
+
+
+def test_the_folder_says_how_to_make_the_input(tmp_path):
+    words = dict.fromkeys(("source", "target"), WordsSettings(kind="moses", normalise=True, truecase=True))
+    segmentation = SegmentationSettings(kind="bpe", size=6)
+    model, folder = export(tmp_path, DepParseSettings(layer=1), words=words, segmentation=segmentation)
+    about = read_json(folder / "nmtcore.json")
+    assert (about["source_prefix"], about["source_suffix"], about["output_tags"]) == (["<ROOT>"], [], [])
+    assert about["segmentation"]["codes"] == {"source": "source.codes", "target": "target.codes"}
+    assert about["words"]["source"]["truecase"] == "truecase.source.txt"
+    for name in ("source.codes", "target.codes", "truecase.source.txt", "truecase.target.txt"):
+        assert (folder / name).read_bytes() == (model / name).read_bytes()
+    assert read_json(folder / "shared_vocabulary.json") == [*SPECIALS, *PIECES]
+    assert about["licences"] is None
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert "1. Normalise the punctuation of the source as Moses does and split it into words as Moses'" in readme
+    assert "`truecase.perl --model truecase.source.txt`" in readme
+    assert "Put `<ROOT>` before every source." in readme
+    assert "unknown; the manifest of its run was not there" in readme
+
+
+def test_the_licences_of_the_data_come_from_the_manifest_of_the_run(tmp_path):
+    def write_manifest(model):
+        data = {"corpora": [CORPUS], "models": []}
+        manifest = {"format": FORMAT_OF_MANIFESTS, "status": "complete", "dataset": "d", "data": data}
+        write_json(model.parent / "manifest.json", manifest | {"scale": "demo", "system": "s", "seed": 1})
+
+    _, folder = export(tmp_path, prepare=write_manifest)
+    (entry,) = read_json(folder / "nmtcore.json")["licences"]
+    assert (entry["name"], entry["licence"]) == ("news", "CC BY 4.0")
+    assert "- news (corpus): CC BY 4.0; to cite: A paper\n" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("search", "options"),
+    [
+        ({"length_penalty": "none"}, {"beam_size": 4, "length_penalty": 0.0}),
+        ({"length_penalty": "fairseq", "alpha": 1.2}, {"beam_size": 4, "length_penalty": 1.2}),
+        ({"length_penalty": "gnmt", "alpha": 0.6}, {"beam_size": 4, "length_penalty": 0.6}),
+    ],
+)
+def test_the_search_is_described(search, options, tmp_path):
+    settings = DecodingSettings(beam=4, max_length_ratio=None, max_length=20, **search)
+    _, folder = export(tmp_path, decoding=settings)
+    about = read_json(folder / "nmtcore.json")
+    assert about["options"] == {**options, "min_decoding_length": 0, "max_input_length": 0}
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert ("((5 + n) / 6)^0.6" in readme) == (search["length_penalty"] == "gnmt")
+    assert "max_decoding_length=20" in readme
+
+
+def test_a_folder_with_files_is_not_replaced(tmp_path, capsys):
+    model, folder = export(tmp_path)
+    before = sorted(path.name for path in folder.iterdir())
+    expected = f"nmtcore export: {folder} exists: name a new folder to export to, or delete it first.\n"
+    assert refused(capsys, model, "--to", "ctranslate2", folder) == expected
+    assert sorted(path.name for path in folder.iterdir()) == before
+    (tmp_path / "empty").mkdir()
+    main(["export", str(model), "--to", "ctranslate2", str(tmp_path / "empty")])
+    assert (tmp_path / "empty" / "model.bin").read_bytes() == (folder / "model.bin").read_bytes()
+
+
+def test_nothing_is_left_of_an_export_that_fails(tmp_path, capsys, monkeypatch):
+    model, folder = export(tmp_path)
+    shutil.rmtree(folder)
+
+    def fail(about):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("nmtcore.inference.export.export_readme", fail)
+    assert "is full: free some space" in refused(capsys, model, "--to", "ctranslate2", folder)
+    assert [path.name for path in tmp_path.iterdir() if "exported" in path.name] == []
+
+
+def test_models_that_need_more_are_refused_with_a_sentence(tmp_path, capsys):
+    trees = {"source": {"trees": "parser"}}
+    tags = {"source": {"ccg_tags": "parser"}}
+    annotators = {"annotators": {"parser": {"tool": "existing"}}}
+    interleave = {"interleave": InterleaveSettings(side="source", tags="ccg_tags")}
+    runs = {
+        "its component pascal changes the scores of attention by the trees of each source, which a plain transformer "
+        "does not.": run_settings(PascalSettings(heads=1), features=trees, **annotators),
+        "its transform interleave reads the ccg tags of each source, which": run_settings(
+            transforms=interleave, features=tags, **annotators
+        ),
+        "its base is recurrent, and only transformers can be exported.": run_settings(
+            base="recurrent", model=RecurrentSettings(width=16)
+        ),
+    }
+    for number, (sentence, run) in enumerate(runs.items()):
+        model = write_bundle(tmp_path / str(number) / "model", run)
+        error = refused(capsys, model, "--to", "ctranslate2", tmp_path / "exported")
+        assert error.startswith(f"nmtcore export: {model} cannot be exported: {sentence}")
+    assert not (tmp_path / "exported").exists()
+
+
+def test_a_missing_library_is_one_sentence(tmp_path, capsys, monkeypatch):
+    model = write_bundle(tmp_path / "model", run_settings())
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    assert refused(capsys, model, "--to", "ctranslate2", tmp_path / "exported") == (
+        "nmtcore export: this needs the package ctranslate2, which is not installed: pip install 'nmtcore[export]'.\n"
+    )
