@@ -62,6 +62,7 @@ FILES = {
     "tokens": "{results}/{dataset}/features/{segmentation}/{split}.{side}.parquet",
     "syntax": "{results}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}.parquet",
     "linearised": "{results}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets.parquet",
+    "mapped": "{results}/{dataset}/features/{segmentation}/mapped",
     # A run, and a system's summary over its seeds
     "model": "{root}/{dataset}/{system}/seed{seed}/model",
     "history": "{root}/{dataset}/{system}/seed{seed}/training.jsonl",

@@ -9,12 +9,13 @@ the data and the footer, where other readers of Parquet do not look:
     footer | length of the footer | PAR1
 """
 
+import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,6 +100,24 @@ def _read_seal(file: BinaryIO) -> list[int] | None:
     return [int.from_bytes(sums[k : k + _INTEGER], "little") for k in range(0, count * _INTEGER, _INTEGER)]
 
 
+def _required_seal(path: str | Path, file: BinaryIO) -> list[int]:
+    sums = _read_seal(file)
+    if sums is None:
+        raise UserError(_damaged(path, "its last bytes are not as they were written"))
+    return sums
+
+
+def content_key(path: str | Path) -> str:
+    """Return a checksum of the checksums of all data of a file, without reading the data: 64 hexadecimal digits.
+
+    Raises `UserError` if the file is missing, damaged at its end or not such a file.
+    """
+    with _explain_damage(path), open(path, "rb") as file:
+        sums = _required_seal(path, file)
+        file.seek(_footer_start(file) - len(_MARK) - (2 + len(sums)) * _INTEGER)
+        return hashlib.sha256(file.read()).hexdigest()
+
+
 def _footer_start(file: BinaryIO) -> int:
     """Return where the footer of a Parquet file starts according to its last bytes; it may be negative."""
     length_start = file.seek(0, os.SEEK_END) - 2 * _INTEGER
@@ -172,10 +191,7 @@ def open_file(path: str | Path) -> Iterator[CheckedFile]:
     with ExitStack() as stack:
         with _explain_damage(path):
             file = stack.enter_context(open(path, "rb"))
-            sums = _read_seal(file)
-            if sums is None:
-                raise UserError(_damaged(path, "its last bytes are not as they were written"))
-            checked = CheckedFile(path, file, sums)
+            checked = CheckedFile(path, file, _required_seal(path, file))
         stack.callback(checked.close)
         yield checked
 
@@ -200,6 +216,32 @@ def row_count(path: str | Path) -> int:
     """Read the number of rows from the file's footer."""
     with open_file(path) as file:
         return file.metadata.num_rows
+
+
+class ColumnRange(NamedTuple):
+    """The number of values in a column, at most, and the smallest and largest; None if the file does not say."""
+
+    count: int
+    low: Any
+    high: Any
+
+
+def column_ranges(path: str | Path) -> dict[str, ColumnRange]:
+    """Read the number of values in each column and their range from the file's footer.
+
+    The values of a column of lists are those of the lists; there, an empty list counts as a value.
+    """
+    with open_file(path) as file:
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        columns = [file.metadata.schema.column(k).path.split(".")[0] for k in range(file.metadata.num_columns)]
+        return {name: _range([group.column(k) for group in groups]) for k, name in enumerate(columns)}
+
+
+def _range(chunks: list[pq.ColumnChunkMetaData]) -> ColumnRange:
+    count, statistics = sum(chunk.num_values for chunk in chunks), [chunk.statistics for chunk in chunks]
+    if not chunks or not all(known is not None and known.has_min_max for known in statistics):
+        return ColumnRange(count, None, None)
+    return ColumnRange(count, min(known.min for known in statistics), max(known.max for known in statistics))
 
 
 def read_batches(

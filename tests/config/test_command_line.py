@@ -27,6 +27,7 @@ EXAMPLES = {
     "gpus": ("2", 2),
     "comet": ("{model: wmt20-comet-da, batch: 4}", CometSettings(model="wmt20-comet-da", batch=4)),
     "threads": ("4", 4),
+    "map_features_from": ("5000", 5000),
 }
 """The text after `KEY=` on the command line, and its value."""
 

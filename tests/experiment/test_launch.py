@@ -28,7 +28,9 @@ from nmtcore.experiment.launch import launch_training, run_forwarding_signals, t
 
 @pytest.mark.slow
 def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Path):
+    """One run loads its features; the other, which is interrupted, maps them."""
     whole, cut = (write_job(tmp_path / name) for name in ("whole", "cut"))
+    cut = replace(cut, map_features_from=1)
     uninterrupted = Launched(whole)
 
     killed = Launched(cut)
@@ -75,6 +77,8 @@ def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Pat
     assert expected.keys() == actual.keys()
     assert all(torch.equal(expected[name], actual[name]) for name in expected)
     assert not list((tmp_path / "cut").rglob("*.failed.txt"))
+    assert (tmp_path / "cut/features/mapped/train.target/ids.values").exists()
+    assert not (tmp_path / "whole/features/mapped").exists()
 
 
 @pytest.fixture

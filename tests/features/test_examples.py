@@ -1,6 +1,7 @@
 """Loading examples from valid and invalid feature files."""
 
 import weakref
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 
 from nmtcore.errors import UserError
 from nmtcore.features.examples import concatenate, load_examples
+from nmtcore.features.mapped import map_examples
 from nmtcore.features.schema import syntax_schema
 from nmtcore.parquet import write_rows
 
@@ -41,12 +43,18 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(params=[load_examples, partial(map_examples, log=lambda line: None)], ids=["loaded", "mapped"])
+def read(request):
+    """A function that loads or maps examples."""
+    return request.param
+
+
 def lists_of(ragged):
     return [row.tolist() for row in ragged]
 
 
-def test_both_sides_and_their_features_are_loaded(folder):
-    examples = load_examples(folder, "dev", features=BOTH)
+def test_both_sides_and_their_features_are_loaded(read, folder):
+    examples = read(folder, "dev", features=BOTH)
     assert examples.id.tolist() == [0, 4, 5]
     assert lists_of(examples.source.ids) == [[7, 8, 9], [], [6]]
     assert lists_of(examples.target.ids) == [[17, 18, 19], [], [16]]
@@ -56,36 +64,36 @@ def test_both_sides_and_their_features_are_loaded(folder):
     assert examples.target.features == {}
 
 
-def test_features_and_target_are_optional(folder):
-    examples = load_examples(folder, "dev", target=False)
+def test_features_and_target_are_optional(read, folder):
+    examples = read(folder, "dev", target=False)
     assert examples.source.features == {}
     assert examples.target is None
     assert examples.first(2).target is examples.take(np.array([1])).target is None
 
 
-def test_each_feature_is_read_from_the_file_of_its_annotator(folder):
+def test_each_feature_is_read_from_the_file_of_its_annotator(read, folder):
     annotators = {"trees": "spacy", "pos_tags": "gold", "ccg_tags": "spacy"}
-    columns = load_examples(folder, "dev", features={"source": annotators}).source.features
+    columns = read(folder, "dev", features={"source": annotators}).source.features
     labels = {name: columns[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
     assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
     assert set(columns) == {*labels, "governor", "parent_position"}
-    only = load_examples(folder, "dev", features={"target": {}, "source": {"ccg_tags": "gold"}})
+    only = read(folder, "dev", features={"target": {}, "source": {"ccg_tags": "gold"}})
     assert set(only.source.features) == {"ccg"}
     assert only.target.features == {}
 
 
-def test_files_with_additional_columns_are_read(folder):
-    new = load_examples(folder, "dev", features=BOTH).source.features
+def test_files_with_additional_columns_are_read(read, folder):
+    new = read(folder, "dev", features=BOTH).source.features
     more = [pa.field(name, INTEGERS) for name in ("parent_first", "depth")]
     rows = [{**row, "parent_first": row["governor"], "depth": row["governor"]} for row in syntax_rows(3)]
     write_rows(folder / "dev.source.spacy.parquet", pa.schema([*SYNTAX, *more]), rows)
-    old = load_examples(folder, "dev", features=BOTH).source.features
+    old = read(folder, "dev", features=BOTH).source.features
     assert {name: lists_of(values) for name, values in old.items()} == {n: lists_of(v) for n, v in new.items()}
 
 
-def test_a_missing_feature_is_named(folder):
+def test_a_missing_feature_is_named(read, folder):
     with pytest.raises(UserError, match=r"dev\.source\.gold\.parquet has no column dg_a"):
-        load_examples(folder, "dev", features={"source": {"dg_a_tags": "gold"}})
+        read(folder, "dev", features={"source": {"dg_a_tags": "gold"}})
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 9, None])
@@ -98,8 +106,8 @@ def test_a_limit_takes_the_first_rows(folder, limit):
         assert lists_of(whole.first(limit).source.features["upos"]) == lists_of(examples.source.features["upos"])
 
 
-def test_take_copies_all_fields_of_rows(folder):
-    taken = load_examples(folder, "dev", features=BOTH).take(np.array([2, 0]))
+def test_take_copies_all_fields_of_rows(read, folder):
+    taken = read(folder, "dev", features=BOTH).take(np.array([2, 0]))
     assert taken.id.tolist() == [5, 0]
     assert lists_of(taken.source.ids) == [[6], [7, 8, 9]]
     assert lists_of(taken.target.word_of_subword) == [[0], [0, 0, 1]]
@@ -152,22 +160,22 @@ def test_rows_in_several_row_groups_are_loaded(tmp_path, monkeypatch):
     assert lists_of(examples.source.ids) == [row["ids"] for row in rows[:83]]
 
 
-def broken(folder, name, rows, schema=SIDE):
+def broken(read, folder, name, rows, schema=SIDE):
     write_rows(folder / name, schema, rows)
     with pytest.raises(UserError) as error:
-        load_examples(folder, "dev", features=BOTH)
+        read(folder, "dev", features=BOTH)
     return str(error.value)
 
 
-def test_files_of_different_rows_are_refused(folder):
-    message = broken(folder, "dev.target.parquet", [TARGET[0], {**TARGET[1], "id": 3}, TARGET[2]])
+def test_files_of_different_rows_are_refused(read, folder):
+    message = broken(read, folder, "dev.target.parquet", [TARGET[0], {**TARGET[1], "id": 3}, TARGET[2]])
     assert "Row 1 is pair 4 in" in message
     assert "pair 3 in" in message
     assert "dev.target.parquet" in message
 
 
-def test_files_of_different_lengths_are_refused(folder):
-    message = broken(folder, "dev.target.parquet", TARGET[:2])
+def test_files_of_different_lengths_are_refused(read, folder):
+    message = broken(read, folder, "dev.target.parquet", TARGET[:2])
     assert "dev.source.parquet has 3 rows" in message
     assert "dev.target.parquet has 2" in message
 
@@ -178,39 +186,39 @@ def test_rows_are_counted_from_the_first_of_the_file(folder):
         load_examples(folder, "dev", start=1)
 
 
-def test_features_of_different_rows_are_refused(folder):
+def test_features_of_different_rows_are_refused(read, folder):
     rows = syntax_rows()
     rows[2]["id"] = 6
-    assert "Row 2 is pair 5 in" in broken(folder, "dev.source.spacy.parquet", rows, SYNTAX)
+    assert "Row 2 is pair 5 in" in broken(read, folder, "dev.source.spacy.parquet", rows, SYNTAX)
 
 
-def test_features_of_different_words_are_refused(folder):
+def test_features_of_different_words_are_refused(read, folder):
     rows = syntax_rows()
     rows[2]["upos"] = [1, 1]
-    message = broken(folder, "dev.source.spacy.parquet", rows, SYNTAX)
+    message = broken(read, folder, "dev.source.spacy.parquet", rows, SYNTAX)
     assert "the row with id 5 has 2 values in upos, but 1 words" in message
 
 
-def test_subwords_without_words_are_refused(folder):
-    message = broken(folder, "dev.target.parquet", [{**TARGET[0], "word_of_subword": [0]}, *TARGET[1:]])
+def test_subwords_without_words_are_refused(read, folder):
+    message = broken(read, folder, "dev.target.parquet", [{**TARGET[0], "word_of_subword": [0]}, *TARGET[1:]])
     assert "the row with id 0 has 1 values in word_of_subword, but 3 subwords" in message
 
 
-def test_a_null_list_is_refused(folder):
-    message = broken(folder, "dev.target.parquet", [*TARGET[:2], {"id": 5, "ids": None, "word_of_subword": [0]}])
+def test_a_null_list_is_refused(read, folder):
+    message = broken(read, folder, "dev.target.parquet", [*TARGET[:2], {"id": 5, "ids": None, "word_of_subword": [0]}])
     assert "the row with id 5 has no ids" in message
 
 
-def test_a_missing_column_is_named(folder):
+def test_a_missing_column_is_named(read, folder):
     schema = pa.schema([("id", pa.int64()), ("ids", INTEGERS)])
     rows = [{"id": row["id"], "ids": row["ids"]} for row in TARGET]
-    assert "has no column word_of_subword" in broken(folder, "dev.target.parquet", rows, schema)
+    assert "has no column word_of_subword" in broken(read, folder, "dev.target.parquet", rows, schema)
 
 
-def test_a_missing_file_and_an_unknown_side_are_named(folder):
+def test_a_missing_file_and_an_unknown_side_are_named(read, folder):
     with pytest.raises(UserError, match=r"dev\.target\.stanza\.parquet"):
-        load_examples(folder, "dev", features={"target": {"pos_tags": "stanza"}})
+        read(folder, "dev", features={"target": {"pos_tags": "stanza"}})
     with pytest.raises(ValueError, match="unknown side sauce"):
-        load_examples(folder, "dev", features={"sauce": {"pos_tags": "spacy"}})
+        read(folder, "dev", features={"sauce": {"pos_tags": "spacy"}})
     with pytest.raises(ValueError, match="unknown feature lags"):
-        load_examples(folder, "dev", features={"source": {"lags": "spacy"}})
+        read(folder, "dev", features={"source": {"lags": "spacy"}})

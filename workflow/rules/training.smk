@@ -25,7 +25,7 @@ rule train_model:
         system=TRAINED,
     conda:
         "../../envs/core.yaml"
-    # In training on several GPUs, each process loads the corpus and has its own threads.
+    # In training on several GPUs, each process has its own threads, and loads the corpus unless it is mapped.
     threads: SETTINGS.threads * max(1, GPUS)
     resources:
         mem_mb=8000 * max(1, GPUS),

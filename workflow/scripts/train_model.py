@@ -21,6 +21,7 @@ with job(snakemake) as terminal:
             device=settings.device,
             gpus=settings.gpus,
             threads=snakemake.threads,
+            map_features_from=settings.map_features_from,
             start=str(snakemake.input.start[0]) if snakemake.input.start else None,
         ),
         terminal=terminal,

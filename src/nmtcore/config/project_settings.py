@@ -88,6 +88,10 @@ class ProjectSettings:
     threads: Count = 1
     """Processor threads per training or decoding job; small models gain little from a second one."""
 
+    map_features_from: Count | None = 1_000_000
+    """Training with at least this many sentence pairs maps their features into memory, from copies on the disk that it
+    makes once, instead of loading them; null: never. Results are the same."""
+
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
             raise ValueError("seeds must be a list of different numbers, at least one")

@@ -1,7 +1,7 @@
 """Loading the examples of a run's splits, and the label vocabularies of its trees."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nmtcore.annotation.labels import read_labels
@@ -15,6 +15,7 @@ from nmtcore.features.examples import (
     load_examples,
 )
 from nmtcore.features.linearised_parses import LinearisedParses, load_linearised_parses
+from nmtcore.features.mapped import NotWritable, map_examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
@@ -35,15 +36,36 @@ def load_split(
     return load_examples(folder, split, features=run.split_features(split), start=start, stop=stop, target=target)
 
 
-def load_training(run: RunSettings, transforms: Transforms, folder: Path, split: str) -> Examples:
+def load_training(
+    run: RunSettings,
+    transforms: Transforms,
+    folder: Path,
+    split: str,
+    *,
+    map_from: int | None = None,
+    log: Callable[[str], None] = print,
+) -> Examples:
     """Load and transform the examples of a split that a run trains on or validates with.
 
-    The scale's limit counts sentence pairs, even if each yields two examples.
+    The scale's limit counts sentence pairs, even if each yields two examples. If there are at least `map_from` pairs,
+    and no transforms, the features are mapped into memory; `log` is told what that takes.
     """
-    if not run.transforms:
-        return load_split(run, folder, split, stop=run.sentences.of(split))
-    blocks = _blocks(_count_pairs(run, folder, split))
-    return concatenate(transforms.for_training(*_load_block(run, folder, split, *block)) for block in blocks)
+    if run.transforms:
+        blocks = _blocks(_count_pairs(run, folder, split))
+        return concatenate(transforms.for_training(*_load_block(run, folder, split, *block)) for block in blocks)
+    stop = run.sentences.of(split)
+    if map_from is not None and _is_large(folder / file_name("tokens", split=split, side="source"), stop, map_from):
+        target, features = "target" in run.sides_of(split), run.split_features(split)
+        try:
+            return map_examples(folder, split, features=features, stop=stop, target=target, log=log)
+        except NotWritable as error:
+            log(f"{error}: features are loaded into memory instead.")
+    return load_split(run, folder, split, stop=stop)
+
+
+def _is_large(tokens: Path, stop: int | None, least: int) -> bool:
+    """Say whether a run reads at least so many rows of a file of tokens."""
+    return (stop is None or stop >= least) and row_count(tokens) >= least
 
 
 def _blocks(pairs: int) -> list[tuple[int, int]]:

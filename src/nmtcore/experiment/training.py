@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,7 +15,8 @@ from nmtcore.config.runs import RunSettings, run_from_json
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.experiment.output import TextOutput
-from nmtcore.features.examples import Examples, concatenate
+from nmtcore.features.examples import concatenate
+from nmtcore.features.mapped import hash_once
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
@@ -27,7 +29,7 @@ from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 from nmtcore.training.attempts import read_attempts, recorded_attempt
 from nmtcore.training.distributed import silent
-from nmtcore.training.fingerprint import checkpoint_folder, hash_files
+from nmtcore.training.fingerprint import checkpoint_folder, hash_file, hash_files
 from nmtcore.training.train import train
 
 
@@ -54,6 +56,8 @@ class TrainingJob:
     device: str
     gpus: int
     threads: int
+    map_features_from: int | None = None
+    """The number of pairs from which features are mapped into memory instead of loaded; None: never."""
     start: str | None = None
     """The bundle of `run.start_from`, from which the weights are initialised."""
 
@@ -65,12 +69,18 @@ def train_run(job: TrainingJob, *, terminal: TextIO | None = None) -> None:
     labels = load_run_labels(run, job.labels)
     vocabularies = run_vocabularies(run, segmentation, labels)
     transforms = Transforms.of(run, vocabularies, labels)
-    examples, files = _load_training_splits(run, transforms, Path(job.features))
-    files += sorted(path for path in segmentation.iterdir() if path.is_file())
-    files += [Path(job.start, MANIFEST)] if job.start else []
     is_main = os.environ.get("RANK", "0") == "0"
     log = print if is_main else silent
-    folder = checkpoint_folder(Path(job.checkpoints), run, data=hash_files(files), log=log)
+    examples = {
+        split: load_training(run, transforms, Path(job.features), split, map_from=job.map_features_from, log=log)
+        for split in run.training_splits
+    }
+    files = [Path(job.features, name) for split in run.training_splits for name in run.feature_files(split)]
+    files += sorted(path for path in segmentation.iterdir() if path.is_file())
+    files += [Path(job.start, MANIFEST)] if job.start else []
+    folder = checkpoint_folder(
+        Path(job.checkpoints), run, data=hash_files(files, hash_one=partial(hash_once, hash_file=hash_file)), log=log
+    )
 
     torch.manual_seed(run.seed)
     sizes = {f"{side}_size": len(vocabulary) for side, vocabulary in vocabularies.items()}
@@ -106,14 +116,6 @@ def _recorded(run: RunSettings, job: TrainingJob, folder: Path) -> Iterator[None
         write_interrupted_manifest(run, run_folder, read_attempts(folder / file_name("attempts")))
         yield
     write_json(run_folder / file_name("attempts"), read_attempts(folder / file_name("attempts")))
-
-
-def _load_training_splits(
-    run: RunSettings, transforms: Transforms, folder: Path
-) -> tuple[dict[str, Examples], list[Path]]:
-    """Load the splits that a run trains on and validates with; return them, and their files."""
-    examples = {split: load_training(run, transforms, folder, split) for split in run.training_splits}
-    return examples, [folder / name for split in run.training_splits for name in run.feature_files(split)]
 
 
 def _validator(

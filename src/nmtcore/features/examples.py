@@ -1,15 +1,17 @@
 """Sentence pairs as subword ids and features of words, loaded from the feature files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
+from nmtcore.features.compact import blocks
 from nmtcore.features.growing import GrowingArray, GrowingRagged
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.schema import columns_of
@@ -44,13 +46,15 @@ class SideExamples:
     def word_counts(self) -> np.ndarray:
         """The number of words of every sentence: the word of its last subword, plus 1; 0 without subwords."""
         counts = np.zeros(len(self), dtype=np.int64)
-        not_empty = self.word_of_subword.lengths > 0
-        counts[not_empty] = self.word_of_subword.values[self.word_of_subword.offsets[1:][not_empty] - 1] + 1
+        for block in blocks(len(self)):
+            counts[block] = _count_words(self.word_of_subword, block)
         return counts
 
     @property
     def subword_counts(self) -> np.ndarray:
         """The number of subwords of every sentence that have a word, so without the tags of words."""
+        if np.iinfo(self.word_of_subword.values.dtype).min > NO_WORD:
+            return self.ids.lengths  # there is no NO_WORD among unsigned values (of mapped examples)
         without_word = self.word_of_subword.values == NO_WORD
         if not without_word.any():
             return self.ids.lengths
@@ -66,6 +70,16 @@ class SideExamples:
         """Return the first `n` sentences (all, if there are fewer)."""
         features = {name: values.first(n) for name, values in self.features.items()}
         return SideExamples(ids=self.ids.first(n), word_of_subword=self.word_of_subword.first(n), features=features)
+
+
+def _count_words(word_of_subword: Ragged, block: slice) -> np.ndarray:
+    """Return the number of words (int64) of each sentence of a block."""
+    ends = word_of_subword.offsets[block.start + 1 : block.stop + 1]
+    counts = np.zeros(len(ends), dtype=np.int64)
+    not_empty = ends > word_of_subword.offsets[block]
+    counts[not_empty] = word_of_subword.values[ends[not_empty] - 1]
+    counts[not_empty] += 1
+    return counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +126,7 @@ class _GrowingSide:
 
     def append(self, side: SideExamples) -> None:
         for name, column in {"ids": side.ids, "word_of_subword": side.word_of_subword, **side.features}.items():
-            self._columns.setdefault(name, GrowingRagged(column.values.dtype)).append(column)
+            self._columns.setdefault(name, GrowingRagged(column.dtype)).append(column)
 
     def finish(self) -> SideExamples:
         columns = {name: column.finish() for name, column in self._columns.items()}
@@ -135,19 +149,8 @@ def load_examples(
 
     Raises `UserError` if the ids of a row differ between files, or if the lengths of its lists do not match.
     """
-    annotators = features or {}
-    if unknown := set(annotators) - {"source", "target"}:
-        raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
-    if unknown := {feature for side in annotators.values() for feature in side} - set(FEATURES):
-        raise ValueError(f"unknown feature {sorted(unknown)[0]}: features are {', '.join(FEATURES)}")
-    rows = _RowRange(start, stop)
-    ids, source = _load_side(Path(folder), split, "source", annotators.get("source", {}), rows)
-    if not target:
-        return Examples(id=ids, source=source)
-    target_ids, target_side = _load_side(Path(folder), split, "target", annotators.get("target", {}), rows)
-    path, target_path = (Path(folder) / file_name("tokens", split=split, side=side) for side in ("source", "target"))
-    check_ids(ids, target_ids, path, target_path, start)
-    return Examples(id=ids, source=source, target=target_side)
+    read = partial(_load_columns, rows=_RowRange(start, stop))
+    return assemble_examples(Path(folder), split, read, features=features, start=start, target=target)
 
 
 class _RowRange(NamedTuple):
@@ -155,23 +158,85 @@ class _RowRange(NamedTuple):
     stop: int | None
 
 
-def _load_side(
-    folder: Path, split: str, side: str, annotators: Mapping[str, str], rows: _RowRange
+Check = Callable[[np.ndarray, Mapping[str, Ragged]], None]
+"""A function of the ids and columns of a file that raises `UserError` if they do not match those of other files."""
+
+
+class ReadColumns(Protocol):
+    """A function that reads ids and columns from a feature file."""
+
+    def __call__(
+        self, path: Path, types: Mapping[str, np.dtype], *, check: Check, against: Sequence[Path]
+    ) -> tuple[np.ndarray, dict[str, Ragged]]:
+        """Read the ids and the columns with the given types, which `check` compares with the files `against`."""
+
+
+def assemble_examples(
+    folder: Path,
+    split: str,
+    read: ReadColumns,
+    *,
+    features: Mapping[str, Mapping[str, str]] | None = None,
+    start: int = 0,
+    target: bool = True,
+) -> Examples:
+    """Read the files of a split with `read`, and check that they match; see `load_examples`.
+
+    `start` is the number of the first row that is read, for messages.
+    """
+    annotators = features or {}
+    if unknown := set(annotators) - {"source", "target"}:
+        raise ValueError(f"unknown side {sorted(unknown)[0]}: sides are source and target")
+    if unknown := {feature for side in annotators.values() for feature in side} - set(FEATURES):
+        raise ValueError(f"unknown feature {sorted(unknown)[0]}: features are {', '.join(FEATURES)}")
+    source_ids, source = _read_side(folder, split, "source", annotators.get("source", {}), read, start=start)
+    if not target:
+        return Examples(id=source_ids, source=source)
+    _, side = _read_side(folder, split, "target", annotators.get("target", {}), read, start=start, ids=source_ids)
+    return Examples(id=source_ids, source=source, target=side)
+
+
+def _read_side(
+    folder: Path,
+    split: str,
+    side: str,
+    annotators: Mapping[str, str],
+    read: ReadColumns,
+    *,
+    start: int,
+    ids: np.ndarray | None = None,
 ) -> tuple[np.ndarray, SideExamples]:
-    path = folder / file_name("tokens", split=split, side=side)
-    ids, columns = _load_columns(path, _ID_COLUMNS, rows)
-    words = columns["word_of_subword"]
-    _check_list_lengths(path, ids, words.lengths, columns["ids"].lengths, "word_of_subword", "subwords")
-    tokens = SideExamples(ids=columns["ids"], word_of_subword=words)
-    counts, columns = tokens.word_counts, {}
+    """Read a side of a split. If it is the target, `ids` are those of the source."""
+    path, source_path = (folder / file_name("tokens", split=split, side=name) for name in (side, "source"))
+
+    def check_tokens(own_ids: np.ndarray, columns: Mapping[str, Ragged]) -> None:
+        _check_words(path, own_ids, columns)
+        if ids is not None:
+            check_ids(ids, own_ids, source_path, path, start)
+
+    own_ids, columns = read(path, _ID_COLUMNS, check=check_tokens, against=() if ids is None else (source_path,))
+    tokens = SideExamples(**columns)
+
+    def check_features(features_ids: np.ndarray, columns: Mapping[str, Ragged], *, features_path: Path) -> None:
+        check_ids(own_ids, features_ids, path, features_path, start)
+        for block in blocks(len(own_ids)):
+            counts = _count_words(tokens.word_of_subword, block)
+            for name, values in columns.items():
+                _check_list_lengths(features_path, own_ids, values, counts, name, "words", block)
+
+    added: dict[str, Ragged] = {}
     for annotator, features in group_by_annotator(annotators).items():
         features_path = folder / file_name("syntax", split=split, side=side, annotator=annotator)
-        features_ids, feature_columns = _load_columns(features_path, columns_of(features), rows)
-        check_ids(ids, features_ids, path, features_path, rows.start)
-        for name, values in feature_columns.items():
-            _check_list_lengths(features_path, ids, values.lengths, counts, name, "words")
-        columns |= feature_columns
-    return ids, replace(tokens, features=columns)
+        check = partial(check_features, features_path=features_path)
+        added |= read(features_path, columns_of(features), check=check, against=(path,))[1]
+    return own_ids, replace(tokens, features=added)
+
+
+def _check_words(path: Path, ids: np.ndarray, columns: Mapping[str, Ragged]) -> None:
+    """Raise `UserError` unless each subword has a word."""
+    for block in blocks(len(ids)):
+        lengths = np.diff(columns["ids"].offsets[block.start : block.stop + 1])
+        _check_list_lengths(path, ids, columns["word_of_subword"], lengths, "word_of_subword", "subwords", block)
 
 
 def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
@@ -182,16 +247,32 @@ def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
     return grouped
 
 
-def _load_columns(path: Path, types: Mapping[str, np.dtype], rows: _RowRange) -> tuple[np.ndarray, dict[str, Ragged]]:
+def _load_columns(
+    path: Path, types: Mapping[str, np.dtype], *, check: Check, against: Sequence[Path], rows: _RowRange
+) -> tuple[np.ndarray, dict[str, Ragged]]:
     ids, columns = GrowingArray(np.int64), {name: GrowingRagged(dtype) for name, dtype in types.items()}
-    for batch in read_batches(path, columns=["id", *types], start=rows.start, stop=rows.stop):
+    for batch_ids, batch in read_columns(path, types, start=rows.start, stop=rows.stop):
+        ids.append(batch_ids)
+        for name, column in batch.items():
+            columns[name].append(column)
+    loaded = ids.finish(), {name: column.finish() for name, column in columns.items()}
+    check(*loaded)
+    return loaded
+
+
+def read_columns(
+    path: Path, types: Mapping[str, np.dtype], *, start: int = 0, stop: int | None = None
+) -> Iterator[tuple[np.ndarray, dict[str, Ragged]]]:
+    """Yield the ids and the columns with given types of the rows start..stop-1 of a feature file, batch by batch.
+
+    Raises `UserError` if a column is missing or has nulls.
+    """
+    for batch in read_batches(path, columns=["id", *types], start=start, stop=stop):
         if missing := [name for name in ("id", *types) if name not in batch.schema.names]:
             raise UserError(f"{path} has no column {missing[0]}: delete it and run the workflow again.")
-        batch_ids = batch.column("id").to_numpy(zero_copy_only=False)
-        ids.append(batch_ids)
-        for name, dtype in types.items():
-            columns[name].append(_required_column(batch.column(name), dtype, path, name, batch_ids))
-    return ids.finish(), {name: column.finish() for name, column in columns.items()}
+        ids = batch.column("id").to_numpy(zero_copy_only=False)
+        columns = {name: _required_column(batch.column(name), dtype, path, name, ids) for name, dtype in types.items()}
+        yield ids, columns
 
 
 def ragged_column(column: pa.ListArray, dtype: np.dtype) -> Ragged:
@@ -230,11 +311,13 @@ def check_counts(count: int, other_count: int, path: Path, other_path: Path) -> 
 
 
 def _check_list_lengths(
-    path: Path, ids: np.ndarray, lengths: np.ndarray, expected: np.ndarray, name: str, unit: str
+    path: Path, ids: np.ndarray, values: Ragged, expected: np.ndarray, name: str, unit: str, block: slice
 ) -> None:
+    """Raise `UserError` unless the lists `values` of a block of rows have the `expected` lengths."""
+    lengths = np.diff(values.offsets[block.start : block.stop + 1])
     if (lengths != expected).any():
         row = int(np.flatnonzero(lengths != expected)[0])
         raise UserError(
-            f"{path}: the row with id {ids[row]} has {lengths[row]} values in {name}, but {expected[row]} {unit}: "
-            "delete the file and run the workflow again."
+            f"{path}: the row with id {ids[block][row]} has {lengths[row]} values in {name}, but {expected[row]} "
+            f"{unit}: delete the file and run the workflow again."
         )

@@ -61,6 +61,11 @@ class Ragged:
         return (self.values[a:b] for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True))
 
     @property
+    def dtype(self) -> np.dtype:
+        """The type of the values of sequences that are taken."""
+        return self.values.dtype
+
+    @property
     def lengths(self) -> np.ndarray:
         """The length of every sequence, int64."""
         return np.diff(self.offsets)

@@ -6,11 +6,11 @@ from typing import NoReturn
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TrainingSettings
+from nmtcore.lock import Lock
 from nmtcore.model.tree_errors import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.distributed import World
-from nmtcore.training.lock import Lock
 from nmtcore.training.optimiser import clip_gradient
 from nmtcore.training.reporter import FinishedUpdate, Reporter, divergence
 from nmtcore.training.resume import ActiveRun

@@ -11,10 +11,10 @@ from torch import nn
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings, TrainingSettings
 from nmtcore.features.examples import Examples
+from nmtcore.lock import Lock, locked
 from nmtcore.model.device import explain_out_of_memory
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.distributed import World, join_world, silent
-from nmtcore.training.lock import Lock, locked
 from nmtcore.training.loop import Trainer
 from nmtcore.training.reporter import Reporter
 from nmtcore.training.resume import ActiveRun, start_or_resume

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.training.lock import locked
+from nmtcore.lock import locked
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from nmtcore.training.lock import locked
+from nmtcore.lock import locked
 with locked(Path(sys.argv[1]), beat=0.1):
     print("held", flush=True)
     sys.stdin.readline()

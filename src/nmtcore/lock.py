@@ -1,4 +1,4 @@
-"""A lock file with a heartbeat, so that only one trainer at a time writes into a folder.
+"""A lock file with a heartbeat, so that only one process at a time writes into a folder.
 
 On Slurm, a job may still be running when its retry starts. The retry waits until the holder of the lock releases it,
 has died on this host, or has shown no heartbeat for a while. Only the waiter's clock measures that while, so that
@@ -22,7 +22,7 @@ BEAT = 5.0
 STALE = 60.0
 """Seconds without a heartbeat after which the holder of a lock counts as dead."""
 PATIENCE = 3600.0
-"""Seconds that a trainer waits for the lock."""
+"""Seconds that a process waits for the lock."""
 
 
 class Lock:
@@ -68,14 +68,16 @@ def locked(
     beat: float = BEAT,
     stale: float = STALE,
     patience: float = PATIENCE,
+    task: str = "trainer",
 ) -> Iterator[Lock]:
     """Hold the lock at `path` inside the block; wait first, with a message to `log`, if another process holds it.
 
+    Messages call the processes that take this lock by their `task`.
     Raises `UserError` if that process still shows a heartbeat after `patience` seconds.
     """
     lock = Lock(path, uuid.uuid4().hex)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _acquire(lock, log, stale, patience, pause=min(1.0, beat))
+    _acquire(lock, log, stale, patience, pause=min(1.0, beat), task=task)
     lock._start(beat)
     try:
         yield lock
@@ -83,7 +85,7 @@ def locked(
         lock._release()
 
 
-def _acquire(lock: Lock, log: Callable[[str], None], stale: float, patience: float, pause: float) -> None:
+def _acquire(lock: Lock, log: Callable[[str], None], stale: float, patience: float, pause: float, task: str) -> None:
     began = time.monotonic()
     last_holder, unchanged_since, announced = None, began, False
     while not _write_holder(lock.path, lock._token, 0, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
@@ -91,16 +93,16 @@ def _acquire(lock: Lock, log: Callable[[str], None], stale: float, patience: flo
         if holder != last_holder:
             last_holder, unchanged_since = holder, now
         if now - unchanged_since > stale or _has_died(holder):
-            log(f"The trainer that held {lock.path} ({_describe(holder)}) is gone: taking over.")
+            log(f"The {task} that held {lock.path} ({_describe(holder)}) is gone: taking over.")
             _remove_lock(lock.path, holder)
             continue
         if now - began > patience:
             raise UserError(
                 f"{lock.path} is still held by {_describe(holder)} after {patience:.0f} seconds: "
-                "wait for that training to end, or stop it, and start again."
+                "wait for that process to end, or stop it, and start again."
             )
         if not announced:
-            log(f"Another trainer is running in {lock.path.parent} ({_describe(holder)}): waiting until it ends.")
+            log(f"Another {task} is running in {lock.path.parent} ({_describe(holder)}): waiting until it ends.")
             announced = True
         time.sleep(pause)
 
