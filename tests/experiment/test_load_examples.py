@@ -1,8 +1,10 @@
 """Loading the examples of a run's splits, and its label vocabularies."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from factories import run_settings
 from inference.tiny import write_segmentation
@@ -19,6 +21,7 @@ from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.parquet import write_rows
+from nmtcore.segmentation.vocabulary import Vocabulary
 
 
 @pytest.fixture
@@ -81,6 +84,67 @@ def test_pairs_are_transformed_in_blocks(folder: Path, monkeypatch, limit):
     for actual, expected in ((in_blocks.source, whole.source), (in_blocks.target, whole.target)):
         assert [row.tolist() for row in actual.ids] == [row.tolist() for row in expected.ids]
         assert [row.tolist() for row in actual.word_of_subword] == [row.tolist() for row in expected.word_of_subword]
+
+
+def lists_of(examples) -> list:
+    """Return the ids of examples and all their columns, as batches take them."""
+    examples = examples.take(np.arange(len(examples)))
+    sides = [side for side in (examples.source, examples.target) if side is not None]
+    columns = [{"ids": side.ids, "word_of_subword": side.word_of_subword, **side.features} for side in sides]
+    return [
+        examples.id.tolist(),
+        *({n: (c.dtype, [r.tolist() for r in c]) for n, c in side.items()} for side in columns),
+    ]
+
+
+def mapped_folders(folder: Path) -> dict[str, int]:
+    """Return when each folder of transformed examples was written."""
+    return {path.parent.name: path.stat().st_mtime_ns for path in folder.glob("mapped/*/columns.json")}
+
+
+@pytest.mark.parametrize("limit", [None, 2, 3])
+def test_mapped_transformed_pairs_equal_loaded_ones(folder: Path, monkeypatch, limit):
+    for name, value in {"ROWS_PER_GROUP": 1, "PAIRS_PER_MAPPED_BLOCK": 2, "MAX_BLOCKS": 3}.items():
+        monkeypatch.setattr(f"nmtcore.experiment.load_examples.{name}", value)
+    run, messages = two_tasks(limit), []
+    transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
+    loaded = load_training(run, transforms, folder, "dev")
+    first = load_training(run, transforms, folder, "dev", map_from=2, log=messages.append)
+    written = mapped_folders(folder)
+    second = load_training(run, transforms, folder, "dev", map_from=2, log=messages.append)
+    assert lists_of(loaded) == lists_of(first) == lists_of(second)
+    assert first.source.subword_counts.tolist() == loaded.source.subword_counts.tolist()
+    assert first.source.word_counts.tolist() == loaded.source.word_counts.tolist()
+    assert len(messages) == 1
+    assert mapped_folders(folder) == written
+    assert all(name.startswith("dev.parsing_task.") for name in written)
+
+
+def test_transformed_pairs_are_written_again_if_anything_has_changed(folder: Path):
+    run, messages = two_tasks(None), []
+
+    def check(run: RunSettings, count: int) -> None:
+        transforms = Transforms.of(run, run_vocabularies(run, folder, {}), {})
+        for _ in range(2):
+            mapped = load_training(run, transforms, folder, "dev", map_from=1, log=messages.append)
+            assert lists_of(mapped) == lists_of(load_training(run, transforms, folder, "dev"))
+        assert len(messages) == count
+
+    check(run, 1)
+    (whole,) = folder.glob("mapped/*")
+    check(two_tasks(2), 2)
+    check(run, 2)
+    parses = [{"id": i, "ids": [3], "word_of_subword": [0]} for i in (0, 4, 7, 9)]
+    write_rows(folder / "dev.source.parser.brackets.parquet", LINEARISED_TOKENS_SCHEMA, parses)
+    check(run, 3)
+    Vocabulary.of(["an", "other"]).save(folder / "source.vocab")
+    check(run, 4)
+    os.truncate(whole / "source.ids.values", 4097)
+    check(run, 5)
+    (whole / "columns.json").write_text("{")
+    check(run, 6)
+    (whole / "target.ids.offsets").unlink()
+    check(run, 7)
 
 
 @pytest.mark.parametrize("rows_per_group", [10_000, 1])

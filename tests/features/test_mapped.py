@@ -104,9 +104,9 @@ def test_mapped_examples_equal_loaded_ones(folder, stop, target):
         assert actual.word_counts.tolist() == expected.word_counts.tolist()
         assert actual.subword_counts.tolist() == expected.subword_counts.tolist()
         for name, column in expected.features.items():
-            for value in (-2, 0, 1):
-                marks = actual.features[name].rows_with_other_values(value)
-                assert marks.tolist() == column.rows_with_other_values(value).tolist()
+            for value in (-2, -1, 0, 1):
+                counts = actual.features[name].count_other_values(value)
+                assert counts.tolist() == column.count_other_values(value).tolist()
 
 
 def test_values_have_the_smallest_type_and_are_mapped_from_files(folder):

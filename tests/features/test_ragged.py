@@ -34,16 +34,16 @@ def test_rows_are_taken_in_any_order(lists, data):
 
 
 @given(LISTS)
-def test_rows_with_other_values_are_marked(lists):
-    marks = Ragged.from_lists(lists, np.int32).rows_with_other_values(-2)
-    assert marks.tolist() == [any(value != -2 for value in row) for row in lists]
+def test_other_values_are_counted(lists):
+    counts = Ragged.from_lists(lists, np.int32).count_other_values(-2)
+    assert counts.tolist() == [sum(value != -2 for value in row) for row in lists]
 
 
-def test_rows_with_other_values_are_marked_in_all_blocks(monkeypatch):
+def test_other_values_are_counted_in_all_blocks(monkeypatch):
     monkeypatch.setattr("nmtcore.features.compact.BLOCK", 3)
     lists = [[-2] * (i % 4) + [i % 3] * (i % 2) for i in range(20)]
-    marks = Ragged.from_lists(lists, np.int32).rows_with_other_values(-2)
-    assert marks.tolist() == [any(value != -2 for value in row) for row in lists]
+    counts = Ragged.from_lists(lists, np.int32).count_other_values(-2)
+    assert counts.tolist() == [sum(value != -2 for value in row) for row in lists]
 
 
 @given(LISTS, st.integers(0, 8))

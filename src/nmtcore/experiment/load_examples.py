@@ -1,11 +1,14 @@
 """Loading the examples of a run's splits, and the label vocabularies of its trees."""
 
+import hashlib
+import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from nmtcore.annotation.labels import read_labels
-from nmtcore.config.runs import RunSettings
+from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.features.examples import (
     Examples,
     check_counts,
@@ -16,13 +19,16 @@ from nmtcore.features.examples import (
 )
 from nmtcore.features.linearised_parses import LinearisedParses, load_linearised_parses
 from nmtcore.features.mapped import NotWritable, map_examples
+from nmtcore.features.mapped_blocks import map_blocks
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
-from nmtcore.parquet import ROWS_PER_GROUP, row_count
+from nmtcore.parquet import ROWS_PER_GROUP, content_key, row_count
 
 MAX_BLOCKS = 50
 """Pairs are transformed in at most this many blocks: fewer need more memory, more open the files more often."""
+PAIRS_PER_MAPPED_BLOCK = 500_000
+"""The size of a block if transformed examples do not stay in memory."""
 
 
 def load_split(
@@ -48,19 +54,48 @@ def load_training(
     """Load and transform the examples of a split that a run trains on or validates with.
 
     The scale's limit counts sentence pairs, even if each yields two examples. If there are at least `map_from` pairs,
-    and no transforms, the features are mapped into memory; `log` is told what that takes.
+    the examples are mapped into memory; `log` is told what that takes.
     """
-    if run.transforms:
-        blocks = _blocks(_count_pairs(run, folder, split))
-        return concatenate(transforms.for_training(*_load_block(run, folder, split, *block)) for block in blocks)
-    stop = run.sentences.of(split)
-    if map_from is not None and _is_large(folder / file_name("tokens", split=split, side="source"), stop, map_from):
-        target, features = "target" in run.sides_of(split), run.split_features(split)
+    stop, tokens = run.sentences.of(split), folder / file_name("tokens", split=split, side="source")
+    if map_from is not None and _is_large(tokens, stop, map_from):
         try:
-            return map_examples(folder, split, features=features, stop=stop, target=target, log=log)
+            return _map_training(run, transforms, folder, split, log)
         except NotWritable as error:
             log(f"{error}: features are loaded into memory instead.")
-    return load_split(run, folder, split, stop=stop)
+    if not run.transforms:
+        return load_split(run, folder, split, stop=stop)
+    return concatenate(_transformed_blocks(run, transforms, folder, split))
+
+
+def _map_training(
+    run: RunSettings, transforms: Transforms, folder: Path, split: str, log: Callable[[str], None]
+) -> Examples:
+    """Map the examples of a split; each choice of transforms, features and pairs has a folder of its own."""
+    stop, features = run.sentences.of(split), run.split_features(split)
+    if not run.transforms:
+        return map_examples(
+            folder, split, features=features, stop=stop, target="target" in run.sides_of(split), log=log
+        )
+    choice = _checksum([run_to_json(run)["transforms"], features, run.linearised_by, stop])
+    contents = [content_key(folder / name) for name in run.feature_files(split)]
+    return map_blocks(
+        folder / file_name("mapped") / f"{split}.{'_'.join(run.transforms)}.{choice[:8]}",
+        lambda: _transformed_blocks(run, transforms, folder, split, most=PAIRS_PER_MAPPED_BLOCK),
+        _checksum([choice, transforms.key, contents]),
+        log=log,
+    )
+
+
+def _checksum(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+
+
+def _transformed_blocks(
+    run: RunSettings, transforms: Transforms, folder: Path, split: str, *, most: int | None = None
+) -> Iterator[Examples]:
+    """Yield a split transformed block by block; a block comes from at most `most` pairs."""
+    for block in _blocks(_count_pairs(run, folder, split), most=most):
+        yield transforms.for_training(*_load_block(run, folder, split, *block))
 
 
 def _is_large(tokens: Path, stop: int | None, least: int) -> bool:
@@ -68,9 +103,11 @@ def _is_large(tokens: Path, stop: int | None, least: int) -> bool:
     return (stop is None or stop >= least) and row_count(tokens) >= least
 
 
-def _blocks(pairs: int) -> list[tuple[int, int]]:
+def _blocks(pairs: int, *, most: int | None = None) -> list[tuple[int, int]]:
     """Divide pairs into blocks (start, stop) of whole row groups; return one empty block if there are no pairs."""
-    size = ROWS_PER_GROUP * max(1, math.ceil(pairs / MAX_BLOCKS / ROWS_PER_GROUP))
+    groups = math.ceil(math.ceil(pairs / MAX_BLOCKS) / ROWS_PER_GROUP)
+    groups = groups if most is None else min(groups, most // ROWS_PER_GROUP)
+    size = ROWS_PER_GROUP * max(1, groups)
     return [(start, min(start + size, pairs)) for start in range(0, max(pairs, 1), size)]
 
 

@@ -53,13 +53,7 @@ class SideExamples:
     @property
     def subword_counts(self) -> np.ndarray:
         """The number of subwords of every sentence that have a word, so without the tags of words."""
-        if np.iinfo(self.word_of_subword.values.dtype).min > NO_WORD:
-            return self.ids.lengths  # there is no NO_WORD among unsigned values (of mapped examples)
-        without_word = self.word_of_subword.values == NO_WORD
-        if not without_word.any():
-            return self.ids.lengths
-        before = np.concatenate([[0], np.cumsum(without_word, dtype=np.int32)])
-        return self.ids.lengths - np.diff(before[self.ids.offsets])
+        return self.word_of_subword.count_other_values(NO_WORD)
 
     def take(self, rows: np.ndarray) -> "SideExamples":
         """Copy the sentences `rows` (indices, in any order)."""

@@ -1,9 +1,9 @@
 """Examples whose arrays are mapped from files into memory: read on demand, and shared by processes.
 
 Feature files are compressed, so the first process that needs a column copies it into the folder `mapped` next to the
-feature files, as three files: its values one after the other, where each sentence begins, and which sentences have a
-value at all. (Arrow's files would not do: they divide columns into the batches in which they were written.) Integers
-have the smallest type that holds them. The folder can be deleted whenever no training is starting.
+feature files, as two or three files: its values one after the other, where each sentence begins, and how many values of
+each sentence are not missing. (Arrow's files would not do: they divide columns into the batches in which they were
+written.) Integers have the smallest type that holds them. The folder can be deleted whenever no training is starting.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ import numpy as np
 
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.features.examples import Check, Examples, assemble_examples, read_columns
-from nmtcore.features.mapped_arrays import ArrayWriter, array_writer, open_array
-from nmtcore.features.mapped_ragged import MISSING, MappedRagged
+from nmtcore.features.mapped_arrays import array_writer, open_array
+from nmtcore.features.mapped_ragged import ENDINGS, ColumnWriter, open_column
 from nmtcore.features.ragged import Ragged
 from nmtcore.files import atomic_folder, read_json, write_json
 from nmtcore.layout import file_name
@@ -55,12 +55,12 @@ def map_examples(
 
 
 def hash_once(path: Path, hash_file: Callable[[Path], str]) -> str:
-    """Return the hash of a file by `hash_file`, which reads a mapped feature file only the first time.
+    """Return the hash of a file by `hash_file`, which reads a feature file next to mapped ones only the first time.
 
     The hash lies with the arrays, and is valid as long as the checksums in the feature file are the same.
     """
     record = _folder_of(path) / "hash.json"
-    if not record.parent.is_dir():
+    if not record.parents[1].is_dir():
         return hash_file(path)
     key = content_key(path)
     with suppress(UserError, TypeError, KeyError):  # missing, or damaged
@@ -87,7 +87,7 @@ def _map_columns(
     key = hashlib.sha256("".join(map(content_key, (path, *against))).encode()).hexdigest()
     arrays = _open_arrays(folder, types, key)
     if _missing(arrays):
-        _check_writable(folder)
+        check_writable(folder)
         with locked(folder / "lock", log=log, patience=PATIENCE, task="process that maps features"):
             arrays = _open_arrays(folder, types, key)  # perhaps another process has made them
             if _missing(arrays):
@@ -99,28 +99,27 @@ def _map_columns(
 def _open_arrays(folder: Path, types: Mapping[str, np.dtype], key: str) -> dict[str, Any]:
     """Map "id", an array, and the columns, each a `MappedRagged`; those that are not there, or damaged, are None."""
     return {"id": open_array(folder / "id.values", key)} | {
-        name: _open_column(folder, name, dtype, key) for name, dtype in types.items()
+        name: open_column(folder, name, dtype, key) for name, dtype in types.items()
     }
-
-
-def _open_column(folder: Path, name: str, dtype: np.dtype, key: str) -> MappedRagged | None:
-    missing, parts = MISSING.get(name), ("values", "offsets", *(["marks"] if name in MISSING else []))
-    arrays = {part: open_array(folder / f"{name}.{part}", key) for part in parts}
-    if any(array is None for array in arrays.values()):
-        return None
-    with suppress(ValueError):  # offsets that cannot be right
-        return MappedRagged(**arrays, dtype=dtype, missing=missing)
-    return None
 
 
 def _missing(arrays: Mapping[str, Any]) -> list[str]:
     return [name for name, array in arrays.items() if array is None]
 
 
-def _check_writable(folder: Path) -> None:
+def check_writable(folder: Path) -> None:
+    """Raise `NotWritable` if nothing can be written into a folder, or if it cannot be made."""
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not os.access(existing, os.W_OK | os.X_OK):
         raise NotWritable(f"No permission to write in {existing}, where columns would be copied to be mapped")
+
+
+def remove_old_arrays(folder: Path, key: str) -> None:
+    """Remove the files of arrays in a folder that are damaged or have another key."""
+    with explain_os_errors(folder):
+        for file in folder.iterdir():
+            if file.suffix.removeprefix(".") in ENDINGS and open_array(file, key) is None:
+                file.unlink()
 
 
 def _make_arrays(
@@ -133,10 +132,7 @@ def _make_arrays(
 ) -> None:
     """Copy the columns that are missing among `arrays`, and check all; nothing appears if the check fails."""
     folder = _folder_of(path)
-    with explain_os_errors(folder):
-        for file in folder.glob("*.*"):
-            if file.suffix in (".values", ".offsets", ".marks") and open_array(file, key) is None:
-                file.unlink()  # made from another version of the feature file, or damaged
+    remove_old_arrays(folder, key)
     columns = {name: types[name] for name in _missing(arrays) if name in types}
     ranges = column_ranges(path)
     stored = {name: _stored_type(dtype, ranges[name]) for name, dtype in columns.items() if name in ranges}
@@ -157,23 +153,14 @@ def _copy_columns(
 ) -> None:
     """Copy ids and columns, batch by batch, into arrays of the `stored` types."""
     with ExitStack() as stack:
-
-        def writer(name: str, dtype: np.dtype | type) -> ArrayWriter:
-            return stack.enter_context(array_writer(folder / name, dtype, key))
-
-        ids = writer("id.values", np.int64)
-        values = {name: writer(f"{name}.values", stored.get(name, dtype)) for name, dtype in types.items()}
-        offsets = {name: writer(f"{name}.offsets", np.int64) for name in types}
-        marks = {name: writer(f"{name}.marks", bool) for name in types if name in MISSING}
-        for array in offsets.values():
-            array.append(np.zeros(1, dtype=np.int64))
+        ids = stack.enter_context(array_writer(folder / "id.values", np.int64, key))
+        writers = {
+            name: ColumnWriter(stack, folder, name, stored.get(name, dtype), key) for name, dtype in types.items()
+        }
         for batch_ids, batch in read_columns(path, types):
             ids.append(batch_ids)
             for name, column in batch.items():
-                offsets[name].append(column.offsets[1:] + values[name].count)
-                values[name].append(column.values)
-                if name in marks:
-                    marks[name].append(column.rows_with_other_values(MISSING[name]))
+                writers[name].append(column)
 
 
 def _stored_type(dtype: np.dtype, values: ColumnRange) -> np.dtype:
@@ -187,7 +174,7 @@ def _stored_type(dtype: np.dtype, values: ColumnRange) -> np.dtype:
 def _size(stored: Mapping[str, np.dtype], ranges: Mapping[str, ColumnRange]) -> int:
     """Return about how many bytes the arrays of ids and columns take."""
     rows = ranges["id"].count
-    return 8 * rows + sum(ranges[name].count * dtype.itemsize + 9 * rows for name, dtype in stored.items())
+    return 8 * rows + sum(ranges[name].count * dtype.itemsize + 12 * rows for name, dtype in stored.items())
 
 
 def _check_space(path: Path, folder: Path, size: int) -> None:

@@ -76,14 +76,14 @@ class Ragged:
         rows = np.repeat(np.arange(len(self)), lengths)
         return rows, np.arange(len(self.values)) - np.repeat(self.offsets[:-1], lengths)
 
-    def rows_with_other_values(self, value: float) -> np.ndarray:
-        """Mark (bool, one entry per sequence) the sequences that have a value other than `value`."""
-        marks = np.zeros(len(self), dtype=bool)
+    def count_other_values(self, value: float) -> np.ndarray:
+        """Count the values of each sequence that are not `value` (int32)."""
+        counts = np.empty(len(self), dtype=np.int32)
         for block in blocks(len(self)):
             ends = self.offsets[block.start : block.stop + 1]
-            others = np.concatenate([[0], np.cumsum(self.values[ends[0] : ends[-1]] != value)])
-            marks[block] = np.diff(others[ends - ends[0]]) > 0
-        return marks
+            others = np.cumsum(self.values[ends[0] : ends[-1]] != value)
+            counts[block] = np.diff(np.concatenate([[0], others])[ends - ends[0]])
+        return counts
 
     def take(self, rows: np.ndarray) -> "Ragged":
         """Copy the sequences `rows` (indices, in any order; they may repeat)."""

@@ -187,7 +187,7 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     is_tree = feature == "trees"
     annotated = np.zeros(len(side), dtype=bool)
     for column in ("governor",) if is_tree else FEATURES[feature].labels:
-        annotated |= side.features[column].rows_with_other_values(NO_GOVERNOR if is_tree else NO_LABEL)
+        annotated |= side.features[column].count_other_values(NO_GOVERNOR if is_tree else NO_LABEL) > 0
     return ~annotated & (side.ids.offsets[1:] > side.ids.offsets[:-1])
 
 

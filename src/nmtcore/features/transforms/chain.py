@@ -1,5 +1,7 @@
 """The sequence of a run's transforms, and the vocabularies that they extend."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -7,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.runs import RunSettings
+from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
+from nmtcore.config.versions import VERSIONS
 from nmtcore.features.examples import Examples
 from nmtcore.features.linearised_parses import LinearisedParses
 from nmtcore.features.transforms.base import Transform
@@ -34,13 +37,21 @@ class LocatedWord(NamedTuple):
 class Transforms:
     """Transforms in the system's order; see `Transform`. Without transforms, nothing is changed."""
 
-    def __init__(self, transforms: Sequence[Transform] = ()) -> None:
+    def __init__(self, transforms: Sequence[Transform] = (), *, key: str = "") -> None:
         self._transforms = tuple(transforms)
+        self.key = key
+        """A checksum of all that the transforms were made from: the same key means the same transforms."""
 
     @classmethod
     def of(cls, run: RunSettings, vocabularies: Mapping[str, Vocabulary], labels: Labels) -> "Transforms":
         """Make the transforms of a run; `vocabularies` come from `run_vocabularies`, which takes the same `labels`."""
-        return cls([_class_of(settings)(settings, vocabularies, labels) for settings in run.transforms.values()])
+        if not run.transforms:
+            return cls()
+        entries = {side: vocabulary.entries for side, vocabulary in vocabularies.items()}
+        made_from = [run_to_json(run)["transforms"], VERSIONS["training"], entries, labels]
+        key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
+        transforms = [_class_of(settings)(settings, vocabularies, labels) for settings in run.transforms.values()]
+        return cls(transforms, key=key)
 
     def for_training(self, pairs: Examples, linearised_parses: LinearisedParses | None = None) -> Examples:
         """Return the examples for training that replace `pairs`; only the first transform reads `linearised_parses`."""
