@@ -81,8 +81,10 @@ class Ragged:
         counts = np.empty(len(self), dtype=np.int32)
         for block in blocks(len(self)):
             ends = self.offsets[block.start : block.stop + 1]
-            others = np.cumsum(self.values[ends[0] : ends[-1]] != value)
-            counts[block] = np.diff(np.concatenate([[0], others])[ends - ends[0]])
+            lacking = self.values[ends[0] : ends[-1]] == value
+            counts[block] = np.diff(ends)
+            if lacking.any():
+                counts[block] -= np.diff(np.concatenate([[0], np.cumsum(lacking)])[ends - ends[0]])
         return counts
 
     def take(self, rows: np.ndarray) -> "Ragged":

@@ -148,10 +148,11 @@ def _batch_ends(longer: np.ndarray, *, unit: str, size: int) -> np.ndarray:
         return np.minimum(np.arange(size, n + size, size), n)
     ends = []
     start = 0
+    counts = np.arange(1, n + 1)
     while start < n:
         # Since lengths rise, rows times the last row's length rises too; more rows than this cannot fit.
         window = longer[start : start + max(1, size // max(1, int(longer[start])))]
-        fitting = int(np.searchsorted(window * np.arange(1, len(window) + 1), size, side="right"))
+        fitting = int((window * counts[: len(window)]).searchsorted(size, side="right"))
         start += max(1, fitting)
         ends.append(start)
     return np.array(ends, dtype=np.int64)
