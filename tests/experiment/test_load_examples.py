@@ -17,6 +17,7 @@ from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.features.linearised_parses import LINEARISED_TOKENS_SCHEMA
+from nmtcore.features.mapped_ragged import MappedRagged
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
@@ -95,6 +96,18 @@ def lists_of(examples) -> list:
         examples.id.tolist(),
         *({n: (c.dtype, [r.tolist() for r in c]) for n, c in side.items()} for side in columns),
     ]
+
+
+@pytest.mark.parametrize("limit", [None, 3])
+@pytest.mark.parametrize("map_from", [None, 3, 4, 5])
+def test_features_are_mapped_from_a_number_of_pairs_on(folder: Path, limit, map_from):
+    run, messages = run_settings(sentences=SentencesSettings(dev=limit)), []
+    examples = load_training(run, Transforms(), folder, "dev", map_from=map_from, log=messages.append)
+    assert lists_of(examples) == lists_of(load_training(run, Transforms(), folder, "dev"))
+    is_mapped = map_from is not None and (limit or 4) >= map_from
+    assert len(messages) == 2 * is_mapped
+    assert (folder / "mapped").exists() == is_mapped
+    assert isinstance(examples.source.ids, MappedRagged) == is_mapped
 
 
 def mapped_folders(folder: Path) -> dict[str, int]:

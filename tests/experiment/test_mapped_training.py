@@ -46,13 +46,6 @@ def test_training_on_mapped_features_equals_training_on_loaded_ones(job, capsys)
     assert same(loaded, second)
 
 
-@pytest.mark.parametrize(("limit", "map_from"), [(None, 201), (150, 151), (None, None)])
-def test_few_pairs_are_loaded(job, limit, map_from):
-    job.run["sentences"] = {"train": limit}
-    weights_of(job, "loaded", map_features_from=map_from)
-    assert not Path(job.features, "mapped").exists()
-
-
 def test_a_limit_of_pairs_holds_for_mapped_features(job):
     job.run["sentences"] = {"train": 150}
     assert same(weights_of(job, "loaded"), weights_of(job, "mapped", map_features_from=150))
