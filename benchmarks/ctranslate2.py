@@ -171,23 +171,22 @@ def report(
     outputs: dict[str, list[list[str]]],
     options: argparse.Namespace,
 ) -> None:
-    """Print medians, nmtcore's time divided by each library's in the same round, and the number of equal outputs."""
+    """Print medians, nmtcore's time as a multiple of the others' in the same round, and numbers of equal outputs."""
     own = next(iter(seconds))
     for name, times in seconds.items():
         cpu, wall = (statistics.median(column) for column in zip(*times, strict=True))
-        ratios = [
-            statistics.median(ours[i] / other[i] for ours, other in zip(seconds[own], times, strict=True))
-            for i in range(2)
-        ]
-        equal = sum(a == b for a, b in zip(outputs[own], outputs[name], strict=True))
-        print(
-            f"beam {beam}, {name}: {cpu:.2f} s of CPU time, {wall:.2f} s; nmtcore takes {ratios[0]:.2f} of its CPU "
-            f"time, {ratios[1]:.2f} of its time; {equal} of {len(outputs[own])} outputs equal nmtcore's"
-            f"{_bleu(task, outputs[name], options)}",
-            flush=True,
-        )
-        if task.text is not None and beam == 1 and name.endswith("float32") and equal < len(outputs[own]):
-            sys.exit("Greedy search must give the same outputs.")
+        line = f"beam {beam}, {name}: {cpu:.2f} s of CPU time, {wall:.2f} s"
+        if name != own:
+            rounds = list(zip(seconds[own], times, strict=True))
+            ratios = [statistics.median(ours[i] / other[i] for ours, other in rounds) for i in range(2)]
+            equal = sum(a == b for a, b in zip(outputs[own], outputs[name], strict=True))
+            line += (
+                f"; nmtcore takes {ratios[0]:.2f} times the CPU time, {ratios[1]:.2f} times the time; "
+                f"{equal} of {len(outputs[own])} outputs are equal"
+            )
+            if task.text is not None and beam == 1 and name.endswith("float32") and equal < len(outputs[own]):
+                sys.exit(f"{line}. Greedy search must give the same outputs.")
+        print(f"{line}{_bleu(task, outputs[name], options)}", flush=True)
 
 
 def _bleu(task: Task, output: list[list[str]], options: argparse.Namespace) -> str:

@@ -34,8 +34,6 @@ from nmtcore.training.attempts import code_version
 
 EXPORT_FORMAT = 1
 """The version of nmtcore.json."""
-EXPORT_TARGETS = ("ctranslate2",)
-"""The libraries that models can be exported to."""
 
 
 def export_bundle(model: Path, folder: Path, *, licences: Sequence[Mapping[str, Any]] | None = None) -> None:
