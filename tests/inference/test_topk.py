@@ -4,7 +4,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.inference.topk import GROUP, best_extensions
+from nmtcore.inference.topk import LARGEST_GROUP, SMALLEST_GROUP, best_extensions, group_size
+
+GROUP = SMALLEST_GROUP
 
 
 @given(
@@ -25,12 +27,23 @@ def test_extensions_match_sorting(seed, sentences, beams, vocabulary, count):
         assert list(zip(*(values_BC[b].tolist() for values_BC in extensions), strict=True)) == expected
 
 
+def test_extensions_match_sorting_in_vocabularies_of_any_size():
+    assert [group_size(n) for n in (100, 7003, 32001)] == [SMALLEST_GROUP, 14, LARGEST_GROUP]
+    for vocabulary in (100, 7003, 32001):
+        score_BM, next_BMV = torch.randn(3, 4), torch.randn(3, 4, vocabulary)
+        extensions = best_extensions(score_BM, next_BMV, count=8)
+        expected = (score_BM[:, :, None] + next_BMV).flatten(1).sort(dim=1, descending=True)
+        assert torch.equal(extensions.log_probability_BC, expected.values[:, :8])
+        assert torch.equal(extensions.beam_BC * vocabulary + extensions.token_BC, expected.indices[:, :8])
+
+
 def test_entries_and_beams_of_minus_infinity_come_last():
+    vocabulary = 5 * GROUP + 2
     score_BM = torch.tensor([[-1.0, -torch.inf]])
-    next_BMV = torch.full((1, 2, GROUP + 2), -torch.inf)
-    next_BMV[0, 0, 33], next_BMV[0, 0, 5], next_BMV[0, 1, 7] = -1.0, -2.0, 0.0
-    extensions = best_extensions(score_BM, next_BMV, count=4)
-    assert extensions.log_probability_BC.tolist() == [[-2.0, -3.0, -torch.inf, -torch.inf]]
-    assert extensions.token_BC[0, :2].tolist() == [33, 5]
-    assert extensions.beam_BC[0, :2].tolist() == [0, 0]
-    assert extensions.token_BC.max() < GROUP + 2
+    next_BMV = torch.full((1, 2, vocabulary), -torch.inf)
+    next_BMV[0, 0, 33], next_BMV[0, 0, vocabulary - 1], next_BMV[0, 0, 5], next_BMV[0, 1, 7] = -1.0, -1.5, -2.0, 0.0
+    extensions = best_extensions(score_BM, next_BMV, count=5)
+    assert extensions.log_probability_BC.tolist() == [[-2.0, -2.5, -3.0, -torch.inf, -torch.inf]]
+    assert extensions.token_BC[0, :3].tolist() == [33, vocabulary - 1, 5]
+    assert extensions.beam_BC[0, :3].tolist() == [0, 0, 0]
+    assert extensions.token_BC.max() < vocabulary

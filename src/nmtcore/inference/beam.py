@@ -8,12 +8,13 @@ hypotheses; so ending early changes no result.
 Row `b * M + m` of a search (R = B * M rows) is beam m of sentence b.
 """
 
-from bisect import insort
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
@@ -97,58 +98,89 @@ def beam_search(
             f"{n_best} hypotheses per sentence were requested, but the beam has {settings.beam}: use a wider beam."
         )
     search = _Search(model, encoded, settings, limits_B, n_best)
-    step = search.greedy_step if settings.beam == 1 else search.beam_step
     while len(search.sentence_B):
-        step()
-    if not all(search.results):
+        search.step()
+    results = search.results()
+    if not all(results):
         raise UserError("The model's probabilities are NaN: its training has diverged.")
-    return search.results
+    return results
+
+
+class _Finished(NamedTuple):
+    """The N best finished hypotheses of each sentence, best first; where there are fewer, the scores are -inf."""
+
+    score_BN: Tensor
+    log_probability_BN: Tensor
+    length_BN: Tensor
+    """Tokens, without `</s>`."""
+    tokens_BNT: Tensor
+    """Tokens, without `<s>`; undefined from a hypothesis' length on."""
+
+    def padded(self, length: int) -> "_Finished":
+        """Make room for hypotheses of `length` tokens."""
+        return self._replace(tokens_BNT=F.pad(self.tokens_BNT, (0, length - self.tokens_BNT.shape[2])))
+
+    def of_sentences(self, rows: Tensor) -> "_Finished":
+        """Select sentences by their indices."""
+        return _Finished(*(values.index_select(0, rows) for values in self))
+
+    def hypotheses(self) -> list[list[Hypothesis]]:
+        """Copy the hypotheses of every sentence to the host."""
+        return [
+            [
+                Hypothesis(tokens=tuple(tokens[:length]), score=score, log_probability=log_probability)
+                for score, log_probability, length, tokens in zip(*columns, strict=True)
+                if score > -math.inf
+            ]
+            for columns in zip(*(values.tolist() for values in self), strict=True)
+        ]
 
 
 class _Search:
-    """The undecided sentences of a batch, and the results of all its sentences."""
+    """The undecided sentences of a batch, and the results of the decided ones.
+
+    The host waits for the device once per step, in `_advance`.
+    """
 
     def __init__(self, model: Decoder, encoded: Any, settings: DecodingSettings, limits_B: Tensor, n_best: int) -> None:
-        self.model, self.settings, self.n_best = model, settings, n_best
+        self.model, self.settings = model, settings
         self.state = model.start(encoded)
         sentences, device = len(limits_B), limits_B.device
-        self.results: list[list[Hypothesis]] = [[] for _ in range(sentences)]
         self.sentence_B = torch.arange(sentences, device=device)
         """The index of each undecided sentence in the batch."""
-        self.limit_B = limits_B
+        self.limit_B, self.limits = limits_B, frozenset(limits_B.tolist())
         self.log_probability_BM = torch.zeros(sentences, 1, device=device)
         """Log probabilities of the live beams, in descending order."""
-        self.worst_B = torch.full((sentences,), -torch.inf, device=device)
-        """The score that a hypothesis must exceed to be among the `n_best` finished ones."""
         self.tokens_BMT = torch.full((sentences, 1, 1), BOS, device=device)
+        lowest_BN = torch.full((sentences, n_best), -torch.inf, device=device)
+        length_BN = torch.zeros(sentences, n_best, dtype=torch.int64, device=device)
+        self.finished = _Finished(lowest_BN, lowest_BN, length_BN, length_BN.new_zeros(sentences, n_best, 0))
+        self.decided: list[tuple[Tensor, _Finished]] = []
+        """Indices of decided sentences in the batch, and their results."""
 
     @property
     def length(self) -> int:
         """Tokens of every live beam, without `<s>`."""
         return self.tokens_BMT.shape[2] - 1
 
-    def greedy_step(self) -> None:
-        """Extend every sentence by its likeliest token; `</s>` decides the sentence."""
-        extensions = self._extensions(1)
-        ended_BC = extensions.token_BC == EOS
-        self._finish(extensions, ended_BC)
-        self._advance(extensions, decided_B=ended_BC[:, 0])
-
-    def beam_step(self) -> None:
+    def step(self) -> None:
         """Extend every beam by one token, finish the beams that end, and drop the decided sentences."""
-        beams = self.settings.beam
-        extensions = self._extensions(2 * beams)
+        greedy = self.settings.beam == 1
+        extensions = self._extensions(1 if greedy else 2 * self.settings.beam)
         ended_BC = extensions.token_BC == EOS
         self._finish(extensions, ended_BC)
+        chosen = extensions if greedy else self._live(extensions, ended_BC)
+        decided_B = ended_BC[:, 0] if greedy else self._decided(chosen.log_probability_BC)
+        self._advance(chosen, decided_B | (self.limit_B <= self.length))
 
-        live_BC = extensions.log_probability_BC.masked_fill(ended_BC, -torch.inf)
-        log_probability_BM, best_BM = live_BC.topk(min(beams, live_BC.shape[1]), dim=1)
-        chosen = Extensions(
-            log_probability_BC=log_probability_BM,
-            beam_BC=extensions.beam_BC.gather(1, best_BM),
-            token_BC=extensions.token_BC.gather(1, best_BM),
-        )
-        self._advance(chosen, decided_B=self._decided(log_probability_BM))
+    def results(self) -> list[list[Hypothesis]]:
+        """Return the finished hypotheses of every sentence, once all are decided."""
+        if not self.decided:
+            return []
+        sentences, parts = zip(*self.decided, strict=True)
+        finished = _joined([part.padded(self.length) for part in parts], dim=0)
+        by_sentence = dict(zip(torch.cat(sentences).tolist(), finished.hypotheses(), strict=True))
+        return [by_sentence[b] for b in range(len(by_sentence))]
 
     def _extensions(self, count: int) -> Extensions:
         """Find the `count` best extensions of the live beams.
@@ -159,33 +191,48 @@ class _Search:
         logits_RV = self.model.step(self.tokens_BMT[:, :, -1].flatten(), self.state)
         precision = torch.promote_types(logits_RV.dtype, torch.float32)
         next_BMV = torch.log_softmax(logits_RV, dim=1, dtype=precision).view(sentences, beams, -1)
-        next_BMV[:, :, NEVER_GENERATED] = -torch.inf
+        for token in NEVER_GENERATED:
+            next_BMV[:, :, token] = -torch.inf
         extensions = best_extensions(self.log_probability_BM, next_BMV, count=count)
-        full_B = self.limit_B == self.length
-        if full_B.any():
-            extensions.log_probability_BC[full_B] = -torch.inf
-            extensions.log_probability_BC[full_B, :beams] = (self.log_probability_BM + next_BMV[:, :, EOS])[full_B]
-            extensions.beam_BC[full_B, :beams] = torch.arange(beams, device=full_B.device)
-            extensions.token_BC[full_B] = EOS
-        return extensions
+        return self._only_ends(extensions, next_BMV[:, :, EOS]) if self.length in self.limits else extensions
+
+    def _only_ends(self, extensions: Extensions, end_BM: Tensor) -> Extensions:
+        """Replace the extensions of sentences at their limit; `end_BM` has the log probability of `</s>`."""
+        full_B1 = (self.limit_B == self.length)[:, None]
+        room = extensions.token_BC.shape[1] - end_BM.shape[1]
+        log_probability_BC = F.pad(self.log_probability_BM + end_BM, (0, room), value=-torch.inf)
+        beam_C = F.pad(torch.arange(end_BM.shape[1], device=end_BM.device), (0, room))
+        return Extensions(
+            log_probability_BC=torch.where(full_B1, log_probability_BC, extensions.log_probability_BC),
+            beam_BC=torch.where(full_B1, beam_C, extensions.beam_BC),
+            token_BC=extensions.token_BC.masked_fill(full_B1, EOS),
+        )
+
+    def _live(self, extensions: Extensions, ended_BC: Tensor) -> Extensions:
+        """Choose the best extensions that do not end: the next live beams."""
+        live_BC = extensions.log_probability_BC.masked_fill(ended_BC, -torch.inf)
+        log_probability_BM, best_BM = live_BC.topk(min(self.settings.beam, live_BC.shape[1]), dim=1)
+        return Extensions(
+            log_probability_BC=log_probability_BM,
+            beam_BC=extensions.beam_BC.gather(1, best_BM),
+            token_BC=extensions.token_BC.gather(1, best_BM),
+        )
 
     def _finish(self, extensions: Extensions, ended_BC: Tensor) -> None:
-        """Add the candidates that ended with a high enough score to the results."""
+        """Put the candidates that ended with a high enough score among the finished hypotheses."""
         score_BC = extensions.log_probability_BC / length_penalty(self.settings, self.length + 1.0)
-        self.worst_B = self.worst_B.to(score_BC.dtype)
-        good_BC = ended_BC & (score_BC > self.worst_B[:, None])
-        row, candidate = good_BC.nonzero(as_tuple=True)
-        tokens = self.tokens_BMT[row, extensions.beam_BC[row, candidate], 1:].tolist()
-        log_probabilities = extensions.log_probability_BC[good_BC].tolist()
-        finished = zip(row.tolist(), score_BC[good_BC].tolist(), log_probabilities, tokens, strict=True)
-        sentences = self.sentence_B.tolist() if tokens else []
-        for b, score, log_probability, hypothesis_tokens in finished:
-            best = self.results[sentences[b]]
-            hypothesis = Hypothesis(tokens=tuple(hypothesis_tokens), score=score, log_probability=log_probability)
-            insort(best, hypothesis, key=lambda h: -h.score)
-            del best[self.n_best :]
-            if len(best) == self.n_best:
-                self.worst_B[b] = best[-1].score
+        good_BC = ended_BC & (score_BC > self.finished.score_BN[:, -1:])
+        ended = _Finished(
+            score_BN=score_BC.masked_fill(~good_BC, -torch.inf),
+            log_probability_BN=extensions.log_probability_BC,
+            length_BN=torch.full_like(extensions.token_BC, self.length),
+            tokens_BNT=_of_beams(self.tokens_BMT[:, :, 1:], extensions.beam_BC),
+        )
+        every = _joined([self.finished.padded(self.length), ended], dim=1)
+        # Stable: of equal scores, the first to finish is the better.
+        best_BN = every.score_BN.sort(dim=1, descending=True, stable=True).indices[:, : self.finished.score_BN.shape[1]]
+        values = (values.gather(1, best_BN) for values in every[:3])
+        self.finished = _Finished(*values, tokens_BNT=_of_beams(every.tokens_BNT, best_BN))
 
     def _decided(self, log_probability_BM: Tensor) -> Tensor:
         """Mark the sentences (B) in which no live beam can become one of the best hypotheses.
@@ -195,29 +242,47 @@ class _Search:
         """
         at_limit_B = length_penalty(self.settings, (self.limit_B + 1).to(log_probability_BM.dtype))
         largest_B = at_limit_B.clamp_min(length_penalty(self.settings, self.length + 2.0))
-        return log_probability_BM[:, 0] / largest_B <= self.worst_B
+        return log_probability_BM[:, 0] / largest_B <= self.finished.score_BN[:, -1]
 
-    def _advance(self, chosen: Extensions, *, decided_B: Tensor) -> None:
+    def _advance(self, chosen: Extensions, decided_B: Tensor) -> None:
         """Make the chosen extensions the live beams (M = C) of the undecided sentences; drop all other sentences."""
-        decided_B = decided_B | (self.limit_B <= self.length)
-        if decided_B.any():
-            undecided = (~decided_B).nonzero()[:, 0]
-            self.sentence_B, self.limit_B = self.sentence_B[undecided], self.limit_B[undecided]
-            self.worst_B = self.worst_B[undecided]
-            if not len(undecided):
-                return
-            self.tokens_BMT = self.tokens_BMT[undecided]
-            chosen = Extensions(*(values_BC[undecided] for values_BC in chosen))
-            self.state.keep(undecided)
-        if not self._in_place(chosen.beam_BC):
-            self.tokens_BMT = self.tokens_BMT.gather(1, chosen.beam_BC[:, :, None].expand(-1, -1, self.length + 1))
+        moves_B = self._moves(chosen.beam_BC) & ~decided_B
+        decided, moves = torch.stack([decided_B, moves_B]).tolist()
+        if any(decided):
+            chosen = self._drop(decided, chosen)
+        if not len(self.sentence_B):
+            return
+        if any(moves):
+            self.tokens_BMT = _of_beams(self.tokens_BMT, chosen.beam_BC)
             self.state.reorder(chosen.beam_BC)
         self.log_probability_BM = chosen.log_probability_BC
         self.tokens_BMT = torch.cat([self.tokens_BMT, chosen.token_BC[:, :, None]], dim=2)
 
-    def _in_place(self, beam_BM: Tensor) -> bool:
-        """Whether every beam continues itself, so that nothing has to move."""
-        beams = beam_BM.shape[1]
-        if beams != self.tokens_BMT.shape[1]:
-            return False
-        return beams == 1 or not len(beam_BM) or bool((beam_BM == torch.arange(beams, device=beam_BM.device)).all())
+    def _moves(self, beam_BM: Tensor) -> Tensor:
+        """Mark the sentences (B) of which some beam does not continue itself."""
+        before, beams = self.tokens_BMT.shape[1], beam_BM.shape[1]
+        if before != beams or beams == 1:
+            return torch.full_like(self.sentence_B, before != beams, dtype=torch.bool)
+        return (beam_BM != torch.arange(beams, device=beam_BM.device)).any(dim=1)
+
+    def _drop(self, decided: list[bool], chosen: Extensions) -> Extensions:
+        """Move the decided sentences to the results; return the chosen extensions of the others."""
+        flags = {flag: [b for b, decided_b in enumerate(decided) if decided_b == flag] for flag in (True, False)}
+        # From memory that is not pinned, too, a copy of this kind does not wait for the device.
+        rows = {flag: torch.tensor(b).to(self.limit_B.device, torch.int64, non_blocking=True) for flag, b in flags.items()}
+        self.decided.append((self.sentence_B[rows[True]], self.finished.of_sentences(rows[True])))
+        undecided = rows[False]
+        self.sentence_B, self.limit_B = self.sentence_B[undecided], self.limit_B[undecided]
+        self.finished, self.tokens_BMT = self.finished.of_sentences(undecided), self.tokens_BMT[undecided]
+        if len(undecided):
+            self.state.keep(undecided)
+        return Extensions(*(values_BC[undecided] for values_BC in chosen))
+
+
+def _of_beams(tokens_BMT: Tensor, beam_BC: Tensor) -> Tensor:
+    """Select the tokens of beams: (B, M, T) and (B, C) to (B, C, T)."""
+    return tokens_BMT.gather(1, beam_BC[:, :, None].expand(-1, -1, tokens_BMT.shape[2]))
+
+
+def _joined(parts: Sequence[_Finished], *, dim: int) -> _Finished:
+    return _Finished(*(torch.cat(values, dim=dim) for values in zip(*parts, strict=True)))

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-GROUP = 32
-"""Vocabulary entries per group. The C best entries lie in the C groups with the best maxima."""
+SMALLEST_GROUP, LARGEST_GROUP = 8, 32
+"""Vocabulary entries per group, of small and of large vocabularies."""
 
 
 class Extensions(NamedTuple):
@@ -24,32 +24,40 @@ def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int)
     """Find the `count` best extensions of each sentence's beams (M * V if there are fewer).
 
     `log_probability_BM` and `next_BMV` are the log probabilities of the beams and of the next tokens given each beam.
+
+    Group g of G has the entries g, g + G, g + 2G...; the entries after the last whole round are in no group. The C best
+    entries are in the C groups with the best maxima, or in no group.
     """
-    _, beams, vocabulary = next_BMV.shape
+    sentences, beams, vocabulary = next_BMV.shape
     count = min(count, beams * vocabulary)
-    maximum_BMG = _group_maxima(next_BMV)
-    groups = maximum_BMG.shape[2]
+    size = group_size(vocabulary)
+    groups = vocabulary // size
+    grouped = groups * size
+    maximum_BMG = next_BMV[:, :, :grouped].unflatten(2, (size, groups)).amax(dim=2)
     log_probability_BMG = maximum_BMG + log_probability_BM[:, :, None]
     group_BO = log_probability_BMG.flatten(1).topk(min(count, beams * groups), dim=1, sorted=False).indices
-    offsets = torch.arange(GROUP, device=next_BMV.device)
-    token_BX = ((group_BO % groups * GROUP)[:, :, None] + offsets).flatten(1)
-    beam_BX = (group_BO // groups).repeat_interleave(GROUP, dim=1)
-    index_BX = beam_BX * vocabulary + token_BX.clamp_max(vocabulary - 1)
-    value_BX = next_BMV.flatten(1).gather(1, index_BX) + log_probability_BM.gather(1, beam_BX)
-    # The last group may reach past the end of the vocabulary: what lies there counts as the last entry, at -inf.
-    outside_BX = token_BX >= vocabulary
-    value_BC, chosen_BC = value_BX.masked_fill(outside_BX, -torch.inf).topk(count, dim=1)
+    beam_BO = group_BO // groups
+    # Of entry v of beam m, m * V + v; X counts the entries of the chosen groups.
+    first_BO = group_BO + beam_BO * (vocabulary - groups)
+    rounds_S = torch.arange(size, device=next_BMV.device) * groups
+    index_BX = (first_BO[:, :, None] + rounds_S).flatten(1)
+    next_BOS = next_BMV.flatten(1).gather(1, index_BX).view(*beam_BO.shape, size)
+    value_BX = (next_BOS + log_probability_BM.gather(1, beam_BO)[:, :, None]).flatten(1)
+    if grouped < vocabulary:
+        every_MV = torch.arange(beams * vocabulary, device=next_BMV.device).view(beams, vocabulary)
+        index_BX = torch.cat([index_BX, every_MV[:, grouped:].flatten().expand(sentences, -1)], dim=1)
+        rest_BMV = next_BMV[:, :, grouped:] + log_probability_BM[:, :, None]
+        value_BX = torch.cat([value_BX, rest_BMV.flatten(1)], dim=1)
+    value_BC, chosen_BC = value_BX.topk(count, dim=1)
+    index_BC = index_BX.gather(1, chosen_BC)
+    beam_BC = index_BC // vocabulary
     return Extensions(
         log_probability_BC=value_BC,
-        beam_BC=beam_BX.gather(1, chosen_BC),
-        token_BC=token_BX.gather(1, chosen_BC).clamp_max(vocabulary - 1),
+        beam_BC=beam_BC,
+        token_BC=index_BC - beam_BC * vocabulary,
     )
 
 
-def _group_maxima(next_BMV: Tensor) -> Tensor:
-    """Compute the maximum of each group of `GROUP` neighbouring entries; the last group may be smaller."""
-    whole = next_BMV.shape[2] // GROUP * GROUP
-    maximum_BMG = next_BMV[:, :, :whole].unflatten(2, (-1, GROUP)).amax(dim=3) if whole else next_BMV[:, :, :0]
-    if whole == next_BMV.shape[2]:
-        return maximum_BMG
-    return torch.cat([maximum_BMG, next_BMV[:, :, whole:].amax(dim=2, keepdim=True)], dim=2)
+def group_size(vocabulary: int) -> int:
+    """Compute the entries per group: few groups of many entries, or many of few, take longer (docs/benchmarks.md)."""
+    return min(LARGEST_GROUP, max(SMALLEST_GROUP, vocabulary // 500))
