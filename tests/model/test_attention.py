@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from oracles import multi_head_attention
 
 from nmtcore.config.transformer import TransformerSettings
@@ -54,6 +55,36 @@ def test_cross_attention_equals_double_loops(components):
         np.testing.assert_allclose(
             output[i].detach().numpy(), apply_linear(layer, "output", mixed), rtol=1e-10, atol=1e-12
         )
+
+
+@pytest.mark.parametrize(("queries", "head_width", "kernels"), [(1, 16, 0), (8, 16, 0), (9, 16, 1), (9, 4, 0)])
+def test_few_queries_and_narrow_heads_take_the_explicit_form_without_gradients(
+    queries, head_width, kernels, monkeypatch
+):
+    layer = CrossAttention(TransformerSettings(width=2 * head_width, heads=2), "cross", 0, []).double().eval()
+    states, memory = (torch.randn(2, n, 2 * head_width, dtype=torch.float64) for n in (queries, 6))
+    mask_BS = torch.arange(6) < torch.tensor([[2], [6]])
+    calls, kernel = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F, "scaled_dot_product_attention", lambda *args, **options: calls.append(1) or kernel(*args, **options)
+    )
+    by_kernel = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
+    assert calls == [1]
+    with torch.inference_mode():
+        keys_values = layer.project(memory).for_steps()
+        output = layer(states, keys_values, Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
+    assert len(calls) == 1 + kernels
+    torch.testing.assert_close(output, by_kernel.detach(), rtol=1e-12, atol=1e-14)
+
+
+def test_the_layout_of_keys_and_values_for_steps_stays_when_sentences_are_dropped():
+    layer = CrossAttention(SETTINGS, "cross", 0, [])
+    before = layer.project(torch.randn(3, 5, 12))
+    after = before.for_steps().of_sentences(torch.tensor([2, 0]))
+    for old, new in zip(before, after, strict=True):
+        assert torch.equal(old[[2, 0]], new)
+    assert after.keys_BHKE.mT.is_contiguous()
+    assert after.values_BHKE.is_contiguous()
 
 
 def test_the_explicit_form_applies_dropout_only_in_training():

@@ -267,16 +267,18 @@ class _Search:
 
     def _drop(self, decided: list[bool], chosen: Extensions) -> Extensions:
         """Move the decided sentences to the results; return the chosen extensions of the others."""
-        flags = {flag: [b for b, decided_b in enumerate(decided) if decided_b == flag] for flag in (True, False)}
-        # From memory that is not pinned, too, a copy of this kind does not wait for the device.
-        rows = {flag: torch.tensor(b).to(self.limit_B.device, torch.int64, non_blocking=True) for flag, b in flags.items()}
-        self.decided.append((self.sentence_B[rows[True]], self.finished.of_sentences(rows[True])))
-        undecided = rows[False]
+        decided_rows, undecided = self._rows(decided), self._rows([not flag for flag in decided])
+        self.decided.append((self.sentence_B[decided_rows], self.finished.of_sentences(decided_rows)))
         self.sentence_B, self.limit_B = self.sentence_B[undecided], self.limit_B[undecided]
         self.finished, self.tokens_BMT = self.finished.of_sentences(undecided), self.tokens_BMT[undecided]
         if len(undecided):
             self.state.keep(undecided)
         return Extensions(*(values_BC[undecided] for values_BC in chosen))
+
+    def _rows(self, flags: list[bool]) -> Tensor:
+        """List the rows with a true flag, in a tensor on the device; the host does not wait for the copy."""
+        rows = torch.tensor([row for row, flag in enumerate(flags) if flag], dtype=torch.int64)
+        return rows.to(self.limit_B.device, non_blocking=True)
 
 
 def _of_beams(tokens_BMT: Tensor, beam_BC: Tensor) -> Tensor:

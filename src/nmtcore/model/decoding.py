@@ -68,7 +68,7 @@ class DecoderState:
 
     def keep(self, sentences_B: Tensor) -> None:
         """Keep only the sentences with these indices, in this order."""
-        self.memory = [KeysValues(*(t.index_select(0, sentences_B) for t in layer)) for layer in self.memory]
+        self.memory = [layer.of_sentences(sentences_B) for layer in self.memory]
         self.mask_B11S = self.mask_B11S.index_select(0, sentences_B)
         beams_M = torch.arange(self.beams, device=sentences_B.device)
         rows_R = (sentences_B.unsqueeze(1) * self.beams + beams_M).flatten()

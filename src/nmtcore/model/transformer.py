@@ -98,7 +98,7 @@ class Transformer(TranslationModel):
 
     def start(self, encoded: Encoded) -> DecoderState:
         """Start step-by-step decoding with one beam per sentence."""
-        memory = [layer.cross.project(encoded.memory_BSD) for layer in self.decoder]
+        memory = [layer.cross.project(encoded.memory_BSD).for_steps() for layer in self.decoder]
         return DecoderState(memory, encoded.mask_BS[:, None, None, :])
 
     def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
