@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # torch reads this when it is loaded, also in the processes that tests start. On a busy machine, threads that wait for
 # each other make small models ten times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Some virtual machines report AMX, which torch uses for bf16, and end a process that executes it.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
 # No deadlines: a busy machine is not a defect of the code.
 settings.register_profile("untimed", deadline=None)
