@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import smoothed_distribution
 
-from nmtcore.model.losses import smoothed_cross_entropy
+from nmtcore.errors import UserError
+from nmtcore.model.losses import chunked_cross_entropy, smoothed_cross_entropy
 
 OVER = ["all", "others", "others_but_padding"]
 
@@ -35,6 +37,40 @@ def test_loss_and_gradient_equal_those_of_the_written_out_distribution(over, tok
     (total * 1.7).backward()
     (expected * 1.7).backward()
     torch.testing.assert_close(logits.grad, other.grad)
+
+
+@pytest.mark.parametrize("over", OVER)
+@given(
+    tokens=st.integers(0, 9),
+    entries=st.integers(5, 12),
+    smoothing=st.sampled_from([0.0, 0.1, 0.4]),
+    chunk=st.integers(1, 12),
+    biased=st.booleans(),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_loss_in_chunks_has_the_same_value_and_gradients(over, tokens, entries, smoothing, chunk, biased, seed):
+    torch.manual_seed(seed)
+    targets = torch.randint(1, entries, (tokens,))
+    sizes = [(tokens, 4), (entries, 4), (entries,)]
+    states, weight, bias = (torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes)
+    bias = bias if biased else None
+    options = {"smoothing": smoothing, "over": over}
+    chunked = chunked_cross_entropy(states, weight, bias, targets, **options, chunk=chunk)
+    whole = smoothed_cross_entropy(F.linear(states, weight, bias), targets, **options)
+    torch.testing.assert_close(chunked, whole)
+    assert not chunked.nll.requires_grad
+    inputs = [states, weight, *([bias] if biased else [])]
+    gradients = [torch.autograd.grad(1.7 * losses.smoothed, inputs) for losses in (chunked, whole)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_an_older_torch_has_no_loss_in_chunks(monkeypatch):
+    monkeypatch.delattr(F, "linear_cross_entropy")
+    with pytest.raises(UserError, match=r"training.loss_chunk needs torch 2.13 or newer, not .*: set it to null"):
+        chunked_cross_entropy(
+            torch.zeros(1, 2), torch.zeros(5, 2), None, torch.tensor([4]), smoothing=0.0, over="all", chunk=1
+        )
 
 
 def test_smoothing_over_all_entries_equals_pytorchs():

@@ -97,6 +97,9 @@ class TrainingSettings:
     smoothing_over: Literal["all", "others", "others_but_padding"] = "all"
     """Vocabulary entries that share the smoothed mass: all V (fairseq), the V-1 others (Tensor2Tensor), or the V-2
     others without padding (JoeyNMT)."""
+    loss_chunk: Count | None = None
+    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: as fast, in
+    fp32); null: those of the whole batch."""
     clip_norm: Positive | None = None
     """Gradients are scaled down to this L2 norm; null: never."""
     initialisation: Literal["xavier", "uniform"] = "xavier"

@@ -12,7 +12,15 @@ from torch import Tensor, nn
 
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context, hooks_of, measure_names
-from nmtcore.model.losses import TRANSLATION, Losses, Part, SmoothingOver, smoothed_cross_entropy
+from nmtcore.model.losses import (
+    TRANSLATION,
+    CrossEntropy,
+    Losses,
+    Part,
+    SmoothingOver,
+    chunked_cross_entropy,
+    smoothed_cross_entropy,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,17 +107,24 @@ class TranslationModel(nn.Module, ABC):
             states = change(states, context)
         return states
 
-    def forward(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
+    def forward(
+        self,
+        batch: Batch,
+        *,
+        label_smoothing: float = 0.0,
+        smoothing_over: SmoothingOver = "all",
+        loss_chunk: int | None = None,
+    ) -> Losses:
         """Compute the losses that the batch requests; skip translation if the batch has no targets.
 
-        Only real target positions reach the output layer.
+        Only real target positions reach the output layer; `loss_chunk` limits those whose logits are in memory.
         """
         encoded = self.encode(batch)
         parts, measures, nll = [], {}, encoded.memory_BSD.new_zeros((), dtype=torch.float32)
         if batch.target_input_BT is not None and batch.includes(TRANSLATION):
-            logits_NV = self.logits(self.forced_states(batch, encoded), encoded.context)
+            states_ND = self._changed_states(self.forced_states(batch, encoded), encoded.context)
             targets_N = batch.target_output_BT.flatten().index_select(0, batch.target_positions_N)
-            cross_entropy = smoothed_cross_entropy(logits_NV, targets_N, smoothing=label_smoothing, over=smoothing_over)
+            cross_entropy = self._cross_entropy(states_ND, targets_N, label_smoothing, smoothing_over, loss_chunk)
             nll = cross_entropy.nll
             parts.append(Part(name=TRANSLATION, sum=cross_entropy.smoothed, count=batch.tokens))
         for component in self._components_with_loss:
@@ -124,6 +139,17 @@ class TranslationModel(nn.Module, ABC):
                 measures |= dict(zip(measure_names([component]), sums, strict=True))
         return Losses(parts=tuple(parts), nll_sum=nll, tokens=batch.tokens, measures=measures)
 
+    def _cross_entropy(
+        self, states_ND: Tensor, targets_N: Tensor, smoothing: float, over: SmoothingOver, chunk: int | None
+    ) -> CrossEntropy:
+        weight_VD, bias_V = self.target_embedding.weight, self.output_bias
+        if chunk is None:
+            logits_NV = F.linear(states_ND, weight_VD, bias_V)
+            return smoothed_cross_entropy(logits_NV, targets_N, smoothing=smoothing, over=over)
+        return chunked_cross_entropy(
+            states_ND, weight_VD, bias_V, targets_N, smoothing=smoothing, over=over, chunk=chunk
+        )
+
     def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""
         states_BTD = self.decode(batch.target_input_BT, encoded)
@@ -132,9 +158,9 @@ class TranslationModel(nn.Module, ABC):
             read(states_ND, encoded.context)
         return states_ND
 
-    def loss(self, batch: Batch, *, label_smoothing: float = 0.0, smoothing_over: SmoothingOver = "all") -> Losses:
+    def loss(self, batch: Batch, **options: Any) -> Losses:
         """Compute the losses that the batch requests; an alias of `forward`."""
-        return self(batch, label_smoothing=label_smoothing, smoothing_over=smoothing_over)
+        return self(batch, **options)
 
     @property
     def parses(self) -> bool:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
+from nmtcore.errors import UserError
 from nmtcore.segmentation.vocabulary import PAD
 
 SmoothingOver = Literal["all", "others", "others_but_padding"]
@@ -77,6 +79,46 @@ def smoothed_cross_entropy(
     """
     logits_NV = logits_NV.float() if logits_NV.dtype.itemsize < 4 else logits_NV
     return CrossEntropy(*_SmoothedCrossEntropy.apply(logits_NV, targets_N, smoothing, over))
+
+
+def chunked_cross_entropy(
+    states_ND: Tensor,
+    weight_VD: Tensor,
+    bias_V: Tensor | None,
+    targets_N: Tensor,
+    *,
+    smoothing: float,
+    over: SmoothingOver,
+    chunk: int,
+) -> CrossEntropy:
+    """Compute `smoothed_cross_entropy` of the logits `weight x + bias`, with the logits of `chunk` tokens at a time.
+
+    PyTorch's chunked loss knows no smoothing; but if q has b on n entries E, and 1 - n b in addition on the target y,
+
+    `-sum_v q(v) log p(v) = nll + b (n logit(y) - sum of logit(e) over E)`,
+
+    and the last sum needs no logits: it is the product of x and the sum of the rows E of the weight. Gradients are
+    computed in fp32 at least, with autocast too. Raises `UserError` if the installed torch has no chunked loss.
+    """
+    chunked_loss = getattr(F, "linear_cross_entropy", None)
+    if chunked_loss is None:
+        raise UserError(f"training.loss_chunk needs torch 2.13 or newer, not {torch.__version__}: set it to null.")
+    with torch.autocast(states_ND.device.type, enabled=False):
+        states_ND = states_ND.float() if states_ND.dtype.itemsize < 4 else states_ND
+        options = nn.LinearCrossEntropyOptions(batch_chunk_size=chunk, chunking_method=None)
+        nll = chunked_loss(states_ND, weight_VD, targets_N, linear_bias=bias_V, reduction="sum", options=options)
+        weights = target_weights(len(weight_VD), smoothing, over)
+        if not weights.everywhere:
+            return CrossEntropy(smoothed=nll, nll=nll.detach())
+        if bias_V is not None:  # a bias is the weight of one more input, which is 1
+            states_ND, weight_VD = F.pad(states_ND, (0, 1), value=1.0), torch.cat([weight_VD, bias_V[:, None]], dim=1)
+        entries, sum_D = len(weight_VD), weight_VD.sum(dim=0)
+        if over == "others_but_padding":
+            entries, sum_D = entries - 1, sum_D - weight_VD[PAD]
+        on_targets = (states_ND * F.embedding(targets_N, weight_VD)).sum()
+        everywhere = states_ND.sum(dim=0) @ sum_D
+        smoothed = nll + weights.everywhere * (entries * on_targets - everywhere)
+        return CrossEntropy(smoothed=smoothed, nll=nll.detach())
 
 
 def target_weights(entries: int, smoothing: float, over: SmoothingOver) -> TargetWeights:

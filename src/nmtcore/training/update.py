@@ -42,7 +42,12 @@ def accumulate_gradients(
     sums = torch.zeros(2 + len(names), dtype=torch.float64, device=device)
     for batch in batches:
         with autocast(settings, device):
-            losses = model.loss(batch, label_smoothing=settings.label_smoothing, smoothing_over=settings.smoothing_over)
+            losses = model.loss(
+                batch,
+                label_smoothing=settings.label_smoothing,
+                smoothing_over=settings.smoothing_over,
+                loss_chunk=settings.loss_chunk,
+            )
         objective = losses.objective(counts)
         if objective.requires_grad:  # the weights of all terms of a batch may be 0
             objective.backward()

@@ -74,7 +74,7 @@ def _process_sums(
     for rows_B in dev_batches[world.rank :: world.size]:
         batch = make_batch(dev, rows_B, model.components, world.device)
         with torch.no_grad(), autocast(settings, world.device):
-            losses = model.loss(batch, label_smoothing=0.0, smoothing_over=settings.smoothing_over)
+            losses = model.loss(batch, loss_chunk=settings.loss_chunk)
         sums += DevSums.pack(losses, batch.counts, names, measures)
     return sums.tolist()
 

@@ -1,0 +1,98 @@
+"""Time three ways to compute the smoothed loss and its gradients, and measure their memory.
+
+    python benchmarks/loss.py [--device cuda] [--tokens 2048] [--vocabulary 32000] [--width 512] [--no-compile]
+
+- whole: ours (`smoothed_cross_entropy`), with one buffer of tokens by vocabulary entries;
+- chunk N: `training.loss_chunk: N`, PyTorch's chunked loss and the identity of `chunked_cross_entropy`;
+- compiled: `torch.compile` of a linear layer and `F.cross_entropy` with smoothing (on a CPU it needs a C++ compiler).
+
+Losses and gradients must agree: the largest difference from those of the first way is printed, with the peak memory of
+the process. Rounds are interleaved.
+"""
+
+import argparse
+import resource
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from nmtcore.model.losses import chunked_cross_entropy, smoothed_cross_entropy
+
+SMOOTHING = 0.1
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def whole(states_ND: Tensor, weight_VD: Tensor, targets_N: Tensor) -> Tensor:
+    logits_NV = F.linear(states_ND, weight_VD)
+    return smoothed_cross_entropy(logits_NV, targets_N, smoothing=SMOOTHING, over="all").smoothed
+
+
+def in_chunks(chunk: int) -> Loss:
+    def loss(states_ND: Tensor, weight_VD: Tensor, targets_N: Tensor) -> Tensor:
+        options = {"smoothing": SMOOTHING, "over": "all", "chunk": chunk}
+        return chunked_cross_entropy(states_ND, weight_VD, None, targets_N, **options).smoothed
+
+    return loss
+
+
+def plain(states_ND: Tensor, weight_VD: Tensor, targets_N: Tensor) -> Tensor:
+    return F.cross_entropy(F.linear(states_ND, weight_VD), targets_N, label_smoothing=SMOOTHING, reduction="sum")
+
+
+def clock(device: str) -> float:
+    """Return the CPU time, or for a GPU the time at which all its work is done."""
+    if device == "cpu":
+        return time.process_time()
+    torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in [("tokens", 2048), ("vocabulary", 32000), ("width", 512), ("rounds", 5)]:
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--chunks", type=int, nargs="*", default=[128, 512])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--no-compile", action="store_true")
+    options = parser.parse_args()
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    states_ND = torch.randn(options.tokens, options.width, device=options.device, requires_grad=True)
+    weight_VD = torch.randn(options.vocabulary, options.width, device=options.device) * options.width**-0.5
+    weight_VD.requires_grad_()
+    targets_N = torch.randint(5, options.vocabulary, (options.tokens,), device=options.device)
+
+    # The process' peak memory never falls: the ways that need least come first.
+    ways: dict[str, Loss] = {**{f"chunk {n}": in_chunks(n) for n in sorted(options.chunks)}, "whole": whole}
+    if not options.no_compile:
+        ways["compiled"] = torch.compile(plain)
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    expected: list[Tensor] = []
+    for repeat in range(options.rounds + 1):
+        for name, loss in ways.items():
+            start = clock(options.device)
+            value = loss(states_ND, weight_VD, targets_N)
+            results = [value.detach(), *torch.autograd.grad(value, [states_ND, weight_VD])]
+            if repeat:
+                seconds[name].append(clock(options.device) - start)
+                continue
+            expected = expected or results
+            difference = max(float((a - b).abs().max() / b.abs().max()) for a, b in zip(results, expected, strict=True))
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            if options.device != "cpu":
+                peak = torch.cuda.max_memory_allocated() / 2**20
+                torch.cuda.reset_peak_memory_stats()
+            print(
+                f"{name}: largest relative difference {difference:.1e}, peak memory so far {peak:,.0f} MB", flush=True
+            )
+    for name, values in seconds.items():
+        ratio = statistics.median(value / first for value, first in zip(values, seconds["whole"], strict=True))
+        print(f"{name}: {1000 * statistics.median(values):,.0f} ms, {ratio:.2f} of the time of the whole loss")
+
+
+if __name__ == "__main__":
+    main()
