@@ -8,7 +8,7 @@ import time
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.files import atomic_path, read_json, read_lines, write_text
+from nmtcore.files import atomic_path, partial_of, read_json, read_lines, write_text
 
 
 def write_and_fail(path):
@@ -76,6 +76,19 @@ def test_leftovers_of_killed_processes_are_deleted(tmp_path):
     assert [file.exists() for file in kept] == [True] * 4
     assert [file.exists() for file in deleted] == [False] * 2
     assert path.read_text() == "whole"
+
+
+def test_another_process_may_delete_a_leftover_first(tmp_path, monkeypatch):
+    leftover = tmp_path / ".model~elsewhere~1.partial"
+    leftover.mkdir()
+
+    def delete_first(path, **facts):
+        path.rmdir()
+        return True
+
+    monkeypatch.setattr("nmtcore.files._is_abandoned", delete_first)
+    assert partial_of(tmp_path / "model").name.endswith(f"~{os.getpid()}.partial")
+    assert not leftover.exists()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,8 @@ def partial_of(path: Path) -> Path:
     for other in path.parent.glob(f".{glob.escape(path.name)}~*~*.partial"):
         owner, _, pid = other.name.removeprefix(f".{path.name}~").removesuffix(".partial").partition("~")
         if pid.isdecimal() and _is_abandoned(other, is_here=owner == host, pid=int(pid)):
-            shutil.rmtree(other) if other.is_dir() else other.unlink(missing_ok=True)
+            with suppress(OSError):  # another process may delete it too, or it may belong to another user
+                shutil.rmtree(other) if other.is_dir() else other.unlink()
     return path.with_name(f".{path.name}~{host}~{os.getpid()}.partial")
 
 
