@@ -95,11 +95,24 @@ def test_changed_code_changes_what_depends_on_it_and_nothing_else(project, own, 
 
 
 def test_layout_comments_and_docstrings_are_no_code():
-    text = 'x = 1\n\n\ndef f(y):\n    """A docstring."""\n    return y  # a comment\n'
-    same = "x=1\ndef f( y ):\n    'Another.'\n    return (y)\n"
+    text = b'x = 1\n\n\ndef f(y):\n    """A docstring."""\n    return y  # a comment\n'
+    same = b"x=1\ndef f( y ):\n    'Another.'\n    return (y)\n"
     assert code_checksum(text, where="f") == code_checksum(same, where="f")
-    assert code_checksum(text, where="f") != code_checksum(text.replace("return y", "return x"), where="f")
-    assert code_checksum("x = 'a'", where="f") != code_checksum("x = 'b'", where="f")
+    assert code_checksum(text, where="f") != code_checksum(text.replace(b"return y", b"return x"), where="f")
+    assert code_checksum(b"x = 'a'", where="f") != code_checksum(b"x = 'b'", where="f")
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (b"x = 'caf\xe9'\n", r"^f, line 1: .*can't decode"),
+        (b"x = 1\0\n", "null bytes"),
+        (b"x = " + b"+".join([b"1"] * 20_000), "^f: expressions inside each other, too deep"),
+    ],
+)
+def test_code_that_cannot_be_read_is_a_sentence(code, sentence):
+    with pytest.raises(UserError, match=sentence):
+        code_checksum(code, where="f")
 
 
 def test_a_filter_is_built_checked_and_written_back(own):

@@ -170,7 +170,7 @@ def own_checksum(folder: str, name: str) -> str:
     path = own_path(folder, name)
     key, state = path.resolve(), _state(path)
     if key not in _checksums or _checksums[key][0] != state:
-        _checksums[key] = state, code_checksum(path.read_text(encoding="utf-8"), where=path)
+        _checksums[key] = state, code_checksum(path.read_bytes(), where=path)
     return _checksums[key][1]
 
 
@@ -179,19 +179,23 @@ def own_checksums(folder: str, names: Iterable[str]) -> dict[str, str]:
     return {name: own_checksum(folder, name) for name in names if has_own(folder, name)}
 
 
-def code_checksum(text: str, *, where: str | Path) -> str:
+def code_checksum(code: bytes, *, where: str | Path) -> str:
     """Return a checksum of Python code: comments, docstrings and layout do not count.
 
-    Raises a `LineError` if it is not valid Python.
+    Raises a `UserError` if it is not valid Python, or too deep to be read.
     """
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(code)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                node.body = [statement for statement in node.body if not _is_text(statement)] or [ast.Pass()]
+        return hashlib.sha256(ast.unparse(tree).encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
     except SyntaxError as error:
         raise LineError(where, error.lineno or 1, f"{error.msg}.") from error
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [statement for statement in node.body if not _is_text(statement)] or [ast.Pass()]
-    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:_LENGTH]
+    except (RecursionError, MemoryError) as error:
+        raise UserError(f"{where}: expressions inside each other, too deep to be read.") from error
+    except ValueError as error:  # for example, bytes that are no text
+        raise UserError(f"{where} is not valid Python ({error}).") from error
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -323,14 +323,14 @@ def _check_own_code(folder: Path, files: Iterable[str]) -> None:
     """
     for copied in (name for name in files if name.startswith(_OWN)):
         name = copied.removeprefix(_OWN).removesuffix(".py")
-        path, text = own_path("components", name), (folder / copied).read_text(encoding="utf-8")
+        path, code = own_path("components", name), (folder / copied).read_bytes()
         if path.resolve().is_relative_to(folder.resolve()) or not has_own("components", name):
             raise UserError(
                 f"The model in {folder} has a component of its author's own, '{name}', which is not at {path} of the "
                 "current folder: start the command in the folder that has it, or read "
                 f"{folder / copied} and, if you trust it, copy it there."
             )
-        if own_checksum("components", name) != code_checksum(text, where=folder / copied):
+        if own_checksum("components", name) != code_checksum(code, where=folder / copied):
             raise UserError(
                 f"The model in {folder} was trained with another version of {path}, which is {folder / copied}: use "
                 "that version, or train the model again."
