@@ -9,6 +9,7 @@ from inference.tiny import write_bundle
 
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
+from nmtcore.files import write_json, write_lines
 from nmtcore.notebook import Picture, TrainedRun, compare_runs, load_model, train_system
 
 
@@ -85,12 +86,15 @@ def test_a_picture_is_shown_and_saved_but_not_printed(tmp_path):
     assert "svg/" not in repr(picture)
 
 
-def write_run(folder, system, lines, references):
-    hypotheses = folder / system / "hypotheses"
-    hypotheses.mkdir(parents=True)
-    (hypotheses / "test.txt").write_text("".join(f"{line}\n" for line in lines))
-    (hypotheses / "test.references.txt").write_text("".join(f"{line}\n" for line in references))
-    return TrainedRun(system, folder / system)
+def write_run(folder, system, lines, references, *, test="test", **evaluation):
+    run = folder / system
+    (run / "hypotheses").mkdir(parents=True)
+    write_lines(run / f"hypotheses/{test}.txt", lines)
+    write_lines(run / f"hypotheses/{test}.references.txt", references)
+    scores = {name: {"bleu": value, "chrf": 2.0} for name, value in ((test, 1.0), ("dev", 3.0))}
+    write_json(run / "scores.json", {"bleu": scores, "uas": {test: {"argmax": {"uas": 4.0}}}})
+    write_json(run / "model/run.json", {"evaluation": evaluation})
+    return TrainedRun(system, run)
 
 
 def test_a_comparison_shows_the_difference_from_the_first_run(tmp_path):
@@ -107,6 +111,22 @@ def test_a_comparison_shows_the_difference_from_the_first_run(tmp_path):
     html = ElementTree.fromstring(compared._repr_html_())
     assert [len(row) for row in html] == [5, 5, 5]
     assert re.search(r"^wrong +1 +\d", str(compared), re.M)
+
+
+def test_the_main_test_may_have_any_name(tmp_path):
+    lines = [f"one line with the number {n}" for n in range(10)]
+    runs = [write_run(tmp_path, name, lines, lines, test="test_wmt16") for name in ("a", "b")]
+    assert runs[0].scores == {"BLEU": 1.0, "chrF": 2.0, "UAS": 4.0}
+    assert compare_runs(*runs).rows[0][1] == "100.0"
+
+
+def test_a_comparison_scores_as_the_data_set_says(tmp_path):
+    references, lines = ["A cat , a dog and an owl"] * 5, ["a CAT , a dog and an owl"] * 5
+    settings = {"text": "tokens", "tokenize": "none", "lowercase": True}
+    runs = [write_run(tmp_path, name, lines, references, **settings) for name in ("a", "b")]
+    compared = compare_runs(*runs)
+    assert compared.rows[0][1] == "100.0"
+    assert "case:lc|eff:no|tok:none" in str(compared)
 
 
 def test_equal_runs_differ_by_nothing(tmp_path):

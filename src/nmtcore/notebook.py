@@ -76,12 +76,17 @@ class TrainedRun:
     """Its folder, `results/{scale}/{dataset}/{system}/seed{seed}`."""
 
     @property
+    def main_test(self) -> str:
+        """The main test split of its data set: the first one that is scored."""
+        return next(iter(read_json(self.folder / "scores.json")["bleu"]))
+
+    @property
     def scores(self) -> dict[str, float]:
         """BLEU and chrF of the main test and, if the system parses, the percentage of right heads (UAS)."""
         values = read_json(self.folder / "scores.json")
-        bleu = values["bleu"]["test"]
+        bleu = values["bleu"][self.main_test]
         scores = {"BLEU": bleu["bleu"], "chrF": bleu["chrf"]}
-        if parsed := values.get("uas", {}).get("test"):
+        if parsed := values.get("uas", {}).get(self.main_test):
             scores["UAS"] = parsed["argmax"]["uas"]
         return {name: round(value, 1) for name, value in scores.items()}
 
@@ -191,6 +196,7 @@ def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:
     Raises `UserError` if the runs have other references than the first, or if one system is given twice.
     """
     from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.config.typed import build
     from nmtcore.evaluation.differences import compare_systems
     from nmtcore.evaluation.metrics import METRICS
     from nmtcore.evaluation.outputs import read_outputs
@@ -199,8 +205,12 @@ def compare_runs(baseline: TrainedRun, *others: TrainedRun) -> RunComparison:
     names = [run.system for run in (baseline, *others)]
     if len(set(names)) < len(names):
         raise UserError(f"Give each system once, not {', '.join(names)}; `nmtcore score` compares several seeds.")
-    outputs = read_outputs({run.system: {1: run.folder / "hypotheses"} for run in (baseline, *others)}, "test")
-    settings = EvaluationSettings()
+    outputs = read_outputs(
+        {run.system: {1: run.folder / "hypotheses"} for run in (baseline, *others)}, baseline.main_test
+    )
+    settings = build(
+        EvaluationSettings, read_json(baseline.folder / "model/run.json")["evaluation"], where="evaluation"
+    )
     statistics = {
         name: [METRICS["bleu"].statistics(lines, outputs.references, settings) for lines in seeds.values()]
         for name, seeds in outputs.translations.items()
