@@ -63,8 +63,10 @@ def test_the_system_can_be_planned(folder, root):
         ("my_vector", "config/components/my_vector.py exists already: choose another name, or remove the file."),
         ("pascal", "nmtcore itself has a component 'pascal': choose another name."),
         ("transformer_base", "has a system 'transformer_base': choose another name."),
-        ("translation", "'translation' means something else in nmtcore: choose another name."),
-        ("tensor", "'tensor' means something else in nmtcore: choose another name."),
+        ("translation", "'translation' means something else in nmtcore, Python or YAML: choose another name."),
+        ("tensor", "'tensor' means something else in nmtcore, Python or YAML: choose another name."),
+        ("none", "'none' means something else in nmtcore, Python or YAML: choose another name."),
+        ("on", "'on' means something else in nmtcore, Python or YAML: choose another name."),
     ],
 )
 def test_names_that_are_wrong_or_taken(folder, name, sentence, capsys):
