@@ -119,6 +119,11 @@ def test_a_range_beyond_the_last_row_raises_user_error(first, last, bench):
         bench.read(dataset)
 
 
+def test_empty_files_raise_user_error(bench):
+    with pytest.raises(UserError, match=r"splits\.train: the files of 'c' have no rows: are they empty\?"):
+        bench.read(bench.dataset(bench.plain("", "")))
+
+
 def test_several_files_of_a_role_are_concatenated(bench):
     sources = [bench.file("1.cs", gzip.compress(b"a\nb\n")), bench.file("2.cs", "c\n")]
     targets = [bench.file("1.en", "1\n2\n"), bench.file("2.en", "3\n")]

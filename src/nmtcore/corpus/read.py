@@ -130,10 +130,11 @@ def _range_rows(reader: CorpusReader, inputs: Inputs, part: PartSettings, *, whe
         yield part.first + count, row
         count += 1
     if count < (range_length or 1):
-        last = part.last or part.first
+        last, existing = part.last or part.first, skipped + count
+        if not existing:
+            raise UserError(f"{where}: the files of '{part.corpus}' have no rows: are they empty?")
         raise UserError(
-            f"{where} asks for row {last} of '{part.corpus}', which has only {skipped + count} rows: correct the"
-            f" {'range' if skipped + count else 'files'}."
+            f"{where} asks for row {last} of '{part.corpus}', which has only {existing} rows: correct the range."
         )
     if reader.module.ALIGNED:
         for _ in rows:
