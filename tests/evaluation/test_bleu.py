@@ -10,7 +10,7 @@ REFERENCES = ["Der Hund läuft schnell über die Wiese.", "Zwei Männer sitzen a
 HYPOTHESES = ["Ein Hund läuft schnell über die Wiese.", "Zwei männer sitzen auf der Bank.", "Ein Kind lacht ."]
 
 
-@pytest.mark.parametrize(("tokenize", "lowercase"), [("13a", False), ("none", True), ("intl", False)])
+@pytest.mark.parametrize(("tokenize", "lowercase"), [("13a", False), ("none", True), ("intl", False), ("zh", False)])
 def test_scores_match_sacrebleu(tokenize, lowercase):
     scores = score_text(HYPOTHESES, REFERENCES, tokenize=tokenize, lowercase=lowercase)
     expected = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize=tokenize, lowercase=lowercase)
@@ -22,6 +22,14 @@ def test_scores_match_sacrebleu(tokenize, lowercase):
     assert f"tok:{tokenize}|" in scores["bleu_signature"]
     assert scores["bleu_signature"].endswith(f"version:{sacrebleu.__version__}")
     assert scores["sentences"] == 3
+
+
+def test_chinese_is_scored_by_characters_wherever_its_words_are_separated():
+    scores = [
+        score_text(["两只 狗 在 草地上 奔跑 。"], [line], tokenize="zh")
+        for line in ("两只狗在草地上奔跑。", "两 只 狗 在 草地 上 奔跑。")
+    ]
+    assert [round(score["bleu"], 6) for score in scores] == [100, 100]
 
 
 def test_a_perfect_translation_scores_100():

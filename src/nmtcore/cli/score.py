@@ -21,10 +21,10 @@ def add_score(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument(
         "--tokenize",
-        choices=["13a", "none", "intl", "ja"],
+        choices=["13a", "none", "intl", "ja", "zh"],
         default="13a",
-        help="sacreBLEU's tokeniser for BLEU and RIBES; ja: KyTea's words if it is installed, else MeCab's "
-        "(default: %(default)s)",
+        help="sacreBLEU's tokeniser for BLEU and RIBES; ja: KyTea's words if it is installed, else MeCab's; "
+        "zh: Chinese characters (default: %(default)s)",
     )
     command.add_argument("--lowercase", action="store_true", help="ignore case")
     command.add_argument(
