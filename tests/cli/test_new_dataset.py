@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import tarfile
 
@@ -240,8 +241,9 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
         ({"source": "english"}, "--source: 'english' is no language code: write the two letters of ISO 639-1"),
         ({"target": "ger"}, "if a language has no two). Did you mean de?"),
         ({"dev": ["text/dev.en", "text/no.de"]}, "--dev: text/no.de does not exist."),
+        ({"dev": ["/dev/null", "text/dev.de"]}, "--dev: /dev/null is not a regular file, and so cannot be read twice"),
         ({"dev": ["text/dev.en", "text"]}, "--dev: text is a folder, not a file."),
-        ({"dev": ["text/dev.en"]}, "--dev has 1 files, but the format plain needs 2: --dev SOURCE and TARGET."),
+        ({"dev": ["text/dev.en"]}, "--dev has 1 file, but the format plain needs 2: write --dev SOURCE TARGET."),
         ({"dev": ["text/dev.en", "text/test.de"]}, "dev.en has 4 lines, but "),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
@@ -249,6 +251,40 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
 def test_a_mistake_is_one_sentence(options, message, text, capsys):
     assert message in mistake(capsys, arguments("--folder", "mine", **options))
     assert not list((text.parent / "mine").rglob("datasets/*"))
+
+
+def test_text_without_spaces_between_words_must_be_segmented_first(text, capsys):
+    sentences = {
+        "train": ["两只狗在草地上奔跑。"] * 60,
+        "dev": ["孩子们在大花园里玩。"] * 4,
+        "test": ["他站在大街上看书。"] * 3,
+    }
+    for split, own in sentences.items():
+        (text / f"{split}.de").write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
+    line = mistake(capsys, arguments("--folder", "mine", target="zh"))
+    assert line.endswith(
+        "train: the target side looks unsegmented (average 10 characters per word): segment it first, with spaces "
+        "between words."
+    )
+    for split, own in sentences.items():
+        rows = (" ".join(line[k : k + 2] for k in range(0, len(line), 2)) for line in own)
+        (text / f"{split}.de").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    main(arguments("--folder", "mine", target="zh"))
+    assert written(text)[1]["evaluation"]["tokenize"] == "zh"
+
+
+def test_a_name_that_is_not_utf8_is_a_mistake(text, capsys):
+    name = os.fsdecode(b"text/caf\xe9.de")
+    shutil.copy("text/dev.de", name)
+    line = mistake(capsys, arguments("--folder", "mine", dev=["text/dev.en", name]))
+    assert "the name of " in line
+    assert "is not UTF-8, as names in YAML files are: rename it." in line
+
+
+@pytest.mark.parametrize(("folder", "message"), [("text/dev.en", "exists already"), ("/proc/no", "/proc/no does not")])
+def test_a_folder_that_cannot_be_made_is_a_mistake(folder, message, text, capsys):
+    assert message in mistake(capsys, arguments("--folder", folder))
+    assert message in mistake(capsys, ["new", "component", "mine", "--folder", folder])
 
 
 def test_many_lines_that_cannot_be_read_are_a_mistake(text, capsys):

@@ -23,7 +23,7 @@ POOL = [
 ]  # fmt: skip
 
 
-def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de"):
+def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de", words="moses"):
     """Write a file per split and side (bytes), and survey the splits."""
     inputs, corpora = {}, {}
     for split, sides in texts.items():
@@ -34,7 +34,7 @@ def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de
         corpora[split] = {"format": "plain", "files": {role: {"path": str(path)} for role, path in paths.items()}}
     values = {"description": "d", "source": source, "target": target, "corpora": corpora, "recipe": "small"}
     values["splits"] = splits or {split: split for split in texts} | {"test": "dev"}
-    values |= {"segmentation": {"kind": "bpe", "size": 1}}
+    values |= {"segmentation": {"kind": "bpe", "size": 1}, "words": words}
     settings = full_form("mine", values, {}, where="mine")
     with pytest.MonkeyPatch.context() as patch:  # languages have tests of their own, and take long
         patch.setattr("nmtcore.corpus.survey_dataset.language_shares", lambda sample, languages: {})
@@ -149,6 +149,17 @@ def test_only_the_first_held_out_pairs_are_kept(monkeypatch):
     assert held_out.overlaps()["dev"].pairs == 1
 
 
+def test_adding_a_held_out_pair_does_not_look_at_the_others(monkeypatch):
+    def no_sum(counts):
+        raise AssertionError("for each of n pairs, this takes n steps")
+
+    monkeypatch.setattr(Counter, "total", no_sum)
+    held_out = HeldOut()
+    for number in range(3):
+        held_out.add("dev", ([str(number)], ["b"]))
+    assert held_out.overlaps()["dev"].compared == 3
+
+
 def test_lines_that_cannot_be_read_are_counted_with_their_places(tmp_path):
     source = lines([f"line {n}" for n in range(1, 11)]).replace(b"line 4\n", b"caf\xe9\n").replace(b"line 7", b"a\0b")
     target = lines([f"Zeile {n}" for n in range(1, 11)]).replace(b"Zeile 9\n", b"\xff\xfeZeile\n")
@@ -167,7 +178,7 @@ def test_lines_that_cannot_be_read_are_counted_with_their_places(tmp_path):
     ("source", "target", "fault"),
     [
         (b"a\nb\n", b"a\nb\nc\n", "train.source has 2 lines, but {}/train.target has 3"),
-        (b"", b"", "splits.train asks for row 1 of 'train', which has only 0 rows: correct the files."),
+        (b"", b"", "splits.train: the files of 'train' have no rows: are they empty?"),
         (b"\xff\n", b"a\n", "train has no pair that can be read. {}/train.source, line 1: is not valid UTF-8"),
         ("a\nb\n".encode("utf-16"), b"a\nb\n", "train.source is UTF-16, not UTF-8: convert it"),
         (gzip.compress(b"some text\n" * 99, mtime=0)[:-9], b"a\n" * 99, "train.source is cut off or damaged"),
@@ -222,6 +233,20 @@ def test_scripts_without_spaces_are_measured_in_characters(tmp_path):
     assert survey.sides["source"].unit == "characters"
     assert survey.sides["source"].lengths == Counter([11, 3])
     assert survey.sides["target"].lengths == Counter([4, 1])
+
+
+@pytest.mark.parametrize(
+    ("words", "sides"), [("moses", ["source", "target"]), ({"source": "mecab", "target": "spaces"}, ["target"])]
+)
+def test_unsegmented_text_is_named_unless_it_will_be_segmented(words, sides, tmp_path):
+    pairs = [("これは日本語の長い文です", "这是一个没有空格的句子")] * 2
+    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}, source="ja", target="zh", words=words)
+    assert survey.faults == []
+    assert [sentence.partition(" side")[0] for sentence in survey.unsegmented] == [f"train: the {s}" for s in sides]
+    assert "(average 11 characters per word): segment it first" in survey.unsegmented[-1]
+    segmented = [("これ は 日本 語 の 長い 文 です", "这 是 一个 没有 空格 的 句子"), ("", "")]
+    texts = {"train": both(segmented), "dev": both(segmented)}
+    assert dataset(tmp_path, texts, source="ja", target="zh", words=words).unsegmented == []
 
 
 def test_a_treebank_with_one_side_is_not_odd(tmp_path):

@@ -28,7 +28,7 @@ from nmtcore.cli.schema import add_schema
 from nmtcore.cli.score import add_score
 from nmtcore.cli.show import add_show
 from nmtcore.cli.translate import add_translate
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, explain_os_errors
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -36,7 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser().parse_args(arguments)
     try:
         _run(chosen)
-        sys.stdout.flush()
     except UserError as error:
         print(f"nmtcore {chosen.command}: {error}", file=sys.stderr)
         sys.exit(2)
@@ -50,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(chosen: argparse.Namespace) -> None:
     try:
-        chosen.run(chosen)
+        with explain_os_errors("the output"):  # of errors that name no file
+            chosen.run(chosen)
+            sys.stdout.flush()
     except ModuleNotFoundError as error:
         raise explain_missing_package(error) from error
 

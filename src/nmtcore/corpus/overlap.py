@@ -26,13 +26,15 @@ class HeldOut:
 
     def __init__(self) -> None:
         self._digests: dict[str, tuple[Counter[bytes], Counter[bytes]]] = {}
+        self._compared: Counter[str] = Counter()
         self._seen: tuple[set[bytes], set[bytes]] = (set(), set())
         self._all: tuple[set[bytes], set[bytes]] = (set(), set())
 
     def add(self, split: str, words: Sequence[Sequence[str]]) -> None:
         """Add a pair of a split, unless it already has `MOST_HELD_OUT`."""
         digests = self._digests.setdefault(split, (Counter(), Counter()))
-        if digests[0].total() < MOST_HELD_OUT:
+        if self._compared[split] < MOST_HELD_OUT:
+            self._compared[split] += 1
             for counts, every, digest in zip(digests, self._all, _digests(words), strict=True):
                 counts[digest] += 1
                 every.add(digest)
@@ -47,7 +49,7 @@ class HeldOut:
         """Return the overlap of each split with the training pairs so far."""
         return {
             split: Overlap(
-                compared=digests[0].total(),
+                compared=self._compared[split],
                 pairs=sum(digests[0][digest] for digest in digests[0].keys() & self._seen[0]),
                 sources=sum(digests[1][digest] for digest in digests[1].keys() & self._seen[1]),
             )

@@ -19,7 +19,7 @@ from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import part_rows
 from nmtcore.corpus.record_batches import CorpusReader
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.writing_systems import has_unspaced
+from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, unsegmented_length
 from nmtcore.errors import UserError
 
 LONG_WORDS, LONG_CHARACTERS = 250, 2_500
@@ -64,26 +64,32 @@ class OddPairs:
 class SideSurvey:
     """One side of a split: its lengths in words (between white space) and in characters, each with its frequency."""
 
+    side: str
     words: Counter[int] = field(default_factory=Counter)
     characters: Counter[int] = field(default_factory=Counter)
-    unspaced: int = 0
-    """Texts with characters of a script without spaces."""
+    unspaced: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Texts, words and characters in scripts without spaces, as `count_unspaced` counts them."""
 
     def add(self, text: str, words: Sequence[str]) -> None:
         """Count a text."""
         self.words[len(words)] += 1
         self.characters[len(text)] += 1
-        self.unspaced += has_unspaced(text)
+        count_unspaced(text, words, self.side, self.unspaced)
 
     @property
     def unit(self) -> str:
         """The unit of lengths: characters if most texts are in a script without spaces, else words."""
-        return "characters" if 2 * self.unspaced > self.words.total() else "words"
+        return "characters" if 2 * self.unspaced["unspaced_lines", self.side] > self.words.total() else "words"
 
     @property
     def lengths(self) -> Counter[int]:
         """The frequencies of the lengths in `unit`."""
         return self.characters if self.unit == "characters" else self.words
+
+    @property
+    def unsegmented_length(self) -> float | None:
+        """The characters per word if the text is in a script without spaces and looks unsegmented."""
+        return unsegmented_length(self.unspaced, self.side, lines=self.words.total() - self.words[0])
 
 
 @dataclass
@@ -153,7 +159,7 @@ class _Surveyor:
     """Reads the parts of a split."""
 
     def __init__(self, dataset: DatasetSettings, split: str, held_out: HeldOut, limit: int | None) -> None:
-        self.survey = SplitSurvey(split, sides={side: SideSurvey() for side in dataset.sides(split)})
+        self.survey = SplitSurvey(split, sides={side: SideSurvey(side) for side in dataset.sides(split)})
         self._dataset = dataset
         self._context = ReadingContext(dataset.source, dataset.target, treebank=split in dataset.treebanks)
         self._held_out = held_out

@@ -19,6 +19,8 @@ class DatasetSurvey:
 
     languages: Mapping[str, str]
     """Language codes, by side."""
+    words: Mapping[str, str]
+    """How text becomes words (kinds of `WordsSettings`), by side."""
     splits: dict[str, SplitSurvey]
     """In the order of the data set."""
     shares: dict[str, dict[str, LanguageShare]] = field(default_factory=dict)
@@ -39,6 +41,17 @@ class DatasetSurvey:
                     )
         return faults
 
+    @property
+    def unsegmented(self) -> list[str]:
+        """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
+        sides = self.splits["train"].sides.items() if "train" in self.splits else ()
+        return [
+            f"train: the {side} side looks unsegmented (average {length:.0f} characters per word): segment it first, "
+            "with spaces between words."
+            for side, survey in sides
+            if self.words[side] in ("moses", "spaces") and (length := survey.unsegmented_length) is not None
+        ]
+
 
 def survey_dataset(
     dataset: DatasetSettings, inputs: Mapping[str, Inputs], *, limit: int | None = None
@@ -52,6 +65,7 @@ def survey_dataset(
     languages = {"source": dataset.source, "target": dataset.target}
     return DatasetSurvey(
         languages=languages,
+        words={side: words.kind for side, words in dataset.words.items()},
         splits={split: surveys[split] for split in known},
         shares={split: language_shares(surveys[split].sample, languages) for split in known},
         overlaps=held_out.overlaps() if "train" in surveys else {},

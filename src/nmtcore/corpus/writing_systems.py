@@ -25,13 +25,23 @@ def count_unspaced(text: str, words: Sequence[str], side: str, counts: Counter) 
 
 
 def unsegmented_warning(counts: Counter, side: str, *, words_kind: str, language: str, lines: int) -> str | None:
-    """Warn if most of a side's `lines` are in a script without spaces and its words are too long."""
+    """Warn if a side's words are too long (`unsegmented_length`)."""
+    if (length := unsegmented_length(counts, side, lines=lines)) is None:
+        return None
+    advice = "did you mean `mecab`?" if language == "ja" else "segment it first, with spaces between words."
+    average = f"average {length:.0f} characters per word"
+    return f"The {side} side has `words: {words_kind}`, but the text looks unsegmented ({average}): {advice}"
+
+
+def unsegmented_length(counts: Counter, side: str, *, lines: int) -> float | None:
+    """Return the characters per word if most of a side's `lines` are in a script without spaces and look unsegmented.
+
+    `counts` are those of `count_unspaced`.
+    """
     unspaced, words, characters = (counts[f"unspaced_{unit}", side] for unit in ("lines", "words", "characters"))
     if 2 * unspaced < lines or not words or characters <= MAX_CHARACTERS_PER_WORD * words:
         return None
-    advice = "did you mean `mecab`?" if language == "ja" else "segment it first, with spaces between words."
-    average = f"average {characters / words:.0f} characters per word"
-    return f"The {side} side has `words: {words_kind}`, but the text looks unsegmented ({average}): {advice}"
+    return characters / words
 
 
 def has_unspaced(text: str) -> bool:

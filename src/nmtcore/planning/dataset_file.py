@@ -78,7 +78,7 @@ def dataset_text(draft: DatasetDraft, *, config: Path) -> str:
 
 def _corpora(draft: DatasetDraft, config: Path) -> list[str]:
     lines = [
-        "# One entry per corpus. Files are read where they are; relative paths start at the folder above this one.",
+        "# One entry per corpus. Files are read where they are; relative paths start at config/.",
         "# Compressed files work too, and members of archives: {path: ..., member: ...}.",
         "corpora:",
     ]
@@ -128,11 +128,15 @@ def _words(draft: DatasetDraft) -> list[str]:
 
 
 def _words_kind(draft: DatasetDraft, side: str) -> str:
-    if draft.format in WITH_TREES:
+    fixed = fixed_words(draft.format, draft.languages[side])
+    return fixed or ("spaces" if looks_tokenised(_texts(draft, side)) else "moses")
+
+
+def fixed_words(format: str, language: str) -> str | None:
+    """Return how text becomes words if the format or the language decides it."""
+    if format in WITH_TREES:
         return "given"
-    if draft.languages[side] == "ja":
-        return "mecab"
-    return "spaces" if looks_tokenised(_texts(draft, side)) else "moses"
+    return "mecab" if language == "ja" else None
 
 
 def _filters(draft: DatasetDraft) -> list[str]:
@@ -215,7 +219,8 @@ def _segmentation(draft: DatasetDraft) -> list[str]:
 
 
 def _evaluation(draft: DatasetDraft) -> list[str]:
-    tokenize = "ja" if draft.languages["target"] == "ja" else "13a"
+    language = draft.languages["target"]
+    tokenize = language if language in ("ja", "zh") else "13a"
     return [
         "# Scores: detokenised translations against the references as they are. roots: one (UD) or many per tree.",
         f"evaluation: {{text: detokenised, tokenize: {tokenize}, roots: one}}",

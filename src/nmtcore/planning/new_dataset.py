@@ -17,7 +17,7 @@ from nmtcore.corpus.formats.rows import Input
 from nmtcore.corpus.survey_dataset import DatasetSurvey, survey_dataset
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME, RESERVED
-from nmtcore.planning.dataset_file import DatasetDraft
+from nmtcore.planning.dataset_file import DatasetDraft, fixed_words
 from nmtcore.planning.known_parsers import choose_parsers
 
 OWN_FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
@@ -72,9 +72,10 @@ def corpus_files(request: NewDataset) -> tuple[str, dict[str, dict[str, list[Inp
         files[split] = {role: [] for role in roles}
         for paths in corpora:
             if len(paths) != len(roles):
-                needed = " and ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
+                needed = " ".join(("SOURCE", "TARGET") if len(roles) > 1 else ("FILE",))
+                given = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
                 raise UserError(
-                    f"--{split} has {len(paths)} files, but the format {name} needs {len(roles)}: --{split} {needed}."
+                    f"--{split} has {given}, but the format {name} needs {len(roles)}: write --{split} {needed}."
                 )
             for role, path in zip(roles, paths, strict=True):
                 files[split][role].append(_own_input(path, option=f"--{split}"))
@@ -96,8 +97,8 @@ def draft_dataset(
     survey = survey_dataset(dataset, files)
     for split, split_survey in survey.splits.items():
         _check_survey(split, split_survey.bad.total(), split_survey.pairs, split_survey.first_bad)
-    if survey.faults:
-        raise UserError(survey.faults[0])
+    if faults := survey.faults + survey.unsegmented:
+        raise UserError(faults[0])
     draft = DatasetDraft(
         name=request.name,
         languages=languages,
@@ -131,6 +132,7 @@ def _settings(
         **languages,
         "corpora": corpora,
         "splits": {split: split for split in files},
+        "words": {side: fixed_words(format_name, languages[side]) or "moses" for side in SIDES},
         "segmentation": {"kind": "bpe", "size": 1},
         "recipe": "small",
     }
@@ -142,15 +144,30 @@ def _entry(file: Input) -> dict[str, str]:
 
 
 def _own_input(text: str, *, option: str) -> Input:
-    """Return an absolute path and a member. Raises `UserError` if there is no such file."""
+    """Return an absolute path and a member. Raises `UserError` if there is no such file, or its name cannot be written.
+
+    A pipe is no such file, since files are read more than once.
+    """
     path, member = text, None
     if not os.path.exists(path) and ":" in text:
         path, _, member = text.partition(":")
     absolute = Path(os.path.abspath(os.path.expanduser(path)))
     if not absolute.is_file():
         reason = "is a folder, not a file" if absolute.is_dir() else "does not exist"
+        if absolute.exists() and not absolute.is_dir():
+            reason = "is not a regular file, and so cannot be read twice: write its content to one"
         raise UserError(f"{option}: {text} {reason}.")
+    if _is_not_utf8(str(absolute)):
+        raise UserError(f"{option}: the name of {absolute} is not UTF-8, as names in YAML files are: rename it.")
     return Input(absolute, member)
+
+
+def _is_not_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _format_of(path: str) -> str:

@@ -28,7 +28,7 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
         lines.append("(lengths between white space; languages not checked: neither langdetect nor lingua knows them)")
     for split, split_survey in survey.splits.items():
         lines += _odd_lines(split, split_survey)
-    return lines + _overlap_lines(survey)
+    return lines + survey.unsegmented + _overlap_lines(survey)
 
 
 def _rows(survey: DatasetSurvey, split: str) -> Iterable[list[str]]:
