@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import tarfile
 
@@ -318,6 +319,10 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
     ):
         assert [fault for fault in faults if fault.startswith(start)], start
     assert any("smal" in fault for fault in faults)
+    planned, total = map(int, re.search(r"(\d+) of (\d+) systems can be planned", output).groups())
+    stopped = sum(map(int, re.findall(r"\(This stops (\d+) systems\.\)", output)))
+    assert planned == 0
+    assert 0 < stopped <= total == len(project_of_folder(text.parent / "mine").system_entries)
 
 
 def test_check_of_a_data_set_whose_files_are_not_here(text, capsys):

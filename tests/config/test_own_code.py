@@ -152,6 +152,11 @@ def test_a_changed_file_is_imported_again(own):
         ("import os\n\nimport no_such_package\n", r"^config/filters/odd.py, line 3: ModuleNotFoundError: "),
         ("x = 1\n", r"^config/filters/odd.py: expected one class that is derived from FilterSettings"),
         (FILTER.replace("@settings_class\n", ""), r"^config/filters/odd.py: write @settings_class above the class Odd"),
+        (
+            FILTER.replace("most", "code"),
+            r"^config/filters/odd.py: a setting cannot be called 'code', which is a key of",
+        ),
+        (FILTER.replace("most", "name"), "a setting cannot be called 'name'"),
         (FILTER + FILTER.partition("\n\n\n")[2].replace("Odd", "Even"), "but found 2"),
     ],
 )

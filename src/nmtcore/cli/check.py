@@ -49,7 +49,10 @@ def _run_check(chosen: argparse.Namespace) -> None:
         print(f"  So the text of {', '.join(unread)} was not looked at.")
     print("\nText:", *survey_lines(check.survey), sep="\n  ")
     print("\nParsers:", *(f"{name}: {state}" for name, (state, _) in check.annotators.items()), sep="\n  ")
-    print("\nSystems:", *system_lines(check.planned, check.missing, scale=project.settings.scale), sep="\n  ")
+    total = len(project.system_entries)
+    print(
+        "\nSystems:", *system_lines(check.planned, check.missing, total=total, scale=project.settings.scale), sep="\n  "
+    )
     if not check.faults:
         print("\nNothing here would stop the workflow.")
         return

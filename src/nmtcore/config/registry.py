@@ -1,6 +1,7 @@
 """Registries of the settings classes that a configuration chooses by name: components, transforms, filters..."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from nmtcore.config.own_code import (
     own_module,
     own_name,
     own_names,
+    own_path,
 )
 from nmtcore.config.typed import build, choose, nearest, plain, shown_value
 from nmtcore.errors import UserError
@@ -51,7 +53,7 @@ class Registry(Mapping[str, type[T]]):
         """The key in an entry that names the class."""
 
     def __getitem__(self, name: str) -> type[T]:
-        return own_class(self._own_folder, name, self._base) if self._is_own(name) else self._classes[name]
+        return self._own_class(name) if self._is_own(name) else self._classes[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._classes or self._is_own(name)
@@ -63,6 +65,17 @@ class Registry(Mapping[str, type[T]]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def _own_class(self, name: str) -> type[T]:
+        """Return a settings class of the user's own. Raises `UserError` if one of its settings is a key of entries."""
+        own = own_class(self._own_folder, name, self._base)
+        for field in fields(own):
+            if field.name in (self.key, CODE):
+                raise UserError(
+                    f"{own_path(self._own_folder, name)}: a setting cannot be called '{field.name}', which is a key of "
+                    f"every {self.noun}: rename it."
+                )
+        return own
 
     def _is_own(self, name: object) -> bool:
         """Say whether a name is that of a file of the user's own."""

@@ -93,9 +93,8 @@ def location_lines(locations: Mapping[str, Mapping[str, list[FileLocation]]], da
     return lines
 
 
-def system_lines(planned: Sequence[str], missing: Mapping[str, list[str]], *, scale: str) -> list[str]:
-    """Say how many systems can be planned, and what the data set lacks for the others."""
-    total = len(planned) + sum(map(len, missing.values()))
+def system_lines(planned: Sequence[str], missing: Mapping[str, list[str]], *, total: int, scale: str) -> list[str]:
+    """Say how many of a `total` of systems can be planned, and what the data set lacks for others."""
     lines = [f"{len(planned)} of {total} systems can be planned at the scale {scale}."]
     for reason, systems in sorted(missing.items(), key=lambda item: -len(item[1])):
         others = f" and {len(systems) - SHOWN_SYSTEMS} more" if len(systems) > SHOWN_SYSTEMS else ""
