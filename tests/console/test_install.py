@@ -34,6 +34,11 @@ def test_errors_are_the_first_of_pip_or_the_last_line(tmp_path):
     assert reason(log) == "python: no ensurepip"
     log.write_text("")
     assert reason(log) == "no output"
+    log.write_text(
+        "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu "
+        "systems, you need to install the python3-venv\npackage...\n\nFailing command: /x/.venv/bin/python3\n\n"
+    )
+    assert reason(log).endswith("apt install python3-venv")
 
 
 @pytest.fixture

@@ -74,8 +74,11 @@ def progress(log: Path, folder: Path, count: int) -> tuple[float, str]:
 
 
 def reason(log: Path) -> str:
-    """Return the first error of pip's output or, without one, its last line."""
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    """Return what a Python without `venv` lacks, the first error of pip's output or, without one, the last line."""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if "ensurepip is not" in text:
+        return "this Python lacks venv, which Debian and Ubuntu have in a package of its own: apt install python3-venv"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return (errors or lines[-1:] or ["no output"])[0]
 
