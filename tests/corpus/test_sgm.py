@@ -165,7 +165,7 @@ def test_a_truncated_file_raises_user_error(bench):
 
 
 def test_a_file_without_segments_has_no_rows(bench):
-    with pytest.raises(UserError, match="row 1 of 'c', which has only 0 rows"):
+    with pytest.raises(UserError, match="the files of 'c' have no rows"):
         bench.read(dataset(bench, "<html><body>404</body></html>", ""))
 
 

@@ -37,7 +37,10 @@ def test_swapped_files_are_a_fault():
     sample = list(zip(GERMAN, ENGLISH, strict=True))
     shares = language_shares(sample, LANGUAGES)
     assert (shares["source"].swapped, shares["target"].swapped) == (4, 4)
-    survey = DatasetSurvey(languages=LANGUAGES, splits={"dev": SplitSurvey("dev", sides={})}, shares={"dev": shares})
+    words = {"source": "moses", "target": "moses"}
+    survey = DatasetSurvey(
+        languages=LANGUAGES, words=words, splits={"dev": SplitSurvey("dev", sides={})}, shares={"dev": shares}
+    )
     assert survey.faults == [
         f"dev: 4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the "
         "files swapped?"
