@@ -15,13 +15,14 @@ from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.components.label_head import LabelHeadSettings
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.corpus.text_lines import clean_lines
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference import raw
-from nmtcore.inference.raw import TextReader, part_ranges
+from nmtcore.inference.raw import TextReader, grouped_texts, part_ranges
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 from nmtcore.syntax.annotation import Annotation, failed
@@ -209,3 +210,47 @@ def test_invalid_utf8_is_an_error_before_the_next_line_is_read():
     with pytest.raises(LineError, match="here, line 1: byte 3 is not UTF-8"):
         next(clean_lines(lines, where="here"))
     assert next(lines) == b"next\n"
+
+
+class Endless(io.RawIOBase):
+    """A stream without line ends that counts what is read."""
+
+    read_bytes = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        buffer[:] = b"a" * len(buffer)
+        self.read_bytes += len(buffer)
+        return len(buffer)
+
+
+def test_of_an_endless_line_no_more_is_read_than_a_line_may_have():
+    endless = Endless()
+    with pytest.raises(LineError, match=r"^here, line 1: the line has more than 1,000,000 bytes: is it text"):
+        next(clean_lines(io.BufferedReader(endless), where="here"))
+    assert endless.read_bytes < 2 * MAX_LINE_BYTES
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("wrap", [io.BytesIO, lambda data: data.splitlines(keepends=True)])
+def test_a_line_may_have_as_many_bytes_as_in_a_corpus(wrap, end):
+    text = "ä" * (MAX_LINE_BYTES // 2)
+    assert list(clean_lines(wrap(f"a\n{text}{end}".encode()), where="here")) == ["a", text]
+    lines = clean_lines(wrap(f"a\n{text}b{end}".encode()), where="here")
+    assert next(lines) == "a"
+    with pytest.raises(LineError, match=r"^here, line 2: the line has more than 1,000,000 bytes"):
+        next(lines)
+
+
+@given(st.lists(st.text("ab", max_size=6)), st.integers(1, 4), st.integers(0, 8))
+def test_groups_of_texts_are_limited_in_lines_and_characters(texts, size, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(raw, "MAX_CHARACTERS", most)
+        groups = list(grouped_texts(iter(texts), size, characters=len))
+    assert [text for group in groups for text in group] == texts
+    for number, group in enumerate(groups, start=1):
+        assert 0 < len(group) <= size
+        assert sum(map(len, group[:-1])) <= most
+        assert number == len(groups) or len(group) == size or sum(map(len, group)) > most

@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from nmtcore.config.datasets import MAX_LINE_BYTES
 from nmtcore.corpus.encodings import SAMPLE, convert_advice, wide_encoding
 from nmtcore.errors import LineError, UserError, explain_os_errors
+
+_TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes: is it text, with one sentence per line? Split the line."
 
 
 def read_text_lines(path: str | Path) -> list[str]:
@@ -33,20 +36,32 @@ def read_aligned_lines(path: str | Path, *, count: int | None, split: str) -> li
 def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
     """Decode lines, and strip line ends and a leading byte order mark.
 
-    Raises `LineError` for a line that is not UTF-8 or contains a NUL, and `UserError` for a text in UTF-16 or UTF-32.
+    Of an open file, hardly more than `MAX_LINE_BYTES` are read for a line. Raises `LineError` for a longer line and for
+    one that is not UTF-8 or contains a NUL, and `UserError` for a text in UTF-16 or UTF-32.
     """
-    lines = iter(lines)
+    lines = _lines_read(lines)
     start = b""
     for number, line in enumerate(lines, start=1):
         try:
             if isinstance(line, bytes):
                 start += line[: SAMPLE - len(start)]
+                if len(line) > MAX_LINE_BYTES and len(line.rstrip(b"\r\n")) > MAX_LINE_BYTES:
+                    raise LineError(where, number, _TOO_LONG)
                 line = _decode(line, number, where)
             if "\0" in line:
                 raise LineError(where, number, "the line contains a NUL character, so this is not a text file.")
         except LineError as error:
             raise _encoding_error(start, lines, where) or error from error.__cause__
         yield (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
+
+
+def _lines_read(lines: Iterable[str | bytes]) -> Iterator[str | bytes]:
+    """Yield lines; a line of an open file that is too long is cut where that shows."""
+    if not hasattr(lines, "readline"):
+        yield from lines
+        return
+    while line := lines.readline(MAX_LINE_BYTES + len("\r\n")):
+        yield line
 
 
 def _decode(line: bytes, number: int, where: str) -> str:

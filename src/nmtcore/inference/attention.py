@@ -18,7 +18,7 @@ from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.inference.beam import beam_search, length_limits
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, load_bundle
-from nmtcore.inference.raw import grouped
+from nmtcore.inference.raw import grouped, grouped_texts
 from nmtcore.inference.sentence_batches import USE_CPU, device_of, map_batches
 from nmtcore.model.base import Encoded
 from nmtcore.model.batch import Batch, make_batch
@@ -90,7 +90,7 @@ def write_attention(
         )
     with bundle.reader(model_folders) as reader, row_writer(path, ATTENTION_SCHEMA) as writer:
         first = 0
-        for texts in grouped(clean_lines(lines, where=where), LINES_PER_CHUNK):
+        for texts in grouped_texts(clean_lines(lines, where=where), LINES_PER_CHUNK, characters=len):
             examples, line_of_part = reader.examples(texts)
             ids = np.array(line_of_part, dtype=np.int64) + first
             for rows in _chunk_rows(bundle, replace(examples, id=ids), cross=cross):

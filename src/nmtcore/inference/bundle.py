@@ -42,7 +42,7 @@ from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import LocatedWord, Transforms, missing_tags, run_vocabularies
 from nmtcore.files import atomic_folder, partial_of, read_json, write_json
 from nmtcore.inference.beam import Hypothesis
-from nmtcore.inference.raw import TextReader, grouped
+from nmtcore.inference.raw import TextReader, grouped_texts
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name
 from nmtcore.model.base import TranslationModel
@@ -198,7 +198,7 @@ class Bundle:
         settings = self.search_settings(settings)
         with self.reader(model_folders) as reader:
             first = 0
-            for texts in grouped(clean_lines(lines, where=where), chunk):
+            for texts in grouped_texts(clean_lines(lines, where=where), chunk, characters=len):
                 examples, line_of_part = reader.examples(texts)
                 for line, parts in Counter(line_of_part).items():
                     if parts > 1:

@@ -9,9 +9,9 @@ from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
 from nmtcore.inference.gate_files import GatedSentence
-from nmtcore.inference.raw import TextReader, grouped
+from nmtcore.inference.raw import TextReader, grouped_texts
 from nmtcore.inference.sentence_batches import USE_CPU, batches_by_length, device_of, map_batches
-from nmtcore.inference.text_pairs import TextFile, line_pairs, read_text_pairs
+from nmtcore.inference.text_pairs import TextFile, line_pairs, pair_characters, read_text_pairs
 from nmtcore.model.batch import make_batch
 from nmtcore.model.recurrent import Recurrent
 
@@ -55,7 +55,7 @@ def read_gates(
     _check_reads_text(bundle)
     with bundle.reader(model_folders) as reader:
         first = 1
-        for pairs in grouped(line_pairs(source, target), LINES_PER_CHUNK):
+        for pairs in grouped_texts(line_pairs(source, target), LINES_PER_CHUNK, characters=pair_characters):
             yield from _chunk_gates(bundle, reader, pairs, first=first, names=(source.name, target.name))
             first += len(pairs)
 

@@ -16,9 +16,9 @@ import torch
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
-from nmtcore.inference.raw import TextReader, grouped
+from nmtcore.inference.raw import TextReader, grouped_texts
 from nmtcore.inference.sentence_batches import MAX_TOKENS, USE_CPU, batches_by_length, device_of, map_batches
-from nmtcore.inference.text_pairs import TextFile, line_pairs, read_text_pairs
+from nmtcore.inference.text_pairs import TextFile, line_pairs, pair_characters, read_text_pairs
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.segmentation.vocabulary import UNK
@@ -106,7 +106,7 @@ def score_text_pairs(
     check_scores_targets(bundle)
     with bundle.reader(model_folders) as reader:
         first = 1
-        for pairs in grouped(line_pairs(source, target), LINES_PER_CHUNK):
+        for pairs in grouped_texts(line_pairs(source, target), LINES_PER_CHUNK, characters=pair_characters):
             numbers = range(first, first + len(pairs))
             yield from _chunk_scores(bundle, reader, pairs, numbers=numbers, names=(source.name, target.name))
             first += len(pairs)

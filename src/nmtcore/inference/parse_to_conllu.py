@@ -14,7 +14,7 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
 from nmtcore.inference.parse import Parser, parse_examples
 from nmtcore.inference.parse_files import ParseMethod
-from nmtcore.inference.raw import TextPart, TextReader, grouped
+from nmtcore.inference.raw import TextPart, TextReader, grouped_texts
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 from nmtcore.syntax.write_conllu import conllu_sentence
@@ -43,7 +43,7 @@ def parse_text(
     parser = parser or _trained_parser(bundle, method)
     with bundle.reader(model_folders) as reader:
         first = 1
-        for texts in grouped(clean_lines(lines, where=where), chunk):
+        for texts in grouped_texts(clean_lines(lines, where=where), chunk, characters=len):
             words = [reader.split(text) for text in texts]
             locations = [f"{where}, line {number}" for number in range(first, first + len(texts))]
             parses = _parse_lines(parser, reader, words, method=method, locations=locations)
@@ -74,7 +74,7 @@ def parse_treebank(
     parser = parser or _trained_parser(bundle, method)
     empty = True
     with bundle.reader(model_folders) as reader:
-        for pieces in grouped(sentences(Input(path, None)), LINES_PER_CHUNK):
+        for pieces in grouped_texts(sentences(Input(path, None)), LINES_PER_CHUNK, characters=_size):
             empty = False
             gold = [read_gold_sentence(piece) for piece in pieces]
             locations = [f"{path}, line {piece.line}" for piece in pieces]
@@ -84,6 +84,10 @@ def parse_treebank(
                 yield ParsedSentence(_replace_heads(decode(piece), heads), side.words, heads, tree.head, tree.upos)
     if empty:
         raise UserError(f"{path} contains no sentences.")
+
+
+def _size(sentence: Piece) -> int:
+    return len(sentence.data)
 
 
 def _trained_parser(bundle: Bundle, method: ParseMethod) -> Parser:

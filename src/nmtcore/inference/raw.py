@@ -1,6 +1,6 @@
 """Examples made from raw text: words, subwords, and the syntactic features that translation needs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -30,9 +30,27 @@ MAX_SUBWORDS = 1000
 """Subwords per example; longer lines are cut into parts."""
 
 
+MAX_CHARACTERS = 1 << 20
+"""Characters of a group of lines after which no more lines are added, so that very long lines take little memory."""
+
+
 def grouped(items: Iterator[T], size: int) -> Iterator[list[T]]:
     """Group a stream into lists of `size` items; the last may be shorter."""
     while group := list(islice(items, size)):
+        yield group
+
+
+def grouped_texts(items: Iterator[T], size: int, *, characters: Callable[[T], int]) -> Iterator[list[T]]:
+    """Group a stream of texts into lists of `size` items, and of fewer if these have over `MAX_CHARACTERS`."""
+    group: list[T] = []
+    length = 0
+    for item in items:
+        group.append(item)
+        length += characters(item)
+        if len(group) == size or length > MAX_CHARACTERS:
+            yield group
+            group, length = [], 0
+    if group:
         yield group
 
 

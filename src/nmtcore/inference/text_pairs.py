@@ -42,6 +42,11 @@ def line_pairs(source: TextFile, target: TextFile) -> Iterator[tuple[str, str]]:
         yield source_line, target_line
 
 
+def pair_characters(pair: tuple[str, str]) -> int:
+    """Count the characters of both sides."""
+    return len(pair[0]) + len(pair[1])
+
+
 class TextPairs(NamedTuple):
     """Lines of text with their translations, as examples; a line whose source has no words has no example."""
 
