@@ -1,9 +1,12 @@
-"""What jobs load: pyarrow leaves pandas alone, which stays at hand for those who need it."""
+"""What jobs load (pyarrow leaves pandas alone, which stays at hand), and what they advise on damaged inputs."""
 
 import subprocess
 import sys
 
 import pytest
+
+from nmtcore.errors import UserError
+from nmtcore.job import advice_on_inputs
 
 CONVERSIONS = "import pyarrow, sys; pyarrow.array([1, 2]).to_numpy(); print('pandas' in sys.modules)"
 
@@ -31,3 +34,17 @@ import pandas
 print(*pyarrow.array(pandas.Series([3, None])))
 """
     assert printed(code) == ["1", "2", "3.0", "None"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "advice"),
+    [
+        ("results/a/codes, line 1: not valid.", " To make it again, delete results/a and run the workflow again."),
+        ("results/a is damaged: delete it and run again.", ""),
+        ("mine/a.txt, line 1: not UTF-8.", ""),
+    ],
+)
+def test_errors_say_how_to_make_a_damaged_input_again(problem, advice):
+    with pytest.raises(UserError) as error, advice_on_inputs(["results/a", "mine/a.txt"], results="results"):
+        raise UserError(problem)
+    assert str(error.value) == problem + advice

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nmtcore import parquet
 from nmtcore.errors import UserError
-from nmtcore.parquet import read_batches, read_rows, read_rows_from, row_count, row_writer
+from nmtcore.parquet import read_batches, read_rows, read_rows_from, row_count, row_writer, write_rows
 
 SCHEMA = pa.schema([("id", pa.int64()), ("words", pa.list_(pa.string()))])
 
@@ -126,3 +126,10 @@ def test_the_checksum_is_invisible_to_other_readers_and_files_without_are_refuse
     pq.write_table(table, path)
     with pytest.raises(UserError, match="from an earlier version"):
         row_count(path)
+
+
+def test_a_file_without_a_column_is_an_error(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_rows(path, pa.schema([("id", pa.int64())]), [{"id": 1}])
+    with pytest.raises(UserError, match=r"it has no column words\): delete it and run the workflow again"):
+        list(read_rows(path, columns=["id", "words"]))

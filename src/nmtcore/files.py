@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from nmtcore.errors import LineError, UserError, explain_os_errors
+from nmtcore.errors import LineError, UserError, explain_os_errors, shortened
 
 SILENT_SECONDS = 3600
 """Time without a write after which a process on another machine is taken for killed."""
@@ -129,6 +129,20 @@ def read_json(path: str | Path) -> Any:
     """Read a JSON file. Raises `UserError` if it is missing or is not valid JSON."""
     with explain_os_errors(path):
         return parse_json(Path(path).read_bytes(), path)
+
+
+@contextmanager
+def explain_content(path: str | Path) -> Iterator[None]:
+    """Turn the errors of code that finds other values in a file of JSON than it expects into a `UserError`.
+
+    For code that only takes values from what this file holds, so that nothing else can be wrong.
+    """
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"{path} does not hold what it should ({shortened(str(error))}): delete it and run the workflow again."
+        ) from error
 
 
 def parse_json(data: bytes, path: str | Path) -> Any:

@@ -16,6 +16,7 @@ from nmtcore.config.project_settings import ProjectSettings, read_project_settin
 from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.unfinished import outputs_recorded
+from nmtcore.written import check_inputs, record_outputs
 
 
 @contextmanager
@@ -38,7 +39,10 @@ def job(snakemake: Any) -> Iterator[TextIO]:
     try:
         layout = job_settings(snakemake).layout
         with explain_os_errors(log), outputs_recorded(snakemake.output, layout=layout):
-            yield terminal
+            check_inputs(snakemake.input, layout=layout)
+            with advice_on_inputs(snakemake.input, results=layout.results):
+                yield terminal
+            record_outputs(snakemake.output, layout=layout)
     except UserError as error:
         print(error, file=terminal, flush=True)
         with suppress(OSError):  # the log may be on the disk that is full
@@ -49,6 +53,18 @@ def job(snakemake: Any) -> Iterator[TextIO]:
         sys.exit(1)
     finally:
         gc.freeze()  # else Python's last garbage collection takes .4 s if the job has imported torch
+
+
+@contextmanager
+def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
+    """Add to a `UserError` that names an input among the results how to make that again, if it does not say so."""
+    try:
+        yield
+    except UserError as error:
+        made = [path for path in map(str, inputs) if path in str(error) and Path(path).is_relative_to(results)]
+        if not made or "again" in str(error):
+            raise
+        raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
 
 
 def leave_pandas_unloaded() -> None:

@@ -123,6 +123,8 @@ FILES = {
     "demo_output": "{results}/logs/demo.snakemake.log",
     # Notes of interrupted jobs (unfinished.py)
     "unfinished": "{results}/logs/unfinished",
+    # Checksums of what jobs wrote (written.py)
+    "written": "{results}/logs/written",
 }
 """Path template of each file type. `{root}`, for files of runs, is the results folder or a scale's folder in it."""
 

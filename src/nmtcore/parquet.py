@@ -252,8 +252,13 @@ def read_batches(
     stop: int | None = None,
     size: int = ROWS_PER_GROUP,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows start..stop-1 of `path` as record batches of at most `size` rows, in order."""
+    """Yield the rows start..stop-1 of `path` as record batches of at most `size` rows, in order.
+
+    Raises `UserError` if the file lacks one of the `columns`, of which pyarrow would say nothing.
+    """
     with open_file(path) as file:
+        if missing := {name.split(".")[0] for name in columns or []} - set(file.schema.names):
+            raise UserError(_damaged(path, f"it has no column {min(missing)}"))
         stop = file.metadata.num_rows if stop is None else min(stop, file.metadata.num_rows)
         row = 0
         for group in range(file.metadata.num_row_groups):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
 
@@ -38,9 +39,16 @@ def delete_plan_record(layout: Layout) -> None:
 
 
 def unfinished(layout: Layout) -> list[str]:
-    """List the recorded outputs that are missing. Raises `UserError` if a record is not valid JSON."""
+    """List the recorded outputs that are missing. Raises `UserError` if a record is damaged."""
     records = sorted(Path(layout.path("unfinished")).glob("[!.]*.json"))
-    return [name for record in records for name in read_json(record) if not Path(name).exists()]
+    return [name for record in records for name in _names(record) if not Path(name).exists()]
+
+
+def _names(record: Path) -> list[str]:
+    names = read_json(record)
+    if not isinstance(names, list) or not all(isinstance(name, str) and "\0" not in name for name in names):
+        raise UserError(f"{record} does not list the outputs of a job: delete it.")
+    return names
 
 
 def _plan_record(layout: Layout) -> Path:

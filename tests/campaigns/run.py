@@ -30,14 +30,14 @@ from nmtcore.errors import UserError, is_hidden  # noqa: E402
 
 CAMPAIGNS = (
     "corpora", "treebanks", "archives", "server", "parquet", "configuration", "targets", "bundles", "texts", "commands",
-    "disk", "kills",
+    "disk", "kills", "intermediates", "stages",
 )  # fmt: skip
 """Modules of this folder, each with a function `attempt(random, folder)`."""
 OUTCOMES = ("clean", "counted", "handled", "wrong", "traceback", "hang", "crash")
 """Input used as if it were whole, used with faults counted, refused by a sentence; and what must never happen."""
 FAILURES = OUTCOMES[3:]
 SECONDS = 20
-"""A case that takes longer hangs."""
+"""A case that takes longer hangs, unless its campaign has another limit."""
 MEMORY = 2 << 30
 """The most bytes of memory that a process with cases may have used."""
 CASES_PER_PROCESS = 25
@@ -67,17 +67,17 @@ class _TooSlow(BaseException):
 
 def run_case(campaign: str, seed: int, folder: Path) -> Result:
     """Run one case in an empty folder."""
-    attempt = importlib.import_module(f"campaigns.{campaign}").attempt
+    module = importlib.import_module(f"campaigns.{campaign}")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     began = time.perf_counter()
     signal.signal(signal.SIGALRM, _interrupt)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, getattr(module, "SECONDS", SECONDS))
     detail = ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            outcome = attempt(random.Random(f"{campaign} {seed}"), folder)
+            outcome = module.attempt(random.Random(f"{campaign} {seed}"), folder)
     except UserError as error:
         outcome, detail = "handled", str(error)
         if len(detail) > LONGEST_SENTENCE or any(map(is_hidden, detail)):
@@ -133,7 +133,7 @@ def _work(sender: Any, campaign: str, seeds: list[int], folder: Path) -> None:
 
 def run_campaign(campaign: str, first: int, *, count: int | None = None, seconds: float | None = None) -> dict:
     """Run cases from the seed `first` on, `count` or for some seconds; return counts, failures and the peak memory."""
-    importlib.import_module(f"campaigns.{campaign}")  # once, before the processes are forked
+    _prepare(campaign)
     counts, failures, peak, seed = Counter(dict.fromkeys(OUTCOMES, 0)), [], 0, first
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
@@ -150,6 +150,11 @@ def run_campaign(campaign: str, first: int, *, count: int | None = None, seconds
             "seconds": time.perf_counter() - began}  # fmt: skip
 
 
+def _prepare(campaign: str) -> None:
+    """Import a campaign, and make what all its cases need, once and before processes are forked."""
+    getattr(importlib.import_module(f"campaigns.{campaign}"), "prepare", lambda: None)()
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the campaigns in turn and print a table; return 1 if anything happened that must not."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -159,6 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--case", nargs=2, metavar=("CAMPAIGN", "SEED"), help="repeat one case, and show what it says")
     chosen = parser.parse_args(arguments)
     if chosen.case:
+        _prepare(chosen.case[0])
         with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
             result = run_case(chosen.case[0], int(chosen.case[1]), Path(folder) / "case")
         print(

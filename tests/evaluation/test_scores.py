@@ -139,6 +139,16 @@ def test_test_splits_are_scored_in_order_by_their_settings(tmp_path: Path):
     assert "UAS 100.0" in lines[0]
 
 
+def test_a_text_that_was_cut_off_is_named(tmp_path: Path):
+    run = run_settings(tests=("test", "dev"))
+    paths = write_hypotheses(tmp_path, run)
+    references = tmp_path / "hypotheses/dev.references.txt"
+    write_lines(references, read_lines(references)[:-1])
+    sentence = rf"dev\.txt has 2 lines, but {references} has 1: delete {references.parent} and run the workflow again"
+    with pytest.raises(UserError, match=sentence):
+        score_tests(ScoringSettings.of_tests(run), **paths)
+
+
 def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
     evaluation = EvaluationSettings(text="tokens", tokenize="none", greedy_dev=True, metrics=("ribes", "multi_bleu"))
     run = run_settings(tests=("test", "dev"), evaluation=evaluation)

@@ -39,3 +39,12 @@ def test_scores_of_another_seed_or_without_the_metric_are_an_error(tmp_path: Pat
     with pytest.raises(UserError, match="has no ribes"):
         write_summary([path], seeds=[1], score="ribes", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("content", ["[]", "3", '{"seed": 1}', '{"seed": 1, "bleu": {"test": [1]}}',
+                                     '{"seed": 1, "bleu": {"test": {"bleu": "high"}}}'])  # fmt: skip
+def test_scores_that_are_none_are_named(tmp_path: Path, content: str):
+    path = tmp_path / "1.json"
+    path.write_text(content)
+    with pytest.raises(UserError, match=rf"^{path} "):
+        write_summary([path], seeds=[1], score="bleu", output=tmp_path / "out")

@@ -77,6 +77,27 @@ def test_user_errors_are_one_sentence_with_status_2(model, monkeypatch, capsys, 
     assert errors.splitlines()[-1].startswith("nmtcore translate: ")
 
 
+@pytest.mark.parametrize("command", ["translate", "parse", "show"])
+def test_lines_of_standard_input_are_limited(model, monkeypatch, capsysbinary, command):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\n" + b"x" * 1_000_001)))
+    with pytest.raises(SystemExit) as exit:
+        main([command, str(model), *["--attention", "0.0"] * (command == "parse")])
+    errors = capsysbinary.readouterr().err.decode()
+    assert exit.value.code == 2
+    assert f"nmtcore {command}: standard input, line 2: the line has more than 1,000,000 bytes: is it text" in errors
+
+
+@pytest.mark.parametrize("command", ["logprob", "score"])
+def test_lines_of_files_are_limited(model, tmp_path, capsys, command):
+    paths = [str(tmp_path / name) for name in ("a", "b")]
+    for path in paths:
+        Path(path).write_bytes(b"the cat\n" + b"x" * 1_000_001)
+    with pytest.raises(SystemExit) as exit:
+        main([command, *[str(model)] * (command == "logprob"), *paths])
+    assert exit.value.code == 2
+    assert f"nmtcore {command}: {paths[0]}, line 2: the line has more than 1,000,000 bytes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("head", "sentence"),
     [

@@ -162,3 +162,24 @@ def test_folders_without_manifests_are_one_sentence(tmp_path):
     shutil.copytree(folder, tmp_path / "copy")
     with pytest.raises(UserError, match="are of the same run"):
         read_manifests(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"bleu": 3}', '{"bleu": {"test": 3}, "uas": {"test": {}}}'])
+@pytest.mark.parametrize("name", ["scores.json", "gold.json"])
+def test_scores_that_are_none_are_named(name, content, tmp_path):
+    layout = layout_of(tmp_path)
+    path = write_run(layout) / name
+    path.write_text(content)
+    with pytest.raises(
+        UserError, match=rf"^{path} does not hold what it should \(.*\): delete it and run the workflow"
+    ):
+        collect_manifest(layout, names_of(), None)
+
+
+def test_a_report_without_counts_is_named(tmp_path):
+    layout = layout_of(tmp_path)
+    write_run(layout)
+    path = Path(layout.path("pairs_report", dataset="d", split="train"))
+    write_json(path, {"pairs": 9})
+    with pytest.raises(UserError, match=rf"^{path} does not hold what it should \('kept'\)"):
+        collect_manifest(layout, names_of(), SOURCES)

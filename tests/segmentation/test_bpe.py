@@ -10,6 +10,7 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from nmtcore.errors import LineError
+from nmtcore.segmentation import bpe
 from nmtcore.segmentation.bpe import Codes, first_pieces_of_words, join_pieces
 from nmtcore.segmentation.learn import learn_codes
 
@@ -46,6 +47,28 @@ def test_cutting_matches_subword_nmt(text, words, merges):
     bpe = BPE(io.StringIO(codes))
     words = [*words, text, text * 3]
     assert [piece for word in words for piece in ours.cut(word)] == bpe.segment_tokens(words)
+
+
+PIECES = st.text("ab", min_size=1, max_size=3)
+
+
+@given(st.lists(st.tuples(PIECES, PIECES | PIECES.map(lambda piece: piece + bpe.WORD_END))), st.text("ab", min_size=1))
+@settings(deadline=None, max_examples=500)
+def test_long_words_are_cut_like_short_ones(merges, word):
+    """Also with merges in an order in which no learner gives them."""
+    codes = Codes(merges)
+    expected = codes.cut(word)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bpe, "LONG_WORD", 0)
+        assert codes.cut(word) == expected
+
+
+def test_a_word_of_100_000_characters_is_cut(monkeypatch):
+    """It took a pass over the whole of it for each merge."""
+    codes = Codes([("a" * n, "a" * n) for n in (2**i for i in range(9))])
+    monkeypatch.setattr(bpe, "_merge", None)
+    pieces = codes.cut("a" * 100_000 + "b")
+    assert [len(piece) for piece in pieces] == [512 + 2] * 195 + [128 + 2, 32 + 2, 1]
 
 
 @given(WORDS, WORDS, st.integers(1, 40))

@@ -61,3 +61,12 @@ def test_the_code_version_has_commit_and_lock(tmp_path):
     assert code_version(tmp_path)["commit"] == f"{commit}-dirty"
     (tmp_path / "inside").mkdir()
     assert code_version(tmp_path / "inside")["commit"] is None, "the repository above is another one"
+
+
+@pytest.mark.parametrize("content", ["", "3", '[{"began": 1}]', '[{"began": "now", "energy": {"cpu": "much"}}]',
+                                     '[{"began": "now", "energy": []}]'])  # fmt: skip
+def test_a_damaged_record_is_to_be_deleted(tmp_path, content):
+    path = tmp_path / "attempts.json"
+    path.write_text(content)
+    with pytest.raises(UserError, match=r"^.*attempts\.json.*[Dd]elete it"):
+        read_attempts(path)

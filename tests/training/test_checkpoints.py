@@ -40,6 +40,7 @@ def save(folder, trained, *updates: int, messages=None, **state) -> Checkpoints:
 
 def test_loading_restores_the_state_the_weights_and_the_optimiser(tmp_path, trained):
     values = {"epoch": 3, "step": 7, "best_score": -math.pi, "scores": {"perplexity": math.inf}, "window": [3, 5]}
+    save(tmp_path, trained, 3)
     checkpoints = save(tmp_path, trained, 5, **values)
     model, optimiser = model_and_optimiser(steps=0)
     assert checkpoints.load(checkpoints.newest(), model, optimiser) == TrainingState(update=5, **values)
@@ -90,7 +91,15 @@ def replace_json(folder):
     (folder / "00000009.json").write_text("[]")
 
 
-@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty_tensors, remove_tensors, truncate_json, replace_json])
+def change_the_state(folder):
+    path = folder / "00000009.json"
+    path.write_text(path.read_text().replace('"epoch": 0', '"epoch": 1'))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [truncate, flip_a_bit, empty_tensors, remove_tensors, truncate_json, replace_json, change_the_state],
+)
 def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained, damage):
     messages = []
     checkpoints = save(tmp_path, trained, 4, 9, messages=messages)
@@ -101,6 +110,28 @@ def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained, d
     assert "Going back to the checkpoint before it." in messages[0]
     assert checkpoints.newest() == 4
     assert len(messages) == 1
+
+
+def test_a_checkpoint_is_not_used_without_those_that_it_refers_to(tmp_path, trained):
+    messages = []
+    save(tmp_path, trained, 4)
+    checkpoints = save(tmp_path, trained, 9, window=[4, 9], messages=messages)
+    checkpoints.save(TrainingState(update=12, window=[9, 12]), *trained)
+    flip_a_bit(tmp_path)
+    assert checkpoints.newest() == 4
+    assert len(messages) == 2
+    assert "00000009.safetensors is damaged" in messages[0]
+    assert "00000012.json needs " in messages[1]
+    assert checkpoints.updates() == [4]
+
+
+def test_checkpoints_of_earlier_versions_have_no_sum_of_the_state(tmp_path, trained):
+    checkpoints = save(tmp_path, trained, 4)
+    path = tmp_path / "00000004.json"
+    content = json.loads(path.read_text())
+    del content["state_sha256"]
+    path.write_text(json.dumps(content))
+    assert checkpoints.newest() == 4
 
 
 def test_tensors_without_json_are_no_checkpoint(tmp_path, trained):

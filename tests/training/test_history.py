@@ -62,3 +62,14 @@ def test_a_running_tensorboard_replaces_the_points_of_the_earlier_attempt(tmp_pa
     write(tmp_path, range(5, 7), after=4, attempt=2)
     board.Reload()
     assert points(board, "training/loss") == [*((u, u + 0.5) for u in range(1, 5)), (5, 6.0), (6, 7.0)]
+
+
+@pytest.mark.parametrize("line", ['{"update": 2, "sec', "[1]", '{"update": "2", "seconds": 1}', '{"update": 2}', "\xff",
+                                  '{"update": 2, "seconds": 1, "loss": "x"}', "[" * 100_000])  # fmt: skip
+def test_damaged_lines_are_dropped_and_counted(tmp_path, line):
+    good = ['{"update": 1, "seconds": 1.0, "loss": null}', '{"update": 3, "seconds": 3.0, "validation": {"nll": 2.5}}']
+    path, messages = tmp_path / "training.jsonl", []
+    path.write_bytes("\n".join([good[0], line, good[1], '{"update": 4, "sec']).encode("latin-1"))
+    History(tmp_path, update=9, log=messages.append).close()
+    assert path.read_text().splitlines() == good
+    assert messages == [f"{path} is damaged: 1 of its 4 lines cannot be read and are dropped."]

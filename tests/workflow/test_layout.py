@@ -11,7 +11,7 @@ from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS
 from nmtcore.planning.external import external_pattern, trained_pattern
 
-NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished", "demo_output"}
+NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished", "written", "demo_output"}
 """A folder of declared files, paths that Snakemake would delete if it knew them, and the output of `nmtcore demo`."""
 
 DUMP = """

@@ -135,3 +135,13 @@ def test_a_broken_record_is_an_error(tmp_path, layout):
     (tmp_path / "logs/unfinished/plan.json").write_text("[")
     with pytest.raises(UserError, match=r"plan\.json, line 1: not valid JSON"):
         unfinished(layout)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[3]", '["a\\u0000b"]'])
+def test_a_damaged_record_is_named(tmp_path, content):
+    layout = Layout(results=str(tmp_path))
+    record_plan(["x"], layout=layout)
+    (record,) = (tmp_path / "logs/unfinished").iterdir()
+    record.write_text(content)
+    with pytest.raises(UserError, match=str(record)):
+        unfinished(layout)

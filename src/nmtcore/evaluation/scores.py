@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from nmtcore.config.stages import ScoringSettings
+from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.bleu import score_translations
 from nmtcore.evaluation.induction import GoldTree, gold_tree, score_induction
@@ -65,7 +66,7 @@ def score_tests(
     compared = {split: (own.translations, own.references) for split, own in files.items()}
     if settings.evaluation.greedy_dev and DEV in files:
         compared[GREEDY_DEV] = files[DEV].greedy_translations, files[DEV].references
-    texts = {name: [read_lines(path) for path in paths] for name, paths in compared.items()}
+    texts = {name: _parallel_lines(*paths, folder=hypotheses) for name, paths in compared.items()}
     values: dict[str, Any] = {
         "bleu": {name: score_translations(*lines, settings.evaluation) for name, lines in texts.items()}
     }
@@ -81,6 +82,17 @@ def score_tests(
             for split in settings.parsed
         }
     return write_scores(settings, values, scores)
+
+
+def _parallel_lines(translations: Path, references: Path, *, folder: Path) -> tuple[list[str], list[str]]:
+    """Read translations and references. Raises `UserError` if their numbers differ."""
+    texts = read_lines(translations), read_lines(references)
+    if len(texts[0]) != len(texts[1]):
+        raise UserError(
+            f"{translations} has {len(texts[0]):,} lines, but {references} has {len(texts[1]):,}: delete {folder} and "
+            "run the workflow again."
+        )
+    return texts
 
 
 def corpus_scores(metric: str, statistics: SentenceStatistics) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, shortened
 from nmtcore.evaluation.lines import summary_lines
 from nmtcore.evaluation.seeds import summarise_seeds
-from nmtcore.files import read_json, write_json
+from nmtcore.files import explain_content, read_json, write_json
 
 
 def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, output: Path) -> list[str]:
@@ -17,11 +17,15 @@ def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, o
     """
     runs = [read_json(path) for path in scores]
     for path, run, seed in zip(scores, runs, seeds, strict=True):
-        if run["seed"] != seed:
-            raise UserError(f"{path} holds the scores of seed {run['seed']}, not {seed}: delete it and score again.")
-        if score not in run:
-            raise UserError(f"{path} has no {score}: the system {run['system']} is not scored on it.")
-    names = {key: runs[0][key] for key in ("dataset", "system", "scale")}
+        with explain_content(path):
+            if run["seed"] != seed:
+                own = shortened(str(run["seed"]))
+                raise UserError(f"{path} holds the scores of seed {own}, not {seed}: delete it and score again.")
+            if score not in run:
+                raise UserError(f"{path} has no {score}: the system {run['system']} is not scored on it.")
+            summarise_seeds([run[score]])
+    with explain_content(scores[0]):
+        names = {key: runs[0][key] for key in ("dataset", "system", "scale")}
     splits = summarise_seeds([run[score] for run in runs])
     summary = {**names, "seeds": list(seeds), "metric": score, "splits": splits}
     write_json(output, summary)

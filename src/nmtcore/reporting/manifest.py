@@ -5,6 +5,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
 from math import prod
 from pathlib import Path
 from statistics import median
@@ -13,7 +14,7 @@ from typing import Any
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.metrics import metric_labels
-from nmtcore.files import read_json, read_lines, write_json
+from nmtcore.files import explain_content, read_json, read_lines, write_json
 from nmtcore.layout import JOBS, Layout, file_name
 from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.data_table import stage_seconds
@@ -54,7 +55,7 @@ def collect_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[
     external = sources is not None and sources["external"] is not None
     log_folder = _log_folder(Path(layout.path("history", **names)))
     attempts = read_attempts(log_folder / file_name("attempts"))
-    scores = [read_json(paths[file_type]) for file_type in _SCORES if paths[file_type].exists()]
+    scores = [paths[file_type] for file_type in _SCORES if paths[file_type].exists()]
     return {
         **_header(_status(paths, external), names, attempts),
         "external": sources["external"] if sources else None,
@@ -132,14 +133,15 @@ def _training(history: Path) -> dict[str, Any] | None:
     if not history.exists():
         return None
     updates, rates, seconds, best = 0, [], 0.0, None
-    for record in read_history(history):
-        seconds = record.get("seconds", seconds)
-        if "validation" in record:
-            best = {"update": record["update"], **record["validation"]} if record.get("best") else best
-        elif "tokens_per_second" in record:
-            updates = record["update"]
-            rates.append(record["tokens_per_second"])
-    rate = median(rates) if rates else None
+    with explain_content(history):
+        for record in read_history(history):
+            seconds = record.get("seconds", seconds)
+            if "validation" in record:
+                best = {"update": record["update"], **record["validation"]} if record.get("best") else best
+            elif "tokens_per_second" in record:
+                updates = record["update"]
+                rates.append(record["tokens_per_second"])
+        rate = median(rates) if rates else None
     return {"updates": updates, "seconds": seconds, "tokens_per_second": rate, "best_validation": best}
 
 
@@ -158,24 +160,27 @@ def _translations(hypotheses: Path) -> list[Path]:
     return [path for path in sorted(hypotheses.glob("*.txt")) if not path.name.endswith(".references.txt")]
 
 
-def _by_split(scores: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+def _by_split(files: Sequence[Path]) -> dict[str, dict[str, float]]:
     values: dict[str, dict[str, float]] = {}
-    for split, label, value in (entry for file in scores for entry in score_values(file)):
-        values.setdefault(split, {})[label] = value
+    for path in files:
+        with explain_content(path):
+            for split, label, value in score_values(read_json(path)):
+                values.setdefault(split, {})[label] = value
     return values
 
 
-def _signatures(scores: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _signatures(files: Sequence[Path]) -> dict[str, str]:
     """Return the signature of each score; it is the same for all splits."""
-    return {
-        label: split[f"{name}_signature"]
-        for file in scores
-        for labels in (metric_labels(file),)
-        for key in labels
-        for split in file.get(key, {}).values()
-        for name, label in labels.items()
-        if f"{name}_signature" in split
-    }
+    signatures: dict[str, str] = {}
+    for path in files:
+        with explain_content(path):
+            scores = read_json(path)
+            labels = metric_labels(scores)
+            splits = [split for key in labels for split in scores.get(key, {}).values()]
+            for split, (name, label) in product(splits, labels.items()):
+                if f"{name}_signature" in split:
+                    signatures[label] = split[f"{name}_signature"]
+    return signatures
 
 
 def _data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,12 +198,14 @@ def _split(layout: Layout, dataset: str, split: str) -> dict[str, Any]:
     types = {"read": "raw_report", "filtered": "pairs_report"}
     paths = {stage: Path(layout.path(type_, dataset=dataset, split=split)) for stage, type_ in types.items()}
     paths |= {"selected": Path(layout.path("selection_report", dataset=dataset))} if split == "train" else {}
-    reports = {stage: read_json(path) for stage, path in paths.items() if path.exists()}
-    return {
-        "lines": reports["read"]["pairs"] if "read" in reports else None,
-        **{stage: reports[stage]["kept"] if stage in reports else None for stage in ("read", "filtered")},
-        **({"selected": reports["selected"]["kept"]} if "selected" in reports else {}),
-    }
+    counts: dict[str, Any] = {"lines": None, "read": None, "filtered": None}
+    for stage, path in paths.items():
+        if path.exists():
+            with explain_content(path):
+                report = read_json(path)
+                counts |= {"lines": report["pairs"]} if stage == "read" else {}
+                counts[stage] = report["kept"]
+    return counts
 
 
 def _with_checksums(layout: Layout, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,7 +218,8 @@ def _with_checksum(layout: Layout, file: Mapping[str, Any]) -> dict[str, Any]:
         path = Path(file["path"]).expanduser()
         return {"name": path.name, "url": None, "sha256": _sha256_of(path) if path.is_file() else None}
     record = Path(layout.path("download_record", file=file["name"]))
-    checksum = read_json(record)["sha256"] if record.exists() else file["sha256"]
+    with explain_content(record):
+        checksum = read_json(record)["sha256"] if record.exists() else file["sha256"]
     return {"name": file["name"], "url": file["url"], "sha256": checksum}
 
 

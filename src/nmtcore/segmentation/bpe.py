@@ -4,6 +4,8 @@ The file has subword-nmt's format: a version line, then one merge per line, in o
 a word carries `</w>`, so that merges distinguish word ends from the same letters inside a word (version 0.2).
 """
 
+from collections.abc import Mapping
+from heapq import heappop, heappush
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +16,8 @@ VERSION = "#version: 0.2"
 WORD_END = "</w>"
 SEPARATOR = "@@"
 """The end of every piece but the last of a word."""
+LONG_WORD = 200
+"""Characters of a word beyond which the merges are not applied one after another to the whole of it."""
 
 
 class Codes:
@@ -41,6 +45,8 @@ class Codes:
     def cut(self, word: str) -> tuple[str, ...]:
         """Segment a word (not empty) into pieces; all but the last end in `@@`."""
         pieces, ranks = [*word[:-1], word[-1] + WORD_END], self.ranks
+        if len(pieces) > LONG_WORD:
+            pieces = _merge_all(pieces, ranks)
         while len(pieces) > 1:
             applicable = [(ranks[pair], pair) for pair in pairwise(pieces) if pair in ranks]
             if not applicable:
@@ -64,6 +70,47 @@ def _merge(pieces: list[str], pair: tuple[str, str]) -> list[str]:
             merged.append(pieces[i])
             i += 1
     return merged
+
+
+def _merge_all(pieces: list[str], ranks: Mapping[tuple[str, str], int]) -> list[str]:
+    """Apply all merges to a long word in order of their ranks, in n log n steps: what is not a word may be a megabyte.
+
+    The places where a pair may occur are kept by pair, so that each merge touches only its own; a piece that was merged
+    into the one before it is None.
+    """
+    merged: list[str | None] = list(pieces)
+    after, before = list(range(1, len(pieces) + 1)), list(range(-1, len(pieces) - 1))
+    places: dict[tuple[str, str], list[int]] = {}
+    queue: list[tuple[int, tuple[str, str]]] = []
+
+    def note(i: int) -> None:
+        """Note the pair that begins at piece i, if it is a merge."""
+        if i < 0 or after[i] == len(merged):
+            return
+        pair = merged[i], merged[after[i]]
+        if pair in ranks:
+            if pair not in places:
+                places[pair] = []
+                heappush(queue, (ranks[pair], pair))
+            places[pair].append(i)
+
+    for i in range(len(pieces)):
+        note(i)
+    while queue:
+        _, pair = heappop(queue)
+        changed = []
+        for i in sorted(places.pop(pair)):
+            j = after[i]
+            if merged[i] == pair[0] and j < len(merged) and merged[j] == pair[1]:
+                merged[i], merged[j] = pair[0] + pair[1], None
+                after[i] = after[j]
+                if after[j] < len(merged):
+                    before[after[j]] = i
+                changed.append(i)
+        for i in changed:
+            note(before[i])
+            note(i)
+    return [piece for piece in merged if piece is not None]
 
 
 def first_pieces_of_words(pieces: list[str]) -> list[int]:

@@ -82,10 +82,23 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
 
 def read_attempts(path: Path) -> list[dict[str, Any]]:
     """Read the attempts of a run; none if there is no file. Raises `UserError` if it holds something else."""
-    attempts = read_json(path) if path.exists() else []
-    if not isinstance(attempts, list) or not all(isinstance(entry, dict) and "began" in entry for entry in attempts):
+    try:
+        attempts = read_json(path) if path.exists() else []
+    except UserError as error:
+        raise UserError(f"{error} Delete it: then only what is still known about the run is recorded.") from error
+    if not isinstance(attempts, list) or not all(map(_is_attempt, attempts)):
         raise UserError(f"{path} does not hold the attempts of a training run: delete it.")
     return attempts
+
+
+def _is_attempt(entry: Any) -> bool:
+    """Return whether a value is like an attempt's record in all that is read of it."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("began"), str):
+        return False
+    parts = [entry.get(name, {}) for name in ("energy", "device", "code", "packages")]
+    return all(isinstance(part, dict) for part in parts) and all(
+        joules is None or isinstance(joules, int | float) for joules in parts[0].values()
+    )
 
 
 def _now() -> str:

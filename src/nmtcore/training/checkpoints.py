@@ -1,11 +1,12 @@
 """Checkpoints, each of them complete or absent, and the weights with which a run ends.
 
 A checkpoint is two files: `{update}.safetensors` with the weights and the optimiser's tensors, and `{update}.json`,
-written after it, with the training state and the sha256 of the tensors. A checkpoint without a matching JSON file does
-not count.
+written after it, with the training state and the sha256 of both. A checkpoint without a matching JSON file does not
+count.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError, explain_os_errors, shortened
 from nmtcore.files import atomic_folder, read_json, sync_file, write_json
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
@@ -43,22 +44,32 @@ class Checkpoints:
         tensors |= {f"optimiser/{name}": tensor for name, tensor in optimiser.tensors().items()}
         path = self._tensor_path(state.update)
         save_tensors(tensors, path)
-        write_json(self._state_path(state.update), {"sha256": _file_sha256(path), "state": state.to_json()})
+        values = json.loads(json.dumps(state.to_json()))
+        content = {"sha256": _file_sha256(path), "state_sha256": _values_sha256(values), "state": values}
+        write_json(self._state_path(state.update), content)
         self.prune()
 
     def newest(self) -> int | None:
-        """Return the update of the newest complete checkpoint, or None if there is none.
+        """Return the update of the newest checkpoint that is complete with all that it refers to; None without any.
 
-        Delete damaged checkpoints, each with a message to `log`, and the incomplete files of a killed process.
+        Delete damaged checkpoints and those that refer to them, each with a message to `log`, and the incomplete files
+        of a killed process.
         """
         self._delete_incomplete_files()
-        for update in reversed(self.updates()):
+        states: dict[int, TrainingState] = {}
+        for update in self.updates():
             try:
-                self._read_state(update)
-                return update
+                states[update] = self._read_state(update)
             except UserError as error:
                 self._log(f"{error} Going back to the checkpoint before it.")
                 self._delete(update)
+        for update in reversed(states):
+            missing = states[update].needs() - states.keys()
+            if not missing:
+                return update
+            needed = self._tensor_path(min(missing))
+            self._log(f"{self._state_path(update)} needs {needed}. Going back to the checkpoint before it.")
+            self._delete(update)
         return None
 
     def load(self, update: int, model: nn.Module, optimiser: Adam) -> TrainingState:
@@ -108,10 +119,13 @@ class Checkpoints:
             digest = _file_sha256(path)
         try:
             state = TrainingState.from_json(content["state"])
-            intact = digest == content["sha256"]
+            recorded, values_recorded = content["sha256"], content.get("state_sha256")
         except (KeyError, TypeError) as error:
-            raise UserError(f"{self._state_path(update)} is damaged ({error}).") from error
-        if not intact:
+            raise UserError(f"{self._state_path(update)} is damaged ({shortened(str(error))}).") from error
+        # Earlier versions recorded no sum of the state.
+        if values_recorded not in (None, _values_sha256(content["state"])) or state.update != update:
+            raise UserError(f"{self._state_path(update)} is damaged (its sha256 differs from the recorded one).")
+        if digest != recorded:
             raise UserError(f"{path} is damaged (its sha256 differs from the recorded one).")
         return state
 
@@ -168,6 +182,10 @@ def _set_weights(model: nn.Module, tensors: dict[str, torch.Tensor], path: Path)
 def _without_prefix(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Select the tensors whose names have a prefix, and remove it."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _values_sha256(values: object) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def _file_sha256(path: Path) -> str:

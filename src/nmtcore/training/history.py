@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,20 +46,28 @@ class History:
     "seconds".
     """
 
-    def __init__(self, folder: Path, *, update: int) -> None:
+    def __init__(self, folder: Path, *, update: int, log: Callable[[str], None] = print) -> None:
+        self._log = log
         self.path = folder / file_name("history")
-        kept = []
-        if self.path.exists():
-            kept = [line for line in read_lines(self.path) if _is_up_to(line, update)]
-            write_lines(self.path, kept)
+        records = [record for record in self._readable() if record["update"] <= update]
+        write_lines(self.path, [json.dumps(record) for record in records])
         with explain_os_errors(self.path):
             self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close)
         self._board = _open_tensorboard(folder / "tensorboard")
-        records = [json.loads(line) for line in kept]
         # Points get the times they would have if training had never paused.
         self._began = time.time() - (records[-1]["seconds"] if records else 0)
         for record in records:
             self._add_points(record)
+
+    def _readable(self) -> list[dict[str, Any]]:
+        """Read the lines of earlier attempts; a damaged one, such as the last of a killed process, is dropped."""
+        if not self.path.exists():
+            return []
+        records = [_record(line) for line in self.path.read_bytes().split(b"\n") if line]
+        if None in records[:-1]:
+            damaged = records[:-1].count(None)
+            self._log(f"{self.path} is damaged: {damaged} of its {len(records)} lines cannot be read and are dropped.")
+        return [record for record in records if record is not None]
 
     def write(self, record: dict[str, Any]) -> None:
         """Add a line; replace numbers that are not finite by null."""
@@ -88,11 +96,15 @@ class History:
                 self._board.close()
 
 
-def _is_up_to(line: str, update: int) -> bool:
+def _record(line: bytes) -> dict[str, Any] | None:
+    """Read a line as this class writes it; None if it is damaged."""
     try:
-        return json.loads(line)["update"] <= update
-    except (ValueError, KeyError, TypeError):
-        return False
+        record = json.loads(line)
+        numbers = {**record, **record.get("validation", {}), "best": 0, "validation": 0}.values()
+        complete = isinstance(record["update"], int) and isinstance(record["seconds"], int | float)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return record if complete and all(value is None or isinstance(value, int | float) for value in numbers) else None
 
 
 def _finite_or_null(value: Any) -> Any:

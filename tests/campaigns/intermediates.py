@@ -1,0 +1,136 @@
+"""Damaged files between the stages: the next job refuses them by a sentence with advice, or makes what it should."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from campaigns.damage import damaged_bytes, damaged_value
+from campaigns.forking_snakemake import run_script
+from campaigns.reference import RUN, Job, content, reference
+from campaigns.run import WrongOutput
+
+from nmtcore.errors import UserError
+
+CHECKPOINTS = "checkpoints"
+WRITTEN = "results/logs/written"
+ADVICE = re.compile(r"\b(again|delete|remove|correct|replace|convert|back to)\b", re.IGNORECASE)
+TRAINING = f"{RUN}/training.jsonl"
+
+
+def prepare() -> None:
+    """Make the reference, once, before processes are forked."""
+    from campaigns.forking_snakemake import preload
+
+    preload()
+    reference()
+
+
+def attempt(random: Random, folder: Path) -> str:
+    """Damage a file that a job reads, and run the job."""
+    work = reference().copy(folder).folder
+    job = random.choice([job for job in reference().jobs if _read_files(job, work)])
+    name = random.choice(_read_files(job, work))
+    if TRAINING in job.outputs and random.random() < 0.7:
+        name = _stopped_training(work, random)
+    has_records = random.random() < 0.3
+    if not has_records:  # as in results of earlier versions
+        shutil.rmtree(work / WRITTEN)
+    damage = random.choice(sorted(DAMAGE))
+    path = work / name
+    before = path.read_bytes()
+    path.write_bytes(DAMAGE[damage](before, random))
+    if path.read_bytes() == before:
+        return "clean"
+    expected = {output: content(work / output) for output in job.outputs}
+    for output in job.outputs:
+        shutil.rmtree(work / output) if (work / output).is_dir() else (work / output).unlink(missing_ok=True)
+    status, message = _run(job, work)
+    where = f"{damage} of {name} for {job.rule}"
+    if status == 0:
+        # A Parquet file has sums of its own, and another one in its place is another corpus.
+        knowable = has_records and CHECKPOINTS not in name and not name.endswith(".parquet")
+        if knowable and any(content(work / output) != as_before for output, as_before in expected.items()):
+            raise WrongOutput(f"{where}: other output, and no word")
+        return "clean"
+    if "Traceback" in message or not message:
+        raise RuntimeError(f"{where}: {message}")
+    if path.name not in message and not (path.parent.name in message and "/" in name):
+        raise WrongOutput(f"{where} is not named: {message}")
+    if not ADVICE.search(message):
+        raise WrongOutput(f"{where} without advice: {message}")
+    raise UserError(message.strip())
+
+
+def _read_files(job: Job, work: Path) -> list[str]:
+    """List the files of the run that a job reads; Parquet, of which another campaign damages more, if that is all."""
+    files: list[str] = []
+    if not all((work / name).exists() for name in job.inputs):  # shards of annotation are deleted after use
+        return []
+    for name in job.inputs:
+        path = work / name
+        inner = sorted(path.iterdir()) if path.is_dir() else [path]
+        files += [str(file.relative_to(work)) for file in inner if not file.name.startswith(".")]
+    files = [name for name in files if name.startswith("results")]
+    return [name for name in files if not name.endswith(".parquet")] or files
+
+
+def _stopped_training(work: Path, random: Random) -> str:
+    """Take a run back to a checkpoint, and choose one of the files with which it is resumed."""
+    (folder,) = (work / RUN / CHECKPOINTS).iterdir()
+    newest = max(folder.glob("0*.json"))
+    if random.random() < 0.8:
+        newest.unlink()
+        newest.with_suffix(".safetensors").unlink()
+    return str(random.choice([path for path in sorted(folder.iterdir()) if path.is_file()]).relative_to(work))
+
+
+def _run(job: Job, work: Path) -> tuple[int, str]:
+    """Run a job's script in a folder; return its exit status and what the user sees, or the stack trace."""
+    messages = work / "messages"
+    child = os.fork()
+    if child == 0:
+        os.chdir(work)
+        descriptor = os.open(messages, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        os._exit(run_script(job.script) and 1)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    shown = messages.read_text(errors="replace")
+    if status and not shown:
+        log = max(work.glob("results/**/*.log"), key=lambda path: path.stat().st_mtime_ns)
+        return status, log.read_text(errors="replace")
+    return status, shown
+
+
+def _cut(data: bytes, random: Random) -> bytes:
+    return data[: random.randrange(len(data))] if data else data
+
+
+def _values(data: bytes, random: Random) -> bytes:
+    """Damage the values of JSON; other bytes at random."""
+    try:
+        return json.dumps(damaged_value(json.loads(data), random)).encode()
+    except ValueError:
+        return damaged_bytes(data, random)
+
+
+def _swapped(data: bytes, random: Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    random.shuffle(lines)
+    return b"".join(lines)
+
+
+def _other(data: bytes, random: Random) -> bytes:
+    """Return what another file of the run holds."""
+    files = [path for path in sorted(reference().workplace.folder.rglob("results/**/*")) if path.is_file()]
+    return random.choice([path for path in files if path.suffix != ".log"]).read_bytes()
+
+
+DAMAGE: dict[str, Callable[[bytes, Random], bytes]] = {
+    "cut": _cut, "emptying": lambda data, random: b"", "other content": _other, "shuffled lines": _swapped,
+    "damaged bytes": damaged_bytes, "damaged values": _values,
+}  # fmt: skip
