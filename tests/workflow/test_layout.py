@@ -11,7 +11,7 @@ from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS
 from nmtcore.planning.external import external_pattern, trained_pattern
 
-NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished", "written", "demo_output"}
+NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished", "demo_output"}
 """A folder of declared files, paths that Snakemake would delete if it knew them, and the output of `nmtcore demo`."""
 
 DUMP = """
@@ -27,6 +27,10 @@ json.dump(declared, open({output!r}, "w"))
 """
 
 
+RECORDS = {"written"}
+"""What jobs record of declared files."""
+
+
 def sample_paths(layout):
     """Return a path of each declared file type; for files of runs, one path per scale."""
     names = {
@@ -35,7 +39,7 @@ def sample_paths(layout):
         "table": "mine/", "file": "europarl/a.gz", "paper": "pham2018", "paper_table": "pham2018_table_6_3",
     }  # fmt: skip
     paths = {}
-    for file_type in FILES.keys() - NOT_DECLARED:
+    for file_type in FILES.keys() - NOT_DECLARED - RECORDS:
         own = {name: names[name] for name in re.findall(r"\{(\w+)\}", FILES[file_type]) if name in names}
         for scale in ("paper", "smoke") if "{root}" in FILES[file_type] else (None,):
             paths[layout.path(file_type, **own, **({"scale": scale} if scale else {}))] = file_type
