@@ -38,7 +38,7 @@ def attempt(random: Random, folder: Path) -> str:
         name = _stopped_training(work, random)
     has_records = random.random() < 0.3
     if not has_records:  # as in results of earlier versions
-        shutil.rmtree(work / WRITTEN)
+        shutil.rmtree(work / WRITTEN, ignore_errors=True)
     damage = random.choice(sorted(DAMAGE))
     path = work / name
     before = path.read_bytes()
