@@ -59,8 +59,10 @@ def _run_and_kill(function: Callable[[], None], seconds: float) -> None:
             status = 0
         finally:  # also after an error, or the child would go on with the next cases
             os._exit(status)
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
+    try:
+        time.sleep(seconds)
+    finally:
+        os.kill(child, signal.SIGKILL)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) > 0:
         raise WrongOutput("the process ended with an error before it was killed")
 
