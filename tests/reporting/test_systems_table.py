@@ -149,3 +149,11 @@ def test_a_broken_log_is_an_error_that_names_the_line(tmp_path):
     path.write_text('{"seconds": 1}\n')
     with pytest.raises(UserError, match="records no update"):
         training_facts(path)
+
+
+@pytest.mark.parametrize("line", ['{"loss": 1, "update": 2}', '{"loss": 1, "tokens_per_second": "fast", "update": 2}'])
+def test_a_damaged_line_of_a_log_is_one_sentence(tmp_path, line):
+    path = tmp_path / "training.jsonl"
+    path.write_text(f'{{"loss": 1, "tokens_per_second": 3.0, "update": 1}}\n{line}\n')
+    with pytest.raises(UserError, match=rf"^{path} does not hold what it should"):
+        training_facts(path)

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.errors import UserError
-from nmtcore.files import write_json
+from nmtcore.files import explain_content, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, DASHES, system_scale, wrapped_title, write_svg
 from nmtcore.training.history import read_history
@@ -76,7 +76,8 @@ def curve_entries(histories: Sequence[Path], layout: Layout) -> list[dict[str, A
     runs: dict[tuple[str, str, str], dict[int, list[dict[str, Any]]]] = {}
     for path in histories:
         names = layout.names(path, "history")
-        validations = [record for record in read_history(path) if "perplexity" in record.get("validation", {})]
+        with explain_content(path):
+            validations = [record for record in read_history(path) if "perplexity" in record.get("validation", {})]
         if not validations:
             raise UserError(f"{path} records no validation, so there is no curve to draw: delete it and train again.")
         key = (names["scale"], names["dataset"], names["system"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import DEV, GREEDY_DEV, tests_of
-from nmtcore.files import read_json, write_json
+from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.induction_table import induction_entries, induction_table
 from nmtcore.reporting.pages import write_page
@@ -103,13 +103,14 @@ def training_facts(history: Path) -> dict[str, Any]:
         steps += [entry] if "loss" in entry else []
     if not steps:
         raise UserError(f"{history} records no update: delete it and train again.")
-    return {
-        "first_loss": steps[0].get(TRANSLATION_LOSS),
-        "last_loss": steps[-1].get(TRANSLATION_LOSS),
-        "updates": steps[-1]["update"],
-        "tokens_per_second": median(step["tokens_per_second"] for step in steps),
-        "seconds": seconds,
-    }
+    with explain_content(history):
+        return {
+            "first_loss": steps[0].get(TRANSLATION_LOSS),
+            "last_loss": steps[-1].get(TRANSLATION_LOSS),
+            "updates": steps[-1]["update"],
+            "tokens_per_second": median(step["tokens_per_second"] for step in steps),
+            "seconds": seconds,
+        }
 
 
 def _dataset_and_system(result: Mapping[str, Any]) -> tuple[str, str]:
