@@ -32,6 +32,14 @@ def test_chinese_is_scored_by_characters_wherever_its_words_are_separated():
     assert [round(score["bleu"], 6) for score in scores] == [100, 100]
 
 
+@pytest.mark.parametrize("tokenize", ["13a", "intl", "zh", "ja-mecab"])
+def test_no_lines_are_kept_after_scoring(tokenize):
+    """They were, up to 65,536, for a tokeniser that is never used again."""
+    score_text(HYPOTHESES, REFERENCES, tokenize=tokenize, lowercase=False)
+    tokenizers = [sacrebleu.BLEU(tokenize=tokenize).tokenizer, sacrebleu.BLEU(tokenize="13a").tokenizer._post_tokenizer]
+    assert [type(tokenizer).__call__.cache_info().currsize for tokenizer in tokenizers] == [0, 0]
+
+
 def test_a_perfect_translation_scores_100():
     scores = score_text(REFERENCES, REFERENCES, tokenize="13a", lowercase=False)
     assert scores["bleu"] == pytest.approx(100)
