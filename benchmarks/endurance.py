@@ -96,7 +96,7 @@ def watch(folder: Path, minutes: float) -> tuple[list[Sample], int]:
         histories = list(folder.rglob("training.jsonl"))
         last = histories[0].read_text().splitlines()[-1] if histories else "{}"
     finally:
-        os.killpg(workflow.pid, signal.SIGINT)
+        os.killpg(workflow.pid, signal.SIGTERM)  # SIGINT is ignored in the background of a script
         workflow.wait()
     return samples, json.loads(last).get("update", 0)
 
