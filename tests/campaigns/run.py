@@ -8,6 +8,7 @@ and says what came of it. All cases of a seed are equal on every machine. Seeds 
 import argparse
 import importlib
 import json
+import math
 import os
 import random
 import resource
@@ -38,7 +39,9 @@ OUTCOMES = ("clean", "counted", "handled", "wrong", "traceback", "hang", "crash"
 """Input used as if it were whole, used with faults counted, refused by a sentence; and what must never happen."""
 FAILURES = OUTCOMES[3:]
 SECONDS = 20
-"""A case that takes longer hangs, unless its campaign has another limit."""
+"""A case that takes longer on a processor hangs, unless its campaign has another limit."""
+PATIENCE = 6
+"""How many times as long it may take by the clock, on a busy machine."""
 MEMORY = 2 << 30
 """The most bytes of memory that a process with cases may have used."""
 CASES_PER_PROCESS = 25
@@ -72,8 +75,12 @@ def run_case(campaign: str, seed: int, folder: Path) -> Result:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     began = time.perf_counter()
-    signal.signal(signal.SIGALRM, _interrupt)
-    signal.setitimer(signal.ITIMER_REAL, getattr(module, "SECONDS", SECONDS))
+    seconds = getattr(module, "SECONDS", SECONDS)
+    timers = {signal.ITIMER_PROF: seconds, signal.ITIMER_REAL: PATIENCE * seconds}
+    for number in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number, _interrupt)
+    for timer, limit in timers.items():
+        signal.setitimer(timer, limit)
     detail = ""
     try:
         with warnings.catch_warnings():
@@ -90,7 +97,8 @@ def run_case(campaign: str, seed: int, folder: Path) -> Result:
     except Exception:
         outcome, detail = "traceback", traceback.format_exc()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for timer in timers:
+            signal.setitimer(timer, 0)
     return Result(campaign, seed, outcome, detail, time.perf_counter() - began)
 
 
@@ -98,11 +106,14 @@ def _interrupt(*_: Any) -> None:
     raise _TooSlow
 
 
-def run_seeds(campaign: str, seeds: list[int], folder: Path) -> tuple[list[Result], int]:
-    """Run cases in a process of their own; return their results and the most memory that it used, in bytes."""
+def run_seeds(campaign: str, seeds: list[int], folder: Path, *, until: float = math.inf) -> tuple[list[Result], int]:
+    """Run cases in a process of their own; return their results and the most memory that it used, in bytes.
+
+    No case begins after the time `until` (of `time.perf_counter`).
+    """
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(sender, campaign, seeds, folder))
+    process = context.Process(target=_work, args=(sender, campaign, seeds, folder, until))
     process.start()
     sender.close()
     results, peak = [], 0
@@ -115,19 +126,20 @@ def run_seeds(campaign: str, seeds: list[int], folder: Path) -> tuple[list[Resul
                 results.append(message)
     except EOFError:
         process.join()
-    if len(results) < len(seeds):
-        seed = seeds[len(results)]
+    if not peak:
+        seed = seeds[min(len(results), len(seeds) - 1)]
         results.append(Result(campaign, seed, "crash", f"the process ended with status {process.exitcode}"))
     return results, peak
 
 
-def _work(sender: Any, campaign: str, seeds: list[int], folder: Path) -> None:
+def _work(sender: Any, campaign: str, seeds: list[int], folder: Path, until: float) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     devnull = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(devnull, stream)
     for seed in seeds:
-        sender.send(run_case(campaign, seed, folder))
+        if time.perf_counter() < until:
+            sender.send(run_case(campaign, seed, folder))
     sender.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
     sender.close()
 
@@ -137,10 +149,11 @@ def run_campaign(campaign: str, first: int, *, count: int | None = None, seconds
     _prepare(campaign)
     counts, failures, peak, seed = Counter(dict.fromkeys(OUTCOMES, 0)), [], 0, first
     began = time.perf_counter()
+    until = math.inf if seconds is None else began + seconds
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
-        while (count is None or seed < first + count) and (seconds is None or time.perf_counter() - began < seconds):
+        while (count is None or seed < first + count) and time.perf_counter() < until:
             size = CASES_PER_PROCESS if count is None else min(CASES_PER_PROCESS, first + count - seed)
-            results, used = run_seeds(campaign, list(range(seed, seed + size)), Path(folder) / "case")
+            results, used = run_seeds(campaign, list(range(seed, seed + size)), Path(folder) / "case", until=until)
             for result in results:
                 counts[result.outcome] += 1
                 if result.outcome in FAILURES:

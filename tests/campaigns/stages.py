@@ -15,7 +15,7 @@ from campaigns.reference import RUN, SETTINGS, TARGETS, Job, content, reference
 from campaigns.run import WrongOutput
 from workflow.calling import Workplace
 
-SECONDS = 240
+SECONDS = 60
 """The limit of a case, which calls Snakemake up to four times."""
 TO_THE_END = 0.15
 """The share of cases in which everything after the killed stage is made, too."""

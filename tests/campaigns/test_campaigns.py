@@ -4,7 +4,7 @@ import pytest
 from campaigns.run import CAMPAIGNS, MEMORY, run_campaign
 
 CASES = dict.fromkeys(CAMPAIGNS, 100) | {"configuration": 15, "bundles": 40, "server": 30, "disk": 40, "kills": 40}
-CASES |= {"intermediates": 25, "stages": 1}
+CASES |= {"corpora": 60, "treebanks": 60, "archives": 60, "commands": 40, "intermediates": 12, "stages": 1}
 
 
 @pytest.mark.parametrize("campaign", CAMPAIGNS)
