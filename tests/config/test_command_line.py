@@ -40,6 +40,11 @@ def test_every_key_can_be_given_on_the_command_line(key):
     assert getattr(job_settings(SimpleNamespace(config=config)), key) == value
 
 
+@pytest.mark.parametrize("key", ["map_features_from", "baseline", "stand_ins"])
+def test_null_can_be_given_where_it_is_a_choice(key):
+    assert getattr(read_project_settings(parse_config([f"{key}=null"]), where="config.yaml"), key) is None
+
+
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_the_command_line_and_the_file_give_equal_settings(key):
     typed, _ = EXAMPLES[key]
