@@ -26,6 +26,12 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--batch", type=positive_number, metavar="N", help="sentences per batch")
     command.add_argument(
+        "--precision",
+        choices=["fp32", "int8"],
+        default="fp32",
+        help="of matrix products; int8, on a CPU, is faster for large models, and a little worse [fp32]",
+    )
+    command.add_argument(
         "--n-best",
         type=positive_number,
         metavar="N",
@@ -46,6 +52,10 @@ def _run_translate(chosen: argparse.Namespace) -> None:
     if chosen.tags is not None:
         check_output_path(chosen.tags)
     bundle = load_bundle(chosen.model, device_name(chosen.device))
+    if chosen.precision == "int8":
+        from nmtcore.inference.int8 import use_int8
+
+        use_int8(bundle.model)
     translate = bundle.translate_n_best
     if chosen.tags is not None:
         from nmtcore.inference.tags import check_predicts_tags, translate_with_tags

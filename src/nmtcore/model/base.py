@@ -100,7 +100,11 @@ class TranslationModel(nn.Module, ABC):
 
     def logits(self, states: Tensor, context: Context) -> Tensor:
         """Score the vocabulary by the decoder's states, which components may change: (..., D) to (..., V)."""
-        return F.linear(self._changed_states(states, context), self.target_embedding.weight, self.output_bias)
+        return self.output_layer(self._changed_states(states, context))
+
+    def output_layer(self, states: Tensor) -> Tensor:
+        """Score the vocabulary by final states, with the target's embeddings as weights: (..., D) to (..., V)."""
+        return F.linear(states, self.target_embedding.weight, self.output_bias)
 
     def _changed_states(self, states: Tensor, context: Context) -> Tensor:
         for change in self._change_output:
@@ -142,10 +146,9 @@ class TranslationModel(nn.Module, ABC):
     def _cross_entropy(
         self, states_ND: Tensor, targets_N: Tensor, smoothing: float, over: SmoothingOver, chunk: int | None
     ) -> CrossEntropy:
-        weight_VD, bias_V = self.target_embedding.weight, self.output_bias
         if chunk is None:
-            logits_NV = F.linear(states_ND, weight_VD, bias_V)
-            return smoothed_cross_entropy(logits_NV, targets_N, smoothing=smoothing, over=over)
+            return smoothed_cross_entropy(self.output_layer(states_ND), targets_N, smoothing=smoothing, over=over)
+        weight_VD, bias_V = self.target_embedding.weight, self.output_bias
         return chunked_cross_entropy(
             states_ND, weight_VD, bias_V, targets_N, smoothing=smoothing, over=over, chunk=chunk
         )
