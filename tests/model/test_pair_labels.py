@@ -14,7 +14,7 @@ from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Component
-from nmtcore.model.components.pair_labels import _SelectByLabel, _SumByLabel
+from nmtcore.model.components.pair_labels import _SelectByLabel, _sum_by_products, _sum_by_scattering, _SumByLabel
 from nmtcore.model.components.tree_traversal import traversals
 
 SYSTEMS = {
@@ -296,3 +296,12 @@ def test_targets_of_different_lengths_can_be_scored_with_one_encoding(make, draw
         for length in (1, tokens.size(1), 2):
             fresh = model.decode(tokens[:, :length], model.encode(batch))
             torch.testing.assert_close(model.decode(tokens[:, :length], encoded), fresh)
+
+
+@pytest.mark.parametrize("sentences", [1, 3])
+def test_sums_by_products_equal_sums_by_scattering_with_autocast_too(sentences):
+    values, labels = torch.randn(3, 2, 4, 5), torch.randint(0, 6, (sentences, 1, 4, 5))
+    expected = _sum_by_scattering(values, labels, 6)
+    torch.testing.assert_close(_sum_by_products(values, labels, 6), expected)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(_sum_by_products(values, labels, 6), expected)

@@ -108,9 +108,24 @@ def _select_by_label(values_BHQL: Tensor, labels_B1QK: Tensor) -> Tensor:
 def _sum_by_label(values_BHQK: Tensor, labels_B1QK: Tensor, count: int) -> Tensor:
     """Sum the values of each label, in fp32 at least: in half precision, sums over many keys lose small terms."""
     exact = torch.float32 if values_BHQK.dtype.itemsize < 4 else values_BHQK.dtype
-    sums_BHQL = torch.zeros(*values_BHQK.shape[:-1], count, dtype=exact, device=values_BHQK.device)
-    sums_BHQL.scatter_add_(-1, labels_B1QK.expand_as(values_BHQK), values_BHQK.to(exact))
-    return sums_BHQL.to(values_BHQK.dtype)
+    sum_exactly = _sum_by_scattering if values_BHQK.device.type == "cpu" else _sum_by_products
+    return sum_exactly(values_BHQK.to(exact), labels_B1QK, count).to(values_BHQK.dtype)
+
+
+def _sum_by_scattering(values_BHQK: Tensor, labels_B1QK: Tensor, count: int) -> Tensor:
+    sums_BHQL = values_BHQK.new_zeros(*values_BHQK.shape[:-1], count)
+    return sums_BHQL.scatter_add_(-1, labels_B1QK.expand_as(values_BHQK), values_BHQK)
+
+
+def _sum_by_products(values_BHQK: Tensor, labels_B1QK: Tensor, count: int) -> Tensor:
+    """Multiply by a matrix of zeros and ones.
+
+    On a GPU, scattering adds by atomic operations, which wait for each other where many pairs have one label, and
+    whose order, and so the rounding, changes from run to run.
+    """
+    is_label_BQKL = labels_B1QK.transpose(1, 2).mT == torch.arange(count, device=labels_B1QK.device)
+    with torch.autocast(values_BHQK.device.type, enabled=False):
+        return (values_BHQK.transpose(1, 2) @ is_label_BQKL.to(values_BHQK.dtype)).transpose(1, 2)
 
 
 class _SelectByLabel(torch.autograd.Function):
