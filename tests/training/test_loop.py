@@ -126,14 +126,15 @@ def test_a_trainer_that_lost_its_lock_writes_no_checkpoint(tmp_path):
     assert (tmp_path / "checkpoints/lock").exists()
 
 
-def test_bf16_on_a_cpu_trains_in_fp32_with_a_message(tmp_path):
+@pytest.mark.parametrize("precision", ["bf16", "tf32"])
+def test_other_precisions_on_a_cpu_train_in_fp32_with_a_message(tmp_path, precision):
     messages = []
     fp32 = train_tiny(tmp_path / "plain", tiny.settings(max_updates=4))[1]
-    bf16 = train_tiny(tmp_path / "bf16", tiny.settings(max_updates=4, precision="bf16"), log=messages.append)[1]
-    assert same_weights(fp32, bf16)
-    assert "Training in fp32: bf16 needs a GPU." in messages
+    other = train_tiny(tmp_path / "other", tiny.settings(max_updates=4, precision=precision), log=messages.append)[1]
+    assert same_weights(fp32, other)
+    assert f"Training in fp32: {precision} needs a GPU." in messages
     train_tiny(tmp_path / "third", tiny.settings(max_updates=4), log=(others := []).append)
-    assert not any("bf16" in line for line in others)
+    assert not any(precision in line for line in others)
 
 
 def test_log_lines_do_not_depend_on_micro_batches(tmp_path):

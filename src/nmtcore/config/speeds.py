@@ -37,6 +37,8 @@ class PeakSettings:
 
     fp32: Positive | None = None
     """In fp32, without TF32; null: unknown."""
+    tf32: Positive | None = None
+    """In TF32, without sparsity; null: unknown."""
     bf16: Positive | None = None
     """In bf16, without sparsity; null: unknown."""
 

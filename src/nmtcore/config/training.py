@@ -110,8 +110,8 @@ class TrainingSettings:
     """Training ends after this many updates. This or `max_epochs` must be set."""
     max_epochs: Count | None = None
     """Training ends after this many epochs."""
-    precision: Literal["fp32", "bf16"] = "fp32"
-    """bf16: autocast on a GPU; weights and optimiser stay in fp32."""
+    precision: Literal["fp32", "tf32", "bf16"] = "fp32"
+    """Of matrix products on a GPU; bf16 also of activations (autocast). Weights and optimiser stay in fp32."""
     keep: Literal["last", "best", "average"] = "last"
     """Final weights: of the last or the best checkpoint, or the average of the last `average` checkpoints."""
     average: Count = 5

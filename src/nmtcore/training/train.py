@@ -20,7 +20,7 @@ from nmtcore.training.reporter import Reporter
 from nmtcore.training.resume import ActiveRun, start_or_resume
 from nmtcore.training.signals import Signals
 from nmtcore.training.training_data import prepare_training_data
-from nmtcore.training.update import term_names
+from nmtcore.training.update import term_names, tf32
 from nmtcore.training.validation import Validate
 
 
@@ -56,8 +56,8 @@ def train(
     signals, memory = Signals(), explain_out_of_memory(_memory_advice(run.training.batch))
     with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log) as lock, signals.handled():
         log = log if world.is_main else silent
-        if run.training.precision == "bf16" and world.device.type != "cuda":
-            log("Training in fp32: bf16 needs a GPU.")
+        if run.training.precision != "fp32" and world.device.type != "cuda":
+            log(f"Training in fp32: {run.training.precision} needs a GPU.")
         data = prepare_training_data(run, model, train, dev, log, treebank=treebank)
         checkpoints = Checkpoints(checkpoint_folder, log=log)
         active = start_or_resume(run, model, checkpoints, world)
@@ -67,7 +67,7 @@ def train(
         reporter = Reporter(
             checkpoint_folder, names=term_names(model.components), state=state, world=world, log=log, terminal=terminal
         )
-        with closing(reporter):
+        with closing(reporter), tf32(run.training, world.device):
             Trainer(
                 run=run,
                 data=data,

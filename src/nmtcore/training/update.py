@@ -1,7 +1,7 @@
 """The gradient of one update, independent of the number of micro-batches and devices."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 import torch
@@ -59,6 +59,18 @@ def autocast(settings: TrainingSettings, device: torch.device) -> AbstractContex
     """Compute in bf16 on a GPU if the settings say so; weights, sums and losses stay fp32."""
     bf16 = settings.precision == "bf16" and device.type == "cuda"
     return torch.autocast(device.type, torch.bfloat16, enabled=bf16)
+
+
+@contextmanager
+def tf32(settings: TrainingSettings, device: torch.device) -> Iterator[None]:
+    """Compute fp32 matrix products with inputs in TF32 on a GPU, within a block, if the settings say so."""
+    before = torch.get_float32_matmul_precision()
+    if settings.precision == "tf32" and device.type == "cuda":
+        torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def seed_update(seed: int, update: int, rank: int) -> None:
