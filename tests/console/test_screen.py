@@ -43,7 +43,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((60, 24)))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda fallback=None: os.terminal_size((60, 24)))
     return Terminal()
 
 
@@ -112,7 +112,7 @@ def test_a_terminal_that_cannot_be_drawn_on_again_gets_plain_lines(terminal, sta
     if reason == "dumb":
         monkeypatch.setenv("TERM", "dumb")
     else:
-        monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((50, 3)))
+        monkeypatch.setattr("shutil.get_terminal_size", lambda fallback=None: os.terminal_size((50, 3)))
     play(stages, StageScreen(stages, terminal))
     assert "\x1b" not in terminal.getvalue()
     assert terminal.getvalue() == "first: 2.0 s\nsecond one: 3.0 s\n"
