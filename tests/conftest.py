@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from browser import Browser
 
 # torch reads this when it is loaded, also in the processes that tests start. On a busy machine, threads that wait for
-# each other make small models ten times slower.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# each other make small models ten times slower. An annotator sets all three, and no test should notice whether it ran.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 # Some virtual machines report AMX, which torch uses for bf16, and end a process that executes it.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
@@ -23,6 +24,16 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def _own_environment() -> Iterator[None]:
+    """Undo what a test, or the code that it called, changed in the environment."""
+    before = dict(os.environ)
+    yield
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    os.environ.update(before)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from factories import run_settings
+from forked_python import forked_python
 from inference.tiny import write_bundle
 
 from nmtcore.cli import main
@@ -24,7 +25,7 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 def nmtcore(*arguments, text=b"", code=0):
     """Run a command with `text` as input; check its exit code and return its output and errors."""
-    command = [sys.executable, "-m", "nmtcore.cli", *map(str, arguments)]
+    command = [forked_python(), "-m", "nmtcore.cli", *map(str, arguments)]
     process = subprocess.run(command, input=text, capture_output=True, env=ENVIRONMENT, check=False)
     assert process.returncode == code, process.stderr.decode()
     return process.stdout.decode(), process.stderr.decode()

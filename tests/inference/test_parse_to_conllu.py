@@ -1,11 +1,11 @@
 """Parsing of text and treebanks to CoNLL-U, by functions and from the command line."""
 
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from factories import run_settings
+from forked_python import forked_python
 from inference.test_cli import ENVIRONMENT
 from inference.tiny import write_bundle
 
@@ -83,7 +83,7 @@ def test_a_byte_order_mark_is_ignored(bundle):
 
 def test_trees_can_be_induced_from_any_head(tmp_path):
     folder = write_bundle(tmp_path / "model")
-    command = [sys.executable, "-m", "nmtcore", "parse", str(folder)]
+    command = [forked_python(), "-m", "nmtcore", "parse", str(folder)]
     text = b"the cat dog\n\nthe\n"
 
     def run(*arguments):
@@ -184,7 +184,7 @@ def test_roots_have_head_0_although_they_point_to_themselves_in_sisa(tmp_path):
 
 
 def nmtcore(*arguments, text=""):
-    command = [sys.executable, "-m", "nmtcore.cli", *map(str, arguments)]
+    command = [forked_python(), "-m", "nmtcore.cli", *map(str, arguments)]
     return subprocess.run(command, input=text.encode(), capture_output=True, env=ENVIRONMENT, check=False)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from forked_python import forked_python
 
 WORDS = {
     "the": "die", "cat": "Katze", "dog": "Hündin", "sees": "sieht", "hears": "hört", "small": "kleine", "old": "alte",
@@ -19,6 +20,7 @@ WORDS = {
 }  # fmt: skip
 
 
+CODE = Path(__file__).parents[2] / "src"
 UPDATES = 160
 """Number of updates of a run at the scale `long`."""
 
@@ -44,15 +46,15 @@ class Workplace:
     snakefile: Path
     mirror: Path
 
-    def command(self, *arguments: str, settings: Sequence[str] = ()) -> list[str]:
+    def command(self, *arguments: str, settings: Sequence[str] = (), python: str = sys.executable) -> list[str]:
         """Build the command line; settings of config.yaml come last, since `--config` takes all words that follow."""
-        call = [sys.executable, "-m", "snakemake", "-s", str(self.snakefile), "-d", str(self.folder)]
+        call = [python, "-m", "snakemake", "-s", str(self.snakefile), "-d", str(self.folder)]
         computing = ["threads=1", "device=cpu", f'mirrors=["{self.mirror}"]']
         return [*call, *arguments, "--config", *computing, *settings]
 
-    def start(self, *arguments: str, settings: Sequence[str] = ()) -> subprocess.Popen:
+    def start(self, *arguments: str, settings: Sequence[str] = (), python: str = sys.executable) -> subprocess.Popen:
         return subprocess.Popen(
-            self.command(*arguments, settings=settings),
+            self.command(*arguments, settings=settings, python=python),
             cwd=self.folder.parent,  # -d sets the working directory, wherever Snakemake is called
             env=os.environ | {"OMP_NUM_THREADS": "1"},
             stdout=subprocess.PIPE,
@@ -61,7 +63,10 @@ class Workplace:
         )
 
     def call(self, *arguments: str, settings: Sequence[str] = ()) -> Finished:
-        process = self.start(*arguments, settings=settings)
+        # The forked Python has already imported the checkout's package.
+        own_code = (self.snakefile.parent / "src").resolve() == CODE
+        python = forked_python() if own_code else sys.executable
+        process = self.start(*arguments, settings=settings, python=python)
         output, _ = process.communicate(timeout=600)
         return Finished(code=process.returncode, output=output)
 

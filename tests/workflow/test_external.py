@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked_python import forked_python
 from workflow.calling import make_workplace
 
 from nmtcore.files import read_lines
@@ -75,7 +75,7 @@ def test_the_table_has_a_row_without_training(external):
 
 
 def test_the_results_are_listed(external):
-    command = [sys.executable, "-m", "nmtcore", "results", str(external.folder / "results")]
+    command = [forked_python(), "-m", "nmtcore", "results", str(external.folder / "results")]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     (row,) = (line.split() for line in listed.splitlines() if " engine " in line)
     assert row[:6] == ["smoke", "demo_en2de", "engine", "test", "1,", "2"]

@@ -2,9 +2,9 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
+from forked_python import forked_python
 from workflow.calling import little, make_workplace, write_little
 
 from nmtcore.parquet import read_rows
@@ -49,7 +49,7 @@ def test_both_tasks_are_trained_and_only_translations_are_scored(workplace, shar
     model = run / "model"
     lines = "the old dog sleeps .\n\n" + "a cat " * 600 + "\n"
     translated = subprocess.run(
-        [sys.executable, "-m", "nmtcore.cli", "translate", str(model)],
+        [forked_python(), "-m", "nmtcore.cli", "translate", str(model)],
         input=lines, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert len(translated.split("\n")) == 4
