@@ -65,6 +65,15 @@ def test_an_installation_is_one_line(place, tmp_path, capsys):
     assert "--editable" in (tmp_path / "env/install.log").read_text()
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_packages_are_compiled_at_once_only_where_imports_do_not_keep_bytecode(kept, place, tmp_path, monkeypatch):
+    """Otherwise every process would compile all that it imports: torch and Snakemake take two seconds each."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "" if kept else "1")
+    place("print(sys.argv)")
+    install(tmp_path / "env", tmp_path / "requirements.lock")
+    assert ("--no-compile" in (tmp_path / "env/install.log").read_text()) == kept
+
+
 def test_a_failed_installation_is_one_sentence(place, capsys):
     place("sys.exit('ERROR: No matching distribution found for a==1')")
     with pytest.raises(SystemExit, match=r"^Installation failed: No matching distribution found for a==1 \(log: env/"):

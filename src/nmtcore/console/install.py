@@ -3,6 +3,7 @@
 It runs by `python3 -m nmtcore.console.install`, before there is any package but Python's own.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -29,7 +30,9 @@ def install(folder: Path, lock: Path) -> None:
     """
     folder.mkdir(exist_ok=True)
     log = folder / "install.log"
-    pip = [str(folder / "bin/pip"), "install", "--no-compile", "--progress-bar", "off"]
+    # Python compiles a module at its first import, and keeps the result unless the environment forbids it.
+    compiling = [] if os.environ.get("PYTHONDONTWRITEBYTECODE") else ["--no-compile"]
+    pip = [str(folder / "bin/pip"), "install", *compiling, "--progress-bar", "off"]
     commands = [
         [sys.executable, "-m", "venv", str(folder)],
         [*pip, "--requirement", str(lock)],
