@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import socket
 import time
@@ -63,20 +64,30 @@ def partial_of(path: Path) -> Path:
     """
     host = socket.gethostname()
     for other in path.parent.glob(f".{glob.escape(path.name)}~*~*.partial"):
-        owner, _, pid = other.name.removeprefix(f".{path.name}~").removesuffix(".partial").partition("~")
-        if pid.isdecimal() and _is_abandoned(other, is_here=owner == host, pid=int(pid)):
+        owner, _, process = other.name.removeprefix(f".{path.name}~").removesuffix(".partial").partition("~")
+        if process.partition("-")[0].isdecimal() and _is_abandoned(other, is_here=owner == host, process=process):
             with suppress(OSError):  # another process may delete it too, or it may belong to another user
                 shutil.rmtree(other) if other.is_dir() else other.unlink()
-    return path.with_name(f".{path.name}~{host}~{os.getpid()}.partial")
+    return path.with_name(f".{path.name}~{host}~{_running_process(os.getpid())}.partial")
 
 
-def _is_abandoned(path: Path, *, is_here: bool, pid: int) -> bool:
+def _is_abandoned(path: Path, *, is_here: bool, process: str) -> bool:
     if is_here:
-        return pid != os.getpid() and not os.path.exists(f"/proc/{pid}")
+        pid = int(process.partition("-")[0])
+        return pid != os.getpid() and _running_process(pid) != process
     try:
         return time.time() - path.stat().st_mtime > SILENT_SECONDS
     except FileNotFoundError:
         return False
+
+
+def _running_process(pid: int) -> str | None:
+    """Return a name that no other process has, `PID-START`, since numbers are given again; None if it has ended."""
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if state == b"Z" else f"{pid}-{int(fields[18])}"
 
 
 def check_output_path(path: str | Path) -> None:
@@ -145,14 +156,24 @@ def explain_content(path: str | Path) -> Iterator[None]:
         ) from error
 
 
+_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""Half of a surrogate pair: Python's JSON takes one that is alone, but it cannot be written in UTF-8."""
+
+
 def parse_json(data: bytes, path: str | Path) -> Any:
     """Parse JSON in UTF-8. Raises `UserError`, which names `path`, if it is not valid or too deep to be read."""
     try:
-        return json.loads(data.decode("utf-8-sig"))
+        value = json.loads(data.decode("utf-8-sig"))
+        if _HALF_CHARACTER.search(data):
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except json.JSONDecodeError as error:
         raise LineError(path, error.lineno, f"not valid JSON ({error.msg}).") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: convert it (see `iconv`).") from error
+    except UnicodeEncodeError as error:
+        code = f"\\u{ord(error.object[error.start]):x}"
+        raise UserError(f"{path}: not valid JSON ({code} alone is no character): correct it.") from error
     except RecursionError as error:
         raise UserError(f"{path}: not valid JSON (lists or objects inside each other, too deep to be read).") from error
     except ValueError as error:  # a number of more digits than Python reads
