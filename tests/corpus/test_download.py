@@ -160,6 +160,15 @@ def test_a_record_of_an_older_release_still_applies(fetch, target, tmp_path):
         fetch(settings(), mirror_roots=[str(root_folder)])
 
 
+@pytest.mark.parametrize("content", ["", "[1]", '{"x": []}', '{"x": {"size": 3}}', '{"x": {"sha256": "0'])
+def test_a_damaged_record_of_checksums_raises(content, fetch, target, tmp_path):
+    roots = [str(mirror(tmp_path, "root", DATA))]
+    fetch(settings(), mirror_roots=roots)
+    checksums_path(target).write_text(content)
+    with pytest.raises(UserError, match=r"known\.json, the record of .* is damaged \(.*delete it\.$"):
+        fetch(settings(), mirror_roots=roots)
+
+
 def test_data_sets_that_read_different_members_name_the_same_file():
     def named(own, mirrored):
         mirrors = (MirrorSettings(path="y", member=mirrored), MirrorSettings(path="z", member=own))

@@ -346,6 +346,16 @@ def test_a_bundle_that_names_files_elsewhere_is_an_error(copy):
         load_bundle(copy)
 
 
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_both_sides_have_settings_of_words(side, copy):
+    run = read_json(copy / "run.json")
+    del run["words"][side]
+    write_json(copy / "run.json", run)
+    write_manifest(copy)
+    with pytest.raises(UserError, match=r"run\.json: `words` needs the keys source and target"):
+        load_bundle(copy)
+
+
 @pytest.mark.parametrize("change", [{"width": 10**9}, {"encoder_layers": 10**12}, {"feed_forward": 10**11}])
 def test_sizes_are_compared_before_memory_is_taken(change, copy):
     run = read_json(copy / "run.json")

@@ -191,3 +191,8 @@ def test_a_target_similar_to_nothing_gets_the_rules_and_an_example(make_project)
 def test_an_unknown_name_in_a_nearest_target_is_an_error(make_project):
     with pytest.raises(UserError, match="unknown system 'transformer_bas'"):
         nearest(make_project, "demo_en2de/transformer_bas.bleu")
+
+
+def test_a_name_that_no_file_can_have_is_refused_and_shown_in_part(make_project):
+    with pytest.raises(UserError, match=r"^'results/demo_en2de/x{58}\.\.\.': no file can have a name of more than 255"):
+        check_target(make_project(), f"results/demo_en2de/{'x' * 300}.bleu")

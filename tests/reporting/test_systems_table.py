@@ -70,6 +70,22 @@ def test_each_system_has_one_row_per_test_split(tmp_path):
     assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
 
 
+@pytest.mark.parametrize("score", ["bleu", "uas"])
+@pytest.mark.parametrize("content", [{}, [], {"dataset": "d", "system": "parser"}, None])
+def test_a_summary_with_other_content_is_named(tmp_path, score, content):
+    summaries, histories = write_results(tmp_path / "results/small/d", "parser", parses=True)
+    write_json(summaries[score], content)
+    with pytest.raises(UserError, match=rf"parser.{score} does not hold what it should .*delete it"):
+        write_system_table(
+            bleu=[summaries["bleu"]],
+            uas=[summaries["uas"]],
+            histories=histories,
+            layout=Layout(results=tmp_path / "results"),
+            json=tmp_path / "systems.json",
+            table=tmp_path / "systems.md",
+        )
+
+
 def test_external_systems_have_no_training_and_say_where_their_translations_come_from(tmp_path):
     folder = tmp_path / "results/small/d"
     (base, histories), (engine, _) = write_results(folder, "base"), write_results(folder, "engine", seeds=(1,))

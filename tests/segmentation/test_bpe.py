@@ -114,5 +114,7 @@ def test_invalid_codes_are_an_error(tmp_path):
         load("a b\n", tmp_path)
     with pytest.raises(LineError, match=r"codes, line 3: 'a b c' is not a merge"):
         load("#version: 0.2\na b\na b c\n", tmp_path)
+    with pytest.raises(LineError, match=r"codes, line 2: 'x{77}\.\.\.' is not a merge"):
+        load(f"#version: 0.2\n{'x' * 5000}\n", tmp_path)
     with pytest.raises(LineError, match=r"codes, line 2"):
         load("#version: 0.2\na \n", tmp_path)

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from nmtcore.training.history import History
+from nmtcore.errors import LineError
+from nmtcore.training.history import History, read_history
 
 event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
 
@@ -54,6 +55,13 @@ def test_tensorboard_shows_every_update_of_a_resumed_run_once(tmp_path, caplog):
     )
     times = [point.wall_time for point in board.Scalars("training/loss")]
     assert [time - times[0] for time in times] == pytest.approx([2.0 * u for u in range(9)], abs=1e-3)
+
+
+@pytest.mark.parametrize("line", ["{", "9" * 5000, "[" * 100_000])
+def test_a_line_that_is_not_json_raises(line, tmp_path):
+    (tmp_path / "training.jsonl").write_text(f"{{}}\n{line}\n")
+    with pytest.raises(LineError, match="line 2: this is not JSON: delete the file"):
+        list(read_history(tmp_path / "training.jsonl"))
 
 
 def test_a_running_tensorboard_replaces_the_points_of_the_earlier_attempt(tmp_path):

@@ -12,6 +12,7 @@ _DETAILS = (
     "tokens (subwords and </s>), unknown (subwords that the vocabulary lacks, scored as <unk>). A pair whose source "
     "has no words has empty columns."
 )
+_HEADER = "log_probability\tper_token\ttokens\tunknown"
 
 
 def add_logprob(commands: argparse._SubParsersAction) -> None:
@@ -40,7 +41,7 @@ def _run_logprob(chosen: argparse.Namespace) -> None:
         scores = score_text_pairs(bundle, *texts, model_folders=annotator_folders(chosen, bundle))
         for score in scores:
             if not lines:
-                print("log_probability\tper_token\ttokens\tunknown")
+                print(_HEADER)
             lines += 1
             if score is None:
                 without_words += 1
@@ -48,6 +49,8 @@ def _run_logprob(chosen: argparse.Namespace) -> None:
                 continue
             unknown += score.unknown > 0
             print(f"{score.log_probability:.6f}\t{score.per_token:.6f}\t{score.tokens}\t{score.unknown}")
+    if not lines:
+        print(_HEADER)
     if without_words:
         print(f"{chosen.source}: {without_words:,} of {lines:,} lines have no words, so no score.", file=sys.stderr)
     if unknown:

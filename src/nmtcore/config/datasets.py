@@ -13,6 +13,7 @@ from nmtcore.config.partial import PartOf
 from nmtcore.config.ranges import Amount, Count, Positive, Seed, settings_class
 from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.errors import quoted
 
 METRIC_NAMES = OneOf(names=("ribes", "multi_bleu"), folder="metrics")
 """The scores that a data set can ask for, beside BLEU and chrF: these, and files of the user's own."""
@@ -184,7 +185,7 @@ class DatasetSettings:
             for annotation, annotator in annotators.items():
                 where = f"syntax.{side}.{annotation}"
                 if annotator not in self.annotators:
-                    raise ValueError(f"{where}: there is no annotator '{annotator}' in annotators")
+                    raise ValueError(f"{where}: there is no annotator {quoted(annotator)} in annotators")
                 if annotation not in self.annotators[annotator].gives:
                     raise ValueError(f"{where}: annotator '{annotator}' does not give {annotation}")
 

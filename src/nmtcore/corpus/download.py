@@ -61,7 +61,7 @@ def download(
     """
     if sentence := missing_manual(settings, manual_folder=manual_folder, mirror_roots=mirror_roots):
         raise UserError(sentence)
-    records = read_json(checksums_path(target)) if checksums_path(target).exists() else {}
+    records = _read_records(checksums_path(target))
     sources = list_sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder)
     passed_over = []
     for source in sources:
@@ -77,6 +77,25 @@ def download(
     reasons = passed_over or ["nowhere: it has no URL, and no mirror root is set"]
     tried = "\n".join(f"  {reason}" for reason in reasons)
     raise UserError(f"{settings.name} could not be fetched. Tried:\n{tried}\nWithout a network, {_offline(settings)}.")
+
+
+def _read_records(path: Path) -> dict[str, dict[str, Any]]:
+    """Read the checksums of first downloads. Raises `UserError` if the file is damaged."""
+    if not path.exists():
+        return {}
+    try:
+        records = read_json(path)
+        fault = "it does not hold checksums"
+    except UserError as error:
+        records, fault = None, str(error)
+    if isinstance(records, dict) and all(
+        isinstance(record, dict) and record.keys() <= UNITS.keys() for record in records.values()
+    ):
+        return records
+    raise UserError(
+        f"{path}, the record of what was fetched first, is damaged ({fault}): restore it or, to trust the next "
+        "download, delete it."
+    )
 
 
 def _recorded(records: dict, source: Source, sources: Sequence[Source]) -> dict[str, Any]:

@@ -266,6 +266,8 @@ def load_bundle(
     files = _checked_files(folder)
     _check_own_code(folder, files)
     run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
+    if run.words.keys() != set(SIDES):
+        raise UserError(f"{folder / 'run.json'}: `words` needs the keys {' and '.join(SIDES)}: fetch the model again.")
     _check_listed(folder, files, _segmentation_files(run))
     vocabularies = {side: Vocabulary.load(folder / file_name("vocabulary", side=side)) for side in SIDES}
     label_files = {side: file_name("labels", side=side) for side in SIDES}

@@ -6,7 +6,7 @@ from nmtcore.config.datasets import METRIC_NAMES
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, quoted
 from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
 from nmtcore.planning.result_tables import RESULT_FOLDERS, check_table, check_table_name
 from nmtcore.planning.runs import attention_treebanks
@@ -16,6 +16,8 @@ NOT_EXTERNAL = (
     "gold_scores",
 )  # fmt: skip
 """The types of files that need a model, which external systems do not have."""
+LONGEST_NAME = 255
+"""The most bytes of a file's name on common file systems."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,10 @@ def parse_target(project: Project, target: str) -> Target | None:
 
 def check_target(project: Project, target: str) -> None:
     """Raise `UserError` if a target is a pattern or names an unknown data set, system, split or table."""
+    if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in target.split("/")):
+        raise UserError(
+            f"{quoted(target)}: no file can have a name of more than {LONGEST_NAME} bytes: correct the target."
+        )
     if "*" in target:
         raise UserError(
             f"{target}: a target names one file, so it has no `*`: {_pattern_advice(parse_target(project, target))}"

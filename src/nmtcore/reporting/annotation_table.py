@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import read_json, write_json
+from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.markdown import counts
 from nmtcore.reporting.pages import write_page
@@ -46,10 +46,17 @@ def write_annotation_table(
     Returns:
         The Markdown.
     """
-    annotations = [{**layout.names(path, "annotation_report"), **read_json(path)} for path in reports]
+    annotations = [_read_report(path, layout) for path in reports]
     vocabularies = [row for path in labels for row in _vocabulary_sizes(path, layout.names(path, "labels"), published)]
     write_json(json, {"annotations": annotations, "vocabularies": vocabularies})
     return write_page(_page(annotations, vocabularies), table)
+
+
+def _read_report(path: Path, layout: Layout) -> dict[str, Any]:
+    report = {**layout.names(path, "annotation_report"), **read_json(path)}
+    with explain_content(path):
+        _annotation_row(report)
+    return report
 
 
 def _page(annotations: Sequence[Mapping[str, Any]], vocabularies: Sequence[Mapping[str, Any]]) -> Page:
@@ -111,8 +118,9 @@ def _vocabulary_sizes(
     """Make one row per label column that is not empty."""
     dataset, annotator, side = (names[key] for key in ("dataset", "annotator", "side"))
     rows = []
-    for column, entries in read_json(path).items():
-        size = len(entries) - _SPECIALS
+    with explain_content(path):
+        sizes = {column: len(entries) - _SPECIALS for column, entries in read_json(path).items()}
+    for column, size in sizes.items():
         # There are as many random tags as CCG supertags, which they replace.
         if size and column != "random":
             owner = {"dataset": dataset, "side": side, "annotator": annotator, "kind": column}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.induction import MEASURES
-from nmtcore.files import read_json, write_json
+from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Page, grouped_table, note, number_columns, text_columns
 
@@ -33,7 +33,7 @@ def write_head_table(scores: Sequence[Path], *, json: Path, table: Path) -> str:
         json: output, a list with one entry per run and treebank, with all heads, the best first.
         table: output as Markdown, for each treebank first the baselines.
     """
-    entries = sorted(map(_entry, map(read_json, scores)), key=_treebank)  # stable: runs stay in order
+    entries = sorted(map(_entry, scores), key=_treebank)  # stable: runs stay in order
     write_json(json, entries)
     columns = [
         *text_columns("data set", "treebank", "trees", "component"),
@@ -46,12 +46,14 @@ def write_head_table(scores: Sequence[Path], *, json: Path, table: Path) -> str:
     return write_page(Page(title="Attention heads as parsers", blocks=(grouped_table(columns, groups), notes)), table)
 
 
-def _entry(result: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(path: Path) -> dict[str, Any]:
     """Make the entry of a run and treebank, with the heads in order of their accuracy."""
-    names = {key: result[key] for key in ("dataset", "system", "scale")}
-    heads = dict(sorted(result["heads"].items(), key=lambda item: _accuracy(item[1]), reverse=True))
-    others = {"heads": heads, "baselines": result["baselines"], "components": result["components"]}
-    return {**names, "seeds": [result["seed"]], "treebank": result["split"], **others}
+    with explain_content(path):
+        result = read_json(path)
+        names = {key: result[key] for key in ("dataset", "system", "scale")}
+        heads = dict(sorted(result["heads"].items(), key=lambda item: _accuracy(item[1]), reverse=True))
+        others = {"heads": heads, "baselines": result["baselines"], "components": result["components"]}
+        return {**names, "seeds": [result["seed"]], "treebank": result["split"], **others}
 
 
 def _accuracy(scores: Mapping[str, Any]) -> tuple[float, ...]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from nmtcore.evaluation.induction import BASELINES, MEASURES
+from nmtcore.files import explain_content, read_json
 from nmtcore.reporting.table import Block, SeedMean, grouped_table, note, number_columns, text_columns
 
 _NOTES = """
@@ -15,13 +17,16 @@ mean of 100 random trees per sentence; untrained: the same model with its initia
 """
 
 
-def induction_entries(summaries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def induction_entries(summaries: Iterable[Path]) -> list[dict[str, Any]]:
     """List the scores in the summaries `{system}.gold.uas` of systems whose trees are induced, by treebank."""
-    return [
-        {**{key: summary[key] for key in ("dataset", "system", "scale", "seeds")}, "treebank": treebank, "trees": trees}
-        for summary in summaries
-        for treebank, trees in summary["splits"].items()
-    ]
+    entries = []
+    for path in summaries:
+        with explain_content(path):
+            summary = read_json(path)
+            names = {key: summary[key] for key in ("dataset", "system", "scale", "seeds")}
+            splits = summary["splits"].items()
+            entries += [{**names, "treebank": treebank, "trees": trees} for treebank, trees in splits]
+    return entries
 
 
 def induction_table(entries: Sequence[Mapping[str, Any]]) -> list[Block]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.files import read_json, write_json
+from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.markdown import counts
@@ -45,8 +45,9 @@ def _comparison(path: Path, layout: Layout) -> dict[str, Any]:
     names, result = layout.names(path, "comparison"), read_json(path)
     annotation = {key: name for key, name in names.items() if key != "other"}
     seconds = benchmark_seconds(layout.existing("annotate_shard.benchmark", **annotation))
-    speed = result["sentences"] / seconds if seconds else None
-    return {**names, **result, "seconds": seconds, "sentences_per_second": speed}
+    with explain_content(path):
+        speed = result["sentences"] / seconds if seconds else None
+        return {**names, **result, "seconds": seconds, "sentences_per_second": speed}
 
 
 def _comparison_row(entry: dict[str, Any]) -> list[Any]:

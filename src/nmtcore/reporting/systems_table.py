@@ -50,17 +50,22 @@ def write_system_table(
         json: output, a list of the rows of the first table and of the `induction_entries`.
         table: output as Markdown.
     """
-    heads = {_dataset_and_system(result): result for result in map(read_json, uas)}
+    heads = dict(map(_accuracies, uas))
     training: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for path in histories:
         training.setdefault(_dataset_and_system(layout.names(path, "history")), []).append(training_facts(path))
-    results = [read_json(path) for path in bleu]
-    entries = [
-        _system_entry(result, split, heads.get(_dataset_and_system(result)), training.get(_dataset_and_system(result)))
-        for result in results
-        for split in tests_of(result["splits"])
-    ]
-    trees = induction_entries(map(read_json, induced))
+    results, entries, rows = [], [], []
+    for path in bleu:
+        with explain_content(path):
+            results.append(result := read_json(path))
+            names = _dataset_and_system(result)
+            own = [
+                _system_entry(result, split, heads.get(names), training.get(names))
+                for split in tests_of(result["splits"])
+            ]
+            entries += own
+            rows += map(_system_row, own)
+    trees = induction_entries(induced)
     write_json(json, [*entries, *trees])
     scores = ("BLEU", "chrF", "UAS", "UAS (tree)", "dev BLEU (beam)", "dev BLEU (greedy)")
     columns = [
@@ -72,7 +77,7 @@ def write_system_table(
     ]
     seeds = dict.fromkeys(seed for result in results for seed in result["seeds"])
     notes = note(_NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, seeds))))
-    systems = make_table(columns, [_system_row(entry) for entry in entries])
+    systems = make_table(columns, rows)
     origins = _external_notes(external or {}, results)
     return write_page(Page(title="Systems", blocks=(systems, notes, *origins, *induction_table(trees))), table)
 
@@ -113,6 +118,17 @@ def training_facts(history: Path) -> dict[str, Any]:
         }
 
 
+def _accuracies(path: Path) -> tuple[tuple[str, str], dict[str, dict[str, Any]]]:
+    """Read the accuracy of a system's heads: its data set and name, and the UAS of each split by decoding."""
+    with explain_content(path):
+        result = read_json(path)
+        uas = {
+            split: {decoding: scores[decoding]["uas"] for decoding in ("argmax", "spanning_tree") if decoding in scores}
+            for split, scores in result["splits"].items()
+        }
+        return _dataset_and_system(result), uas
+
+
 def _dataset_and_system(result: Mapping[str, Any]) -> tuple[str, str]:
     return result["dataset"], result["system"]
 
@@ -121,17 +137,12 @@ def _system_entry(
     result: Mapping[str, Any], split: str, heads: Mapping[str, Any] | None, runs: Sequence[Mapping[str, Any]] | None
 ) -> dict[str, Any]:
     scores = result["splits"][split]
-    uas_by_decoding = heads["splits"][split] if heads else {}
     return {
         **{key: result[key] for key in ("dataset", "system", "scale", "seeds")},
         "split": split,
         "bleu": scores["bleu"],
         "chrf": scores["chrf"],
-        "uas": {
-            decoding: uas_by_decoding[decoding]["uas"]
-            for decoding in ("argmax", "spanning_tree")
-            if decoding in uas_by_decoding
-        },
+        "uas": heads[split] if heads else {},
         **{
             key: result["splits"][name]["bleu"] if name in result["splits"] else None
             for key, name in (("dev_bleu", DEV), ("greedy_dev_bleu", GREEDY_DEV))

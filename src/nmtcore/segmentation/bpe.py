@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from pathlib import Path
 
-from nmtcore.errors import LineError
+from nmtcore.errors import LineError, quoted
 from nmtcore.files import read_lines
 
 VERSION = "#version: 0.2"
@@ -38,7 +38,9 @@ class Codes:
         for number, line in enumerate(lines[1:], start=2):
             pair = tuple(line.strip("\r ").split(" "))
             if len(pair) != 2 or not all(pair):
-                raise LineError(path, number, f"'{line}' is not a merge: write two pieces with a space between them.")
+                raise LineError(
+                    path, number, f"{quoted(line)} is not a merge: write two pieces with a space between them."
+                )
             merges.append(pair)
         return cls(merges)
 

@@ -20,7 +20,7 @@ def read_history(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             record = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # also of endless numbers and nesting
             raise LineError(path, number, "this is not JSON: delete the file and train again.") from error
         if not isinstance(record, dict):
             raise LineError(path, number, "this is no line of a training log: delete the file and train again.")
