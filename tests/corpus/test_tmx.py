@@ -161,7 +161,10 @@ def test_endless_markup_raises(huge, bench, monkeypatch):
         bench.read(dataset(bench, HEAD + huge + " " * 3000, max_line_bytes=1000))
 
 
-@pytest.mark.parametrize("huge", [unit(cs="ab " * 400, en="x"), "<tu>" + '<tuv xml:lang="cs"></tuv>' * 20 + "</tu>"])
+@pytest.mark.parametrize(
+    "huge",
+    [unit(cs="ab " * 400, en="x"), unit(cs="日" * 400, en="x"), "<tu>" + '<tuv xml:lang="cs"></tuv>' * 20 + "</tu>"],
+)
 def test_a_unit_that_is_too_long_raises_or_is_dropped(huge, bench):
     with pytest.raises(LineError, match=r"line 7: has more than 1,000 bytes"):
         bench.read(dataset(bench, document(GOOD, huge, GOOD), max_line_bytes=1000))
@@ -209,6 +212,14 @@ def test_any_encoding_of_python_is_read(encoding, block, bench, monkeypatch):
     data = document(unit(cs=text, en="b")).replace("UTF-8", name).encode(encoding)
     rows, _ = bench.read(dataset(bench, data))
     assert [(row["source"], row["target"]) for row in rows] == [(text, "b")]
+
+
+@pytest.mark.parametrize("block", [2, 4, 1 << 16])
+def test_a_mark_of_the_encoding_is_kept_inside_the_text(block, bench, monkeypatch):
+    monkeypatch.setattr(tmx, "BLOCK", block)
+    data = document(unit(cs="a\ufeffb", en="b")).replace("UTF-8", "UTF-32").encode("utf-32")
+    rows, _ = bench.read(dataset(bench, data))
+    assert [row["source"] for row in rows] == ["a\ufeffb"]
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,11 @@ def _decoder(start: bytes, path: str) -> codecs.IncrementalDecoder | None:
 def _recoded(decoder: codecs.IncrementalDecoder, block: bytes, parser: "_TmxParser") -> bytes:
     """Convert the next bytes to UTF-8; an empty block ends the file."""
     try:
-        return decoder.decode(block, final=not block).removeprefix("\ufeff").encode()
+        text = decoder.decode(block, final=not block)
     except UnicodeError as error:
         parser.fail(f"what follows is not in the file's encoding ({error}): correct it, or convert the file to UTF-8.")
+    # U+FEFF is a mark of the encoding at the start of the file, and a character anywhere else.
+    return (text if parser.has_begun else text.removeprefix("\ufeff")).encode()
 
 
 class _TmxParser:
@@ -176,6 +178,11 @@ class _TmxParser:
         # expat keeps a tag or comment in memory until it ends.
         if self._bytes_fed - max(self._expat.CurrentByteIndex, 0) > self._limit + BLOCK:
             self.fail(f"a tag or comment {too_long(self._limit, 'or remove it')}")
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it was given any text."""
+        return self._bytes_fed > 0
 
     def take(self) -> list[tuple[Piece, tuple[Variant, ...]]]:
         """Return and forget the units that ended since the last call."""
@@ -230,7 +237,7 @@ class _TmxParser:
 
     def _characters(self, text: str) -> None:
         if self._text is not None and not self._code_depth:
-            self._size += len(text)
+            self._size += len(text) if text.isascii() else len(text.encode())
             if self._size <= self._limit:
                 self._text.append(text)
 
