@@ -113,7 +113,8 @@ def _members(session: int) -> list[int]:
 def _differing(workplace: Workplace, jobs: Sequence[Job]) -> list[str]:
     """List the outputs of jobs that exist but are not those of the undisturbed run."""
     trains = any(job.rule == "train_model" for job in jobs)
-    names = [name for job in jobs for name in job.outputs if not (trains and _TIMES.search(name))]
+    timed = _TIMES if trains else _PARSING_TIMES
+    names = [name for job in jobs for name in job.outputs if not timed.search(name)]
     theirs = reference().workplace.folder
     return [
         name
@@ -122,5 +123,7 @@ def _differing(workplace: Workplace, jobs: Sequence[Job]) -> list[str]:
     ]
 
 
-_TIMES = re.compile(r"systems\.\w+$|manifest\.json$")
-"""Files with the speed or times of training."""
+_PARSING_TIMES = re.compile(r"tables/data\.\w+$")
+"""Files with the times that parsers took."""
+_TIMES = re.compile(rf"{_PARSING_TIMES.pattern}|systems\.\w+$|manifest\.json$")
+"""These, and files with the speed or times of training."""
