@@ -168,6 +168,13 @@ def test_samples_are_scored_as_by_a_plain_loop():
         assert score == pytest.approx(own_bleu(*texts, evaluation), rel=1e-12)
 
 
+@pytest.mark.parametrize("sentences", [1, 2, 33, 1001])
+def test_samples_are_those_drawn_all_at_once(sentences):
+    drawn_AB = np.random.default_rng(7).choice(sentences, size=(60, sentences), replace=True)
+    weights_AB = [np.bincount(drawn_B, minlength=sentences) for drawn_B in drawn_AB]
+    assert np.array_equal(bootstrap_weights(sentences, samples=60, seed=7), weights_AB)
+
+
 def test_samples_are_those_of_sacrebleu(monkeypatch):
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
     translations, references = draw(50)

@@ -16,7 +16,9 @@ def bootstrap_weights(sentences: int, *, samples: int = SAMPLES, seed: int = SEE
     """
     if not sentences:
         raise ValueError("there are no sentences to draw from")
-    drawn_AB = np.random.default_rng(seed).choice(sentences, size=(samples, sentences), replace=True)
-    drawn_AB += sentences * np.arange(samples)[:, None]  # one number per sample and sentence
-    counts = np.bincount(drawn_AB.ravel(), minlength=samples * sentences)
-    return counts.reshape(samples, sentences).astype(np.float64)
+    random = np.random.default_rng(seed)
+    weights_AB = np.empty((samples, sentences))
+    # One sample at a time: the same draws as those of all samples at once, which need three times the memory.
+    for weights_B in weights_AB:
+        weights_B[:] = np.bincount(random.choice(sentences, size=sentences), minlength=sentences)
+    return weights_AB
