@@ -20,35 +20,43 @@ class NeedsScores(Component):
         return AttentionHooks(scores=lambda scores, inputs: scores)
 
 
+each_form = pytest.mark.parametrize(
+    ("components", "gradients"),
+    [([], True), ([NeedsScores(name="needs_scores")], True), ([NeedsScores(name="needs_scores")], False), ([], False)],
+    ids=["fused", "explicit", "explicit without gradients", "mask within the product"],
+)
+
+
 def apply_linear(layer, linear, x):
     return x @ getattr(layer, linear).weight.detach().numpy().T + getattr(layer, linear).bias.detach().numpy()
 
 
-@pytest.mark.parametrize("components", [[], [NeedsScores(name="needs_scores")]], ids=["fused", "explicit"])
+@each_form
 @pytest.mark.parametrize("causal", [False, True])
-def test_self_attention_equals_double_loops(components, causal):
+def test_self_attention_equals_double_loops(components, gradients, causal):
     torch.manual_seed(0)
     layer = SelfAttention(SETTINGS, "encoder", 0, components).double()
     assert layer.fusible == (not components)
     lengths, states = [5, 1, 3], torch.randn(3, 5, 12, dtype=torch.float64)
     mask_BS = torch.arange(5) < torch.tensor(lengths).unsqueeze(1)
-    output = layer(
-        states, Context(mask_BS=mask_BS), mask_B11K=None if causal else mask_BS[:, None, None], causal=causal
-    )
+    mask_B11K = None if causal else mask_BS[:, None, None]
+    with torch.set_grad_enabled(gradients):
+        output = layer(states, Context(mask_BS=mask_BS), mask_B11K=mask_B11K, causal=causal)
     for i, length in enumerate(lengths):
         packed = np.split(apply_linear(layer, "queries_keys_values", states[i, :length].numpy()), 3, axis=1)
         expected = apply_linear(layer, "output", multi_head_attention(*packed, 3, causal=causal))
         np.testing.assert_allclose(output[i, :length].detach().numpy(), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("components", [[], [NeedsScores(name="needs_scores")]], ids=["fused", "explicit"])
-def test_cross_attention_equals_double_loops(components):
+@each_form
+def test_cross_attention_equals_double_loops(components, gradients):
     torch.manual_seed(0)
     layer = CrossAttention(SETTINGS, "cross", 0, components).double()
     states, memory = torch.randn(2, 4, 12, dtype=torch.float64), torch.randn(2, 6, 12, dtype=torch.float64)
     lengths = [2, 6]
     mask_BS = torch.arange(6) < torch.tensor(lengths).unsqueeze(1)
-    output = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
+    with torch.set_grad_enabled(gradients):
+        output = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
     for i, length in enumerate(lengths):
         keys, values = np.split(apply_linear(layer, "keys_values", memory[i, :length].numpy()), 2, axis=1)
         mixed = multi_head_attention(apply_linear(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)

@@ -73,6 +73,11 @@ class Attention(nn.Module):
         # Observers must see the scores with the bias, which the kernel adds internally.
         return not (self._scores or self._mixed or (self._bias and self._observe))
 
+    @property
+    def _scores_are_plain(self) -> bool:
+        """Whether no component needs scores before the mask."""
+        return not (self._scores or self._observe)
+
     def split_heads(self, states_BQD: Tensor) -> Tensor:
         """Split vectors into heads: (B, Q, D) to (B, H, Q, E)."""
         return states_BQD.unflatten(-1, (self.heads, -1)).transpose(1, 2)
@@ -142,7 +147,10 @@ class Attention(nn.Module):
         *,
         causal: bool,
     ) -> Tensor:
-        scores_BHQK = head_scores(inputs.queries_BHQE, inputs.keys_BHKE)
+        if mask_B11K is not None and bias is None and self._scores_are_plain and not torch.is_grad_enabled():
+            scores_BHQK, mask_B11K = masked_scores(inputs.queries_BHQE, inputs.keys_BHKE, mask_B11K), None
+        else:
+            scores_BHQK = head_scores(inputs.queries_BHQE, inputs.keys_BHKE)
         if bias is not None:
             scores_BHQK = scores_BHQK + bias
         for change in self._scores:
@@ -211,6 +219,15 @@ class CrossAttention(Attention):
 def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
     """Compute `q . k / sqrt(E)`: (..., Q, E) and (..., K, E) to (..., Q, K)."""
     return (queries * queries.size(-1) ** -0.5) @ keys.transpose(-1, -2)
+
+
+def masked_scores(queries_BHQE: Tensor, keys_BHKE: Tensor, mask_B11K: Tensor) -> Tensor:
+    """Compute `head_scores`, -inf where the mask is False, in one kernel: (B, H, Q, K)."""
+    sentences, heads, queries, width = queries_BHQE.shape
+    hidden_B11K = torch.zeros_like(mask_B11K, dtype=queries_BHQE.dtype).masked_fill_(~mask_B11K, float("-inf"))
+    hidden_N1K = hidden_B11K.expand(-1, heads, -1, -1).flatten(0, 1)
+    scores_NQK = torch.baddbmm(hidden_N1K, queries_BHQE.flatten(0, 1), keys_BHKE.flatten(0, 1).mT, alpha=width**-0.5)
+    return scores_NQK.view(sentences, heads, queries, -1)
 
 
 def _hide(scores: Tensor, mask: Tensor | None) -> Tensor:
