@@ -44,6 +44,15 @@ def test_aycock2021_has_the_dropout_and_floor_of_joeynmt_and_a_maximum_length_of
         assert (cut.least, cut.most) == (1, 70)
 
 
+@pytest.mark.parametrize("recipe", ["pham2018", "bugliarello2020", "aycock2021", "tran2018", "small"])
+def test_transformers_train_in_bf16_by_the_recipes_of_papers_that_have_only_transformers(project: Project, recipe: str):
+    bf16 = recipe not in ("tran2018", "small")
+    for name in datasets_of(project, recipe):
+        systems = {"transformer_base": "bf16" if bf16 else "fp32", "nmt": "fp32"}
+        precisions = {system: project.run(name, system, "paper", 1).training.precision for system in systems}
+        assert precisions == systems
+
+
 def test_tran2018_has_no_maximum_length(project: Project):
     """Neither for training pairs, nor relative to the source for translations."""
     for name in datasets_of(project, "tran2018"):

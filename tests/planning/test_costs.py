@@ -5,15 +5,18 @@ import re
 
 import pytest
 import yaml
+from factories import run_settings
 from workflow.calling import little
 
 from nmtcore.cli import main
 from nmtcore.config.planned_costs import Estimate
 from nmtcore.config.project import Project
-from nmtcore.config.speeds import TrainingSpeed, read_speeds
+from nmtcore.config.speeds import DeviceSettings, TrainingSpeed, read_speeds
+from nmtcore.config.training import TrainingSettings
+from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.planning.costs import planned_costs
-from nmtcore.planning.device_speeds import interpolated
+from nmtcore.planning.device_speeds import interpolated, search_share
 from nmtcore.planning.known_sizes import sentence_pairs
 from nmtcore.planning.paper_tables import all_tables
 from nmtcore.planning.run_costs import run_updates
@@ -167,6 +170,20 @@ def test_a_gpu_without_a_measured_speed_has_its_share_of_the_peak(costs_of):
     assert any("a card, by speeds.yaml: assumed" in note for note in costs.notes)
     without = costs_of({"gpu": "card", "devices": SPEEDS["devices"] | {"card": card}}, on_gpu=True)
     assert without.rows[0].training_hours == Estimate(unknown=1)
+
+
+def test_a_search_is_in_fp32_whatever_the_precision_of_training():
+    card = {"device": "gpu", "description": "a card", "source": "assumed", "search": 0.5, "share_of_peak": 0.2}
+    run = run_settings(training=TrainingSettings(max_updates=1, precision="bf16"))
+    shares = [
+        search_share(build(DeviceSettings, card | changes, where="test"), run)
+        for changes in (
+            {"peak_teraflops": {"fp32": 2, "bf16": 8}},
+            {"peak_teraflops": {"bf16": 8}},
+            {"peak_teraflops": {"fp32": 2, "bf16": 8}, "training": [{"width": 512, "gigaflops": 1}]},
+        )
+    ]
+    assert shares == [0.125, 0.5, 0.5]
 
 
 def write_manifest(folder, **changes):

@@ -41,7 +41,10 @@ def test_settings_that_affect_training_change_the_fingerprint(other):
     [
         tiny.settings(),
         tiny.settings(log_every=50),
+        tiny.settings(weight_copies=False),
+        tiny.settings(compile=True),
         tiny.settings(batch={"device_size": 10}),
+        tiny.settings(batch={"prefetch": 2}),
         replace(RUN, decoding=DecodingSettings(beam=9)),
         replace(RUN, tests=("other", "dev")),
         replace(RUN, sentences=replace(RUN.sentences, test=100)),

@@ -13,6 +13,7 @@ from nmtcore.config.components import RelativePositionsSettings
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
+from nmtcore.training import update
 from nmtcore.training.checkpoints import named_weights
 from nmtcore.training.reporter import Reporter
 from nmtcore.training.update import term_names
@@ -127,14 +128,21 @@ def test_a_trainer_that_lost_its_lock_writes_no_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize("precision", ["bf16", "tf32"])
-def test_other_precisions_on_a_cpu_train_in_fp32_with_a_message(tmp_path, precision):
-    messages = []
-    fp32 = train_tiny(tmp_path / "plain", tiny.settings(max_updates=4))[1]
+def test_other_precisions_on_a_cpu_train_in_fp32(tmp_path, precision):
+    fp32 = train_tiny(tmp_path / "plain", tiny.settings(max_updates=4), log=(messages := []).append)[1]
     other = train_tiny(tmp_path / "other", tiny.settings(max_updates=4, precision=precision), log=messages.append)[1]
     assert same_weights(fp32, other)
-    assert f"Training in fp32: {precision} needs a GPU." in messages
-    train_tiny(tmp_path / "third", tiny.settings(max_updates=4), log=(others := []).append)
-    assert not any(precision in line for line in others)
+    assert not any("Training in" in line for line in messages)
+
+
+def test_copies_of_weights_train_the_same_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(update, "used_precision", lambda settings, device: settings.precision)
+    models, values = [], {"max_updates": 6, "precision": "bf16", "batch": {"device_size": 80}}
+    for copies in (True, False):
+        run = tiny.settings(weight_copies=copies, **values)
+        models.append(train_tiny(tmp_path / str(copies), run)[1])
+    assert same_weights(*models)
+    assert not same_weights(models[0], train_tiny(tmp_path / "fp32", tiny.settings(max_updates=6))[1])
 
 
 def test_log_lines_do_not_depend_on_micro_batches(tmp_path):

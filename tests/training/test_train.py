@@ -15,7 +15,9 @@ from training import tiny
 from nmtcore.errors import UserError
 from nmtcore.features.ragged import Ragged
 from nmtcore.files import read_json
+from nmtcore.training import training_data
 from nmtcore.training.checkpoints import named_weights
+from nmtcore.training.distributed import World
 from nmtcore.training.signals import Interrupted
 from nmtcore.training.state import TrainingState
 from nmtcore.training.train import train
@@ -441,3 +443,15 @@ def test_training_prepares_its_device(tmp_path, monkeypatch):
     )
     train_tiny(tmp_path, tiny.settings(max_updates=1), device="cuda")
     assert prepared == ["cuda"]
+
+
+@pytest.mark.parametrize(
+    ("device", "recurrent", "multiple"), [("cuda", False, 8), ("cuda", True, 1), ("cpu", False, 1)]
+)
+def test_lengths_are_rounded_for_transformers_on_a_gpu(monkeypatch, device, recurrent, multiple):
+    run = tiny.settings(recurrent=recurrent, batch={"round_lengths": 8})
+    dev, multiples, world = tiny.examples(20, seed=1), [], World(device=torch.device(device))
+    data = prepare_training_data(run, tiny.model_of(run), tiny.examples(120), dev, print)
+    monkeypatch.setattr(training_data, "make_batch", lambda *_, multiple, **__: multiples.append(multiple))
+    data.make_batches(data.plan(0)[0], 0, (), world)
+    assert set(multiples) == {multiple}

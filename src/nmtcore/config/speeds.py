@@ -62,7 +62,7 @@ class DeviceSettings:
     seconds_per_update: NonNegative = 0.0
     """Time that each update takes in addition, whatever the model's size."""
     search: Share
-    """Speed of beam search relative to training, by the same count of operations (2 instead of 6)."""
+    """Speed of beam search relative to training in fp32, by the same count of operations (2 instead of 6)."""
     seconds_per_run: NonNegative = 0.0
     """Time that the jobs of a run take to start."""
 

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nmtcore.model.added_entries import add_entries, added_entries
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context, hooks_of, measure_names
 from nmtcore.model.losses import (
@@ -98,6 +99,10 @@ class TranslationModel(nn.Module, ABC):
     def encoder_attention(self) -> tuple[int, int]:
         """The number of layers of self-attention in the encoder, and of heads per layer."""
 
+    def compilable_layers(self) -> Sequence[nn.Module]:
+        """List the layers that are worth compiling: those that are called once per pass, not once per position."""
+        return ()
+
     def logits(self, states: Tensor, context: Context) -> Tensor:
         """Score the vocabulary by the decoder's states, which components may change: (..., D) to (..., V)."""
         return self.output_layer(self._changed_states(states, context))
@@ -146,12 +151,16 @@ class TranslationModel(nn.Module, ABC):
     def _cross_entropy(
         self, states_ND: Tensor, targets_N: Tensor, smoothing: float, over: SmoothingOver, chunk: int | None
     ) -> CrossEntropy:
-        if chunk is None:
-            return smoothed_cross_entropy(self.output_layer(states_ND), targets_N, smoothing=smoothing, over=over)
         weight_VD, bias_V = self.target_embedding.weight, self.output_bias
-        return chunked_cross_entropy(
-            states_ND, weight_VD, bias_V, targets_N, smoothing=smoothing, over=over, chunk=chunk
-        )
+        added = added_entries(len(weight_VD), states_ND.device)
+        if chunk is not None:
+            return chunked_cross_entropy(
+                states_ND, weight_VD, bias_V, targets_N, smoothing=smoothing, over=over, chunk=chunk, added=added
+            )
+        if not added:
+            return smoothed_cross_entropy(self.output_layer(states_ND), targets_N, smoothing=smoothing, over=over)
+        logits_NW = F.linear(states_ND, *add_entries(weight_VD, bias_V, added))
+        return smoothed_cross_entropy(logits_NW, targets_N, smoothing=smoothing, over=over, added=added)
 
     def forced_states(self, batch: Batch, encoded: Encoded) -> Tensor:
         """Decode the batch's targets: the states at their real positions, which `logits` scores, (N, D)."""

@@ -52,16 +52,18 @@ def make_batch(
     device: str | torch.device = "cpu",
     *,
     terms: frozenset[str] | None = None,
+    multiple: int = 1,
 ) -> Batch:
     """Make one batch of the rows `rows_B` of `examples`, with the arrays that the components add.
 
-    `terms` names the requested terms of the objective (default: all); the batch has no counts for the others.
+    `terms` names the requested terms of the objective (default: all); the batch has no counts for the others. Padding
+    makes the lengths of both sides multiples of `multiple`.
     """
     chosen = examples.take(np.asarray(rows_B, dtype=np.int64))
     prefix = [i for component in components for i in component.source_prefix]
-    arrays = BatchArrays(source=_side_arrays(chosen.source, prefix))
+    arrays = BatchArrays(source=_side_arrays(chosen.source, prefix, multiple))
     if chosen.target is not None:
-        arrays.target = _side_arrays(chosen.target, [])
+        arrays.target = _side_arrays(chosen.target, [], multiple)
         arrays.counts[TRANSLATION] = int(chosen.target.ids.lengths.sum()) + len(chosen)
     for component in components:
         component.add_to_batch(arrays, chosen)
@@ -71,14 +73,15 @@ def make_batch(
     return batch
 
 
-def _side_arrays(side: SideExamples, prefix: list[int]) -> SideArrays:
-    return SideArrays(tokens_BS=_padded_ids(side, prefix, [EOS]), examples=side, offset=len(prefix))
+def _side_arrays(side: SideExamples, prefix: list[int], multiple: int) -> SideArrays:
+    longest = len(prefix) + int(side.ids.lengths.max(initial=0)) + 1
+    width = -(-longest // multiple) * multiple
+    return SideArrays(tokens_BS=_padded_ids(side, prefix, [EOS], width), examples=side, offset=len(prefix))
 
 
-def _padded_ids(side: SideExamples, before: list[int], after: list[int]) -> np.ndarray:
-    """Add the same ids before and after each sequence, and pad the sequences to int64 (B, longest)."""
+def _padded_ids(side: SideExamples, before: list[int], after: list[int], width: int) -> np.ndarray:
+    """Add the same ids before and after each sequence, and pad the sequences to int64 (B, `width`)."""
     lengths_B = side.ids.lengths
-    width = len(before) + int(lengths_B.max(initial=0)) + len(after)
     ids = side.ids.padded(fill=PAD, width=width, offset=len(before)).astype(np.int64)
     ids[:, : len(before)] = before
     for i, token in enumerate(after):
@@ -101,7 +104,7 @@ def _to_device(arrays: BatchArrays, device: torch.device) -> Batch:
         tokens=arrays.counts.get(TRANSLATION, 0),
     )
     if target is not None:
-        batch.target_input_BT = move(_padded_ids(target.examples, [BOS], []))
+        batch.target_input_BT = move(_padded_ids(target.examples, [BOS], [], target.tokens_BS.shape[1]))
         batch.target_output_BT = move(target.tokens_BS)
         batch.target_positions_N = move(np.flatnonzero(target.mask_BS))
     return batch

@@ -82,6 +82,10 @@ class Transformer(TranslationModel):
         """The number of layers of self-attention in the encoder, and of heads per layer."""
         return self.settings.encoder_layers, self.settings.heads
 
+    def compilable_layers(self) -> Sequence[nn.Module]:
+        """List the layers of both stacks."""
+        return [*self.encoder, *self.decoder]
+
     def _embed_target(self, tokens_BT: Tensor, start: int = 0) -> Tensor:
         states_BTD = self.target_embedding(tokens_BT) * math.sqrt(self.settings.width)
         if self.target_positions is not None:

@@ -76,6 +76,15 @@ class TrainingSpeeds:
         return sentences
 
 
+def search_share(device: DeviceSettings, run: RunSettings) -> float:
+    """Return the speed of search relative to training: by fp32, in which it computes, where peaks are all we know."""
+    peaks = device.peak_teraflops
+    peak = getattr(peaks, run.training.precision)
+    if peak is None or peaks.fp32 is None or any(point.base == run.base for point in device.training):
+        return device.search
+    return device.search * peaks.fp32 / peak
+
+
 def interpolated(points: Iterable[TrainingSpeed], width: int) -> float:
     """Return the speed at a width, in operations per second.
 

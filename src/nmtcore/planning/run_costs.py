@@ -12,7 +12,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.speeds import DeviceSettings
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
-from nmtcore.planning.device_speeds import FinishedRun, TrainingSpeeds
+from nmtcore.planning.device_speeds import FinishedRun, TrainingSpeeds, search_share
 from nmtcore.planning.known_sizes import KnownSizes
 from nmtcore.planning.model_sizes import (
     Operations,
@@ -148,4 +148,9 @@ class _Work:
         tokens = self.sizes.subwords(self.sizes.used_pairs(self.run, split))
         if tokens is None:
             return None
-        return FORWARD * tokens * (self.operations.source + beam * self.operations.target) / self.device.search
+        return (
+            FORWARD
+            * tokens
+            * (self.operations.source + beam * self.operations.target)
+            / search_share(self.device, self.run)
+        )

@@ -1,23 +1,31 @@
 """The training loop, from the first update, or the first one after a checkpoint, to the last."""
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
+
+import torch
 
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TrainingSettings
+from nmtcore.errors import shortened
 from nmtcore.lock import Lock
+from nmtcore.model.batch import Batch
 from nmtcore.model.tree_errors import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
 from nmtcore.training.checkpoints import Checkpoints
+from nmtcore.training.compiled_layers import CompiledLayers
 from nmtcore.training.distributed import World
 from nmtcore.training.optimiser import clip_gradient
+from nmtcore.training.prefetching import MakeBatches, Prefetcher
 from nmtcore.training.reporter import FinishedUpdate, Reporter, divergence
 from nmtcore.training.resume import ActiveRun
 from nmtcore.training.signals import Interrupted, Signals
 from nmtcore.training.state import TrainingState
 from nmtcore.training.training_data import TrainingData
-from nmtcore.training.update import accumulate_gradients, count_terms, seed_update, term_names
+from nmtcore.training.update import accumulate_gradients, count_terms, seed_update, term_names, weight_copies
 from nmtcore.training.validation import Validate, is_better, metric_score, validation_scores
 
 
@@ -34,12 +42,16 @@ class Trainer:
     lock: Lock | None
     """Held by the first process; None in the others."""
     reporter: Reporter
+    prefetcher: Prefetcher
     validate: Validate | None
+    log: Callable[[str], None]
 
     def __post_init__(self) -> None:
         self.settings = self.run.training
         self.state, self.model = self.active.state, self.active.model
         self.names = term_names(self.model.components)
+        self.copies = weight_copies(self.settings, self.model, self.world.device)
+        self.compiled: CompiledLayers | None = None
         self.plan: EpochPlan | None = None
         self.planned_epoch: int | None = None
         self.saved = True
@@ -49,6 +61,7 @@ class Trainer:
     def train(self) -> None:
         """Train to the end: between updates, validate, write a checkpoint and end, each when it is due."""
         state, settings = self.state, self.settings
+        may_compile = settings.compile
         while True:
             end_reason = _end_of_schedule(settings, state)
             better = False
@@ -64,6 +77,9 @@ class Trainer:
             if self.world.any(self.signals.received is not None):
                 self.stop_on_signal()
             self.plan_epoch_if_new()
+            if may_compile:
+                self.compile_layers()
+                may_compile = False
             self.step()
             if state.update % settings.log_every == 0:
                 self.report_updates()
@@ -73,13 +89,12 @@ class Trainer:
         state, world, optimiser = self.state, self.world, self.active.optimiser
         parameters = list(optimiser.parameters.values())
         update, epoch = state.update + 1, state.epoch + 1
-        batches = self.data.make_batches(self.plan[state.step], state.update, self.model.components, world)
+        batches = self.take_batches()
         counts = world.sum_by_name(count_terms(batches, self.names))
-        seed_update(self.run.seed, update, world.rank)
         rate = self.active.schedule.rate(update)
         weights = {c.name: c.loss_weight for c in self.model.components if c.name in self.names}
         try:
-            sums = accumulate_gradients(self.model, batches, counts, self.settings, world.device)
+            sums = self.add_gradients(batches, counts, update)
         except DivergedTrees as error:
             raise divergence(error.problem, update=update, rate=rate) from error
         world.sum_gradients(parameters)
@@ -92,6 +107,59 @@ class Trainer:
                 number=update, epoch=epoch, rate=rate, weights=weights, counts=counts, sums=sums, gradient_norm=norm
             )
         )
+
+    def add_gradients(self, batches: Sequence[Batch], counts: Mapping[str, float], update: int) -> torch.Tensor:
+        """Compute the gradients and sums of an update's batches, with compiled layers as long as these work."""
+        seed_update(self.run.seed, update, self.world.rank)
+        arguments = (self.model, batches, counts, self.settings, self.world.device, self.copies)
+        if self.compiled is None:
+            return accumulate_gradients(*arguments)
+        try:
+            with self.compiled.in_use():
+                return accumulate_gradients(*arguments)
+        except self.compiled.errors() as error:
+            cause = shortened(" ".join(str(error).split()))
+            self.log(f"Training goes on without compiled layers, with the same results; torch.compile failed: {cause}")
+        self.compiled = None
+        self.drop_gradients()
+        return self.add_gradients(batches, counts, update)
+
+    def drop_gradients(self) -> None:
+        """Forget what has been added to the gradients since the last update."""
+        for parameter in (*self.model.parameters(), *(() if self.copies is None else self.copies.tensors())):
+            parameter.grad = None
+
+    def compile_layers(self) -> None:
+        """Compile the model's layers with the batches of the next update, which are then computed once more."""
+        layers = self.model.compilable_layers()
+        if not layers:
+            self.log(f"training.compile: only layers of transformers are compiled, and this model is {self.run.base}.")
+            return
+        began, update = time.monotonic(), self.state.update
+        self.compiled = CompiledLayers(layers)
+        batches = self.data.make_batches(self.plan[self.state.step], update, self.model.components, self.world)
+        self.add_gradients(batches, self.world.sum_by_name(count_terms(batches, self.names)), update + 1)
+        self.drop_gradients()
+        if self.compiled is not None:
+            self.log(f"Compiled {len(layers)} layers in {time.monotonic() - began:.0f} s.")
+        self.reporter.restart_clock()
+
+    def take_batches(self) -> list[Batch]:
+        """Return the batches of the next update; a thread may begin with later ones.
+
+        None are of the next epoch, or after a validation: components may change what they add to batches.
+        """
+        first = self.state.update - self.state.step
+        every = self.settings.validation.every
+        end = min(first + len(self.plan), (self.state.update // every + 1) * every)
+        if self.settings.max_updates is not None:
+            end = min(end, self.settings.max_updates)
+
+        def maker(update: int) -> MakeBatches:
+            rows_B = self.plan[update - first]
+            return partial(self.data.make_batches, rows_B, update, self.model.components, self.world)
+
+        return self.prefetcher.take(self.state.update, maker, end=end)
 
     def plan_epoch_if_new(self) -> None:
         """Plan the epoch before its first update, or before the first update after resuming."""

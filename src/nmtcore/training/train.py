@@ -16,11 +16,12 @@ from nmtcore.model.device import explain_out_of_memory
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.distributed import World, join_world, silent
 from nmtcore.training.loop import Trainer
+from nmtcore.training.prefetching import Prefetcher, prefetched_updates
 from nmtcore.training.reporter import Reporter
 from nmtcore.training.resume import ActiveRun, start_or_resume
 from nmtcore.training.signals import Signals
 from nmtcore.training.training_data import prepare_training_data
-from nmtcore.training.update import term_names, tf32
+from nmtcore.training.update import term_names, tf32, used_precision
 from nmtcore.training.validation import Validate
 
 
@@ -56,8 +57,8 @@ def train(
     signals, memory = Signals(), explain_out_of_memory(_memory_advice(run.training.batch))
     with memory, join_world(device) as world, _folder_lock(world, checkpoint_folder, log) as lock, signals.handled():
         log = log if world.is_main else silent
-        if run.training.precision != "fp32" and world.device.type != "cuda":
-            log(f"Training in fp32: {run.training.precision} needs a GPU.")
+        if world.device.type == "cuda":
+            log(precision_message(run.training, world.device))
         data = prepare_training_data(run, model, train, dev, log, treebank=treebank)
         checkpoints = Checkpoints(checkpoint_folder, log=log)
         active = start_or_resume(run, model, checkpoints, world)
@@ -67,7 +68,8 @@ def train(
         reporter = Reporter(
             checkpoint_folder, names=term_names(model.components), state=state, world=world, log=log, terminal=terminal
         )
-        with closing(reporter), tf32(run.training, world.device):
+        prefetcher = Prefetcher(ahead=prefetched_updates(run.training.batch, world.device), device=world.device)
+        with closing(reporter), closing(prefetcher), tf32(run.training, world.device):
             Trainer(
                 run=run,
                 data=data,
@@ -77,12 +79,20 @@ def train(
                 signals=signals,
                 lock=lock,
                 reporter=reporter,
+                prefetcher=prefetcher,
                 validate=validate,
+                log=log,
             ).train()
             log(f"Training ended after {state.update} updates: {state.stopped}.")
             reporter.publish(log_folder)
         _load_final_weights(run.training, active, checkpoints)
         world.wait()
+
+
+def precision_message(settings: TrainingSettings, device: torch.device) -> str:
+    """Say in which precision a GPU trains."""
+    used = used_precision(settings, device)
+    return f"Training in {used}{'' if used == settings.precision else f': this GPU has no {settings.precision}'}."
 
 
 def _memory_advice(batch: BatchSettings) -> str:

@@ -1,7 +1,7 @@
 """The gradient of one update, independent of the number of micro-batches and devices."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.training.loss_sums import UpdateSums
+from nmtcore.training.weight_copies import WeightCopies
 
 
 def term_names(components: Sequence[Component]) -> tuple[str, ...]:
@@ -33,15 +34,19 @@ def accumulate_gradients(
     counts: Mapping[str, float],
     settings: TrainingSettings,
     device: torch.device,
+    copies: WeightCopies | None = None,
 ) -> torch.Tensor:
     """Add up the gradients of this device's batches, each term of the objective divided by its count in the update.
 
-    `counts` are those of all devices. Return this device's sums, packed by `UpdateSums.pack` in the order of `counts`.
+    `counts` are those of all devices; the result is the same with and without `copies` of the weights. Return this
+    device's sums, packed by `UpdateSums.pack` in the order of `counts`.
     """
     names = tuple(counts)
     sums = torch.zeros(2 + len(names), dtype=torch.float64, device=device)
+    if copies is not None:
+        copies.refresh()
     for batch in batches:
-        with autocast(settings, device):
+        with autocast(settings, device), nullcontext() if copies is None else copies.in_use():
             losses = model.loss(
                 batch,
                 label_smoothing=settings.label_smoothing,
@@ -51,21 +56,36 @@ def accumulate_gradients(
         objective = losses.objective(counts)
         if objective.requires_grad:  # the weights of all terms of a batch may be 0
             objective.backward()
+            if copies is not None:
+                copies.move_gradients()
         sums += UpdateSums.pack(losses, objective, names)
     return sums
 
 
 def autocast(settings: TrainingSettings, device: torch.device) -> AbstractContextManager:
     """Compute in bf16 on a GPU if the settings say so; weights, sums and losses stay fp32."""
-    bf16 = settings.precision == "bf16" and device.type == "cuda"
-    return torch.autocast(device.type, torch.bfloat16, enabled=bf16)
+    return torch.autocast(device.type, torch.bfloat16, enabled=used_precision(settings, device) == "bf16")
+
+
+def used_precision(settings: TrainingSettings, device: torch.device) -> str:
+    """Return the precision in which a device trains: fp32 on a CPU, and in place of bf16 on a GPU without it."""
+    if device.type != "cuda":
+        return "fp32"
+    if settings.precision == "bf16" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        return "fp32"
+    return settings.precision
+
+
+def weight_copies(settings: TrainingSettings, model: nn.Module, device: torch.device) -> WeightCopies | None:
+    """Make the copies of the weights with which `accumulate_gradients` computes, if it computes in bf16."""
+    return WeightCopies(model) if settings.weight_copies and used_precision(settings, device) == "bf16" else None
 
 
 @contextmanager
 def tf32(settings: TrainingSettings, device: torch.device) -> Iterator[None]:
     """Compute fp32 matrix products with inputs in TF32 on a GPU, within a block, if the settings say so."""
     before = torch.get_float32_matmul_precision()
-    if settings.precision == "tf32" and device.type == "cuda":
+    if used_precision(settings, device) == "tf32":
         torch.set_float32_matmul_precision("high")
     try:
         yield

@@ -1,0 +1,114 @@
+"""Copies of the weights in bf16 change neither losses nor gradients; they save casts."""
+
+import copy
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from nmtcore.config.components import COMPONENTS
+from nmtcore.config.training import TrainingSettings
+from nmtcore.model.base import TranslationModel
+from nmtcore.model.batch import make_batch
+from nmtcore.model.proofs import random_examples, small_model
+from nmtcore.training import update
+from nmtcore.training.optimiser import Adam
+from nmtcore.training.update import accumulate_gradients, count_terms, seed_update, term_names, weight_copies
+from nmtcore.training.weight_copies import WeightCopies
+
+CPU = torch.device("cpu")
+BF16 = TrainingSettings(max_updates=2, precision="bf16")
+
+
+@pytest.fixture(autouse=True)
+def _bf16_on_a_cpu(monkeypatch):
+    monkeypatch.setattr(update, "used_precision", lambda settings, device: settings.precision)
+
+
+def updated(model: TranslationModel, copies: WeightCopies | None, *, updates: int = 2) -> list[Tensor]:
+    """Do updates of two batches each; return the sums and gradients of the last, and the weights after it."""
+    model, examples = model.train(), random_examples(6, seed=3)
+    batches = [make_batch(examples, rows, model.components) for rows in ([0, 1, 2], [3, 4, 5])]
+    parameters, names = dict(model.named_parameters()), term_names(model.components)
+    optimiser = Adam(parameters, BF16)
+    for number in range(updates):
+        seed_update(1, number, 0)
+        sums = accumulate_gradients(model, batches, count_terms(batches, names), BF16, CPU, copies)
+        gradients = [parameter.grad for parameter in parameters.values()]
+        assert {gradient.dtype for gradient in gradients if gradient is not None} == {torch.float32}
+        for parameter in parameters.values():
+            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        optimiser.step(rate=0.01)
+    return [sums, *gradients, *parameters.values()]
+
+
+class Casts(TorchDispatchMode):
+    """Counts operations that change the type of a tensor, within a block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, operation, types, args=(), options=None):
+        result = operation(*args, **(options or {}))
+        if operation is torch.ops.aten._to_copy.default and result.dtype != args[0].dtype:
+            self.counts["single"] += 1
+        elif operation is torch.ops.aten._foreach_copy_.default and args[0][0].dtype != args[1][0].dtype:
+            self.counts["all at once"] += 1
+        return result
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("base", ["transformer", "recurrent"])
+def test_losses_gradients_and_weights_equal_those_of_autocast(base, joint):
+    model = small_model(base=base, joint=joint, dropout=0.1).float()
+    other = copy.deepcopy(model)
+    expected = updated(model, None)
+    for result, own in zip(updated(other, WeightCopies(other)), expected, strict=True):
+        assert torch.equal(result, own)
+
+
+@pytest.mark.parametrize("name", sorted(COMPONENTS))
+def test_components_compute_the_same_with_copies(name, example):
+    model = small_model(example(name)).float()
+    other = copy.deepcopy(model)
+    expected = updated(model, None, updates=1)
+    for result, own in zip(updated(other, WeightCopies(other), updates=1), expected, strict=True):
+        assert (result is None and own is None) or torch.equal(result, own)
+
+
+def test_copies_replace_casts_of_weights_and_their_gradients():
+    counts = []
+    for with_copies in (False, True):
+        model = small_model(dropout=0.1).float()
+        linear = [p for layer in model.modules() if isinstance(layer, torch.nn.Linear) for p in layer.parameters()]
+        with Casts() as casts:
+            updated(model, WeightCopies(model) if with_copies else None, updates=1)
+        counts.append(casts.counts)
+    batches = 2
+    assert counts[0]["single"] - counts[1]["single"] == 2 * batches * len(linear)
+    assert counts[0]["all at once"] == 0
+    assert counts[1]["all at once"] == 1 + batches
+
+
+def test_the_layers_keep_their_own_weights_also_after_an_error():
+    model = small_model().float()
+    weights = dict(model.named_parameters())
+
+    def fail(self, *_):
+        assert self.inner.weight.dtype == torch.bfloat16
+        raise ZeroDivisionError
+
+    model.encoder[0].feed_forward.register_forward_pre_hook(fail)
+    with pytest.raises(ZeroDivisionError):
+        updated(model, WeightCopies(model))
+    assert all(weights[name] is parameter for name, parameter in model.named_parameters())
+
+
+@pytest.mark.parametrize("changes", [{}, {"weight_copies": False}, {"precision": "fp32"}], ids=str)
+def test_copies_are_made_for_bf16_unless_they_are_turned_off(changes):
+    copies = weight_copies(replace(BF16, **changes), small_model(), CPU)
+    assert (copies is None) == bool(changes)
