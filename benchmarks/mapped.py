@@ -93,8 +93,9 @@ def write_job(folder: Path, *, trees: bool, mapped: bool) -> Path:
     )
     features = {"source": {"trees": "parser"}} if trees else {}
     run = replace(run, training=training, sentences=type(run.sentences)(), features=features)
-    segmentation = folder / "segmentation"
+    segmentation = folder / "job_segmentation"
     segmentation.mkdir(exist_ok=True)
+    (segmentation / "codes").write_text("#version: 0.2\n")
     for side in ("source", "target"):
         Vocabulary.of(f"w{i}" for i in range(VOCABULARY)).save(segmentation / f"{side}.vocab")
     names = [*LABEL_SPECIALS, *(f"label{i}" for i in range(LABELS))]

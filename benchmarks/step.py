@@ -24,7 +24,8 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +47,7 @@ from nmtcore.model.device import prepare_device
 from nmtcore.model.positions import sinusoids
 from nmtcore.segmentation.vocabulary import PAD
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT
+from nmtcore.training.compiled_layers import CompiledLayers
 
 SMOOTHING = 0.1
 PUBLISHED = {
@@ -279,12 +281,22 @@ def runners_of(
     runners = [runner(REFERENCE, reference, reference, ())]
     for name in [BASE, *options.systems]:
         model = random_model(name, sizes, vocabulary=size, labels=LABELS, config=options.config).to(device)
+        runners.append(runner(name, model, loss_of(model, nullcontext), tuple(model.components)))
+        if options.compile and model.compilable_layers():
+            copy = deepcopy(model)
+            loss = loss_of(copy, CompiledLayers(copy.compilable_layers()).in_use)
+            runners.append(runner(f"{name}, compiled", copy, loss, tuple(copy.components)))
+    return runners
 
-        def loss(batch: Batch, model: TranslationModel = model) -> Tensor:
+
+def loss_of(model: TranslationModel, layers: Callable[[], AbstractContextManager]) -> Callable[[Batch], Tensor]:
+    """Return a function that computes the loss of a batch with the model's layers, or with compiled ones."""
+
+    def loss(batch: Batch) -> Tensor:
+        with layers():
             return model.loss(batch, label_smoothing=SMOOTHING).objective()
 
-        runners.append(runner(name, model, loss, tuple(model.components)))
-    return runners
+    return loss
 
 
 def report(runners: list[Runner]) -> None:
@@ -328,6 +340,7 @@ def main() -> None:
     parser.add_argument("--norm", default="pre", choices=["pre", "post"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--compile", action="store_true", help="also time our transformers with compiled layers")
     parser.add_argument("--bf16", action="store_true", help="run forward passes in mixed precision")
     parser.add_argument("--config", type=Path, default=CONFIG)
     options = parser.parse_args()

@@ -1,0 +1,350 @@
+"""Time training on a GPU beside Hugging Face's Marian: speed, share of the card's peak, memory, cost of components.
+
+    python benchmarks/gpu.py                             base and big size, two vocabularies, bf16, TF32 and fp32
+    python benchmarks/gpu.py --device cpu --sizes tiny --vocabularies 6003 --tokens 1024 --length 13.5 --batches 3
+
+A step of nmtcore is an update as in training: losses, gradients, their norm, Adam. Marian (`pip install transformers`;
+`--no-marian` leaves it out) has random weights, the same size and batches, a smoothed loss, autocast and fused Adam.
+Rounds are interleaved after a warm-up, and figures are medians. The peak is that of a large matrix product in the same
+run; the share counts 6 operations for each weight of a matrix and each real token. "compiled" has `training.compile`
+(`--no-compile` leaves it out, and the minutes that it takes). The first size, vocabulary and precision also have the
+systems of `--systems`, each with one component. On a CPU, all computations are in fp32.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from random_models import CONFIG, random_model
+from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps, wait
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from nmtcore.config.training import TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
+from nmtcore.errors import UserError, shortened
+from nmtcore.features.examples import Examples
+from nmtcore.model import added_entries
+from nmtcore.model.batch import Batch, make_batch
+from nmtcore.model.device import explain_out_of_memory, prepare_device
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
+from nmtcore.training.compiled_layers import CompiledLayers
+from nmtcore.training.distributed import World
+from nmtcore.training.optimiser import Adam, clip_gradient
+from nmtcore.training.update import (
+    accumulate_gradients,
+    autocast,
+    count_terms,
+    term_names,
+    tf32,
+    used_precision,
+    weight_copies,
+)
+from nmtcore.training.weight_copies import WeightCopies
+
+OURS, MARIAN = "transformer_base", "Marian"
+SIZES = {
+    "tiny": {"width": 128, "feed_forward": 512, "heads": 8, "encoder_layers": 2, "decoder_layers": 2},
+    "base": {"width": 512, "feed_forward": 2048, "heads": 8, "encoder_layers": 6, "decoder_layers": 6},
+    "big": {"width": 1024, "feed_forward": 4096, "heads": 16, "encoder_layers": 6, "decoder_layers": 6},
+}
+SYSTEMS = ["depparse_l1", "pascal", "relative_tree_traversal", "tree_distance_5", "sisa", "sennrich_haddow"]
+SYSTEMS += ["tag_attention", "multitask"]
+OPERATIONS = 6
+"""Per weight and token, forward and backward."""
+PRODUCTS = 10
+"""Matrix products per measurement of the peak."""
+
+
+class RunnersAdam(Adam):
+    """Adam as in training, which drops the gradients itself."""
+
+    def zero_grad(self, *, set_to_none: bool) -> None:
+        """Do nothing."""
+
+
+@dataclass(kw_only=True)
+class UpdateRunner(Runner):
+    """Runs whole updates as training does."""
+
+    settings: TrainingSettings
+    device: torch.device
+    compiled: CompiledLayers | None = None
+
+    def __post_init__(self) -> None:
+        self.parameters = dict(self.model.named_parameters())
+        self.optimiser = RunnersAdam(self.parameters, self.settings)
+        self.copies = weight_copies(self.settings, self.model, self.device)
+        self.world = World(device=self.device)
+
+    def step(self, batch: Batch) -> None:
+        """Do an update of one batch."""
+        parameters = list(self.parameters.values())
+        counts = count_terms([batch], term_names(self.model.components))
+        with nullcontext() if self.compiled is None else self.compiled.in_use():
+            accumulate_gradients(self.model, [batch], counts, self.settings, self.device, self.copies)
+        self.world.sum_gradients(parameters)
+        clip_gradient(parameters, self.settings.clip_norm)
+        self.optimiser.step(rate=1e-4)
+
+    def state_bytes(self) -> int:
+        """Count the bytes of parameters, buffers, Adam's moments and the copies of weights."""
+        state = [*self.model.parameters(), *self.model.buffers(), *self.optimiser.tensors().values()]
+        copied = [] if self.copies is None else self.copies.tensors()
+        return sum(tensor.numel() * tensor.element_size() for tensor in [*state, *copied])
+
+
+def marian(settings: TransformerSettings, vocabulary: int) -> nn.Module:
+    """Build Hugging Face's Marian in this size, with random weights."""
+    from transformers import MarianConfig, MarianMTModel
+
+    layers = {
+        f"{side}_{name}": value
+        for side, count in [("encoder", settings.encoder_layers), ("decoder", settings.decoder_layers)]
+        for name, value in [
+            ("layers", count), ("ffn_dim", settings.feed_forward), ("attention_heads", settings.heads),
+        ]
+    }  # fmt: skip
+    config = MarianConfig(
+        vocab_size=vocabulary,
+        d_model=settings.width,
+        **layers,
+        activation_function="relu",
+        dropout=settings.dropout,
+        attention_dropout=settings.attention_dropout,
+        activation_dropout=settings.activation_dropout,
+        scale_embedding=True,
+        use_cache=False,
+        max_position_embeddings=1024,
+        pad_token_id=PAD,
+        bos_token_id=BOS,
+        eos_token_id=EOS,
+        forced_eos_token_id=EOS,
+        decoder_start_token_id=BOS,
+    )
+    return MarianMTModel(config).train()
+
+
+def marian_loss(model: nn.Module) -> Callable[[Batch], Tensor]:
+    """Return a function that computes the smoothed loss of a batch."""
+
+    def loss(batch: Batch) -> Tensor:
+        output = model(
+            input_ids=batch.source_BS,
+            attention_mask=batch.source_mask_BS,
+            decoder_input_ids=batch.target_input_BT,
+            decoder_attention_mask=batch.target_output_BT != PAD,
+        )
+        targets_N = batch.target_output_BT.flatten()
+        total = F.cross_entropy(
+            output.logits.flatten(0, 1), targets_N, ignore_index=PAD, label_smoothing=SMOOTHING, reduction="sum"
+        )
+        return total / batch.tokens
+
+    return loss
+
+
+def runners_of(
+    systems: Iterable[str],
+    size: TransformerSettings,
+    training: TrainingSettings,
+    data: Examples,
+    rows: list[np.ndarray],
+    options: argparse.Namespace,
+) -> Iterator[Runner]:
+    """Build our transformer, Marian unless it is left out, and the systems."""
+    device, vocabulary = torch.device(options.device), options.vocabulary
+
+    def common(name: str, model: nn.Module, loss: Callable[[Batch], Tensor]) -> dict:
+        components = getattr(model, "components", ())
+        batches = [make_batch(data, chosen, components, device) for chosen in rows]
+        return {
+            **{"name": name, "model": model, "loss": loss, "batches": batches},
+            "precision": lambda: autocast(training, device),
+        }
+
+    for name in dict.fromkeys([OURS, *systems]):
+        model = random_model(name, {"transformer": size}, vocabulary=vocabulary, labels=LABELS, config=options.config)
+        model = model.to(device).train()
+        yield UpdateRunner(**common(name, model, model.loss), settings=training, device=device)
+        if name == OURS and options.compile:
+            copy = deepcopy(model)
+            layers = CompiledLayers(copy.compilable_layers())
+            settings = {"settings": training, "device": device, "compiled": layers}
+            runner = UpdateRunner(**common(f"{name}, compiled", copy, copy.loss), **settings)
+            start = time.perf_counter()
+            try:
+                runner.step(runner.batches[0])
+            except layers.errors() as error:
+                print(f"Nothing is compiled: {shortened(str(error))}")
+            else:
+                print(f"Compiled the layers in {time.perf_counter() - start:.0f} s.")
+                yield runner
+        if name == OURS and options.marian:
+            other = marian(size, vocabulary).to(device)
+            yield Runner(**common(MARIAN, other, marian_loss(other)))
+
+
+def measured_peak(device: str, precision: str, rounds: int) -> float:
+    """Return the operations per second of a large matrix product."""
+    width = 1024 if device == "cpu" else 8192
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    left, right = (torch.randn(width, width, device=device).to(dtype) for _ in range(2))
+    seconds = []
+    for _ in range(rounds + 1):
+        wait(device)
+        start = time.perf_counter()
+        for _ in range(PRODUCTS):
+            torch.mm(left, right)
+        wait(device)
+        seconds.append((time.perf_counter() - start) / PRODUCTS)
+    return 2 * width**3 / statistics.median(seconds[1:])
+
+
+def report(runners: list[Runner], size: TransformerSettings, vocabulary: int, peak: float) -> None:
+    """Print the table of a size, vocabulary and precision."""
+    batches = runners[0].batches
+    source, target = size.weights
+    target += vocabulary * size.width
+    operations = [OPERATIONS * (source * int(b.source_lengths_B.sum()) + target * b.tokens) for b in batches]
+    columns = {"parameters": 14, "ms": 10, "target tokens/s": 18, "% of the peak": 16, "peak MiB": 11}
+    header = "".join(f"{column:>{width}}" for column, width in columns.items())
+    print(f"{'':28}{header}{'time / ' + OURS:>26}")
+    first = [wall for wall, _ in runners[0].seconds]
+    for runner in runners:
+        walls = [wall for wall, _ in runner.seconds]
+        speeds = [batches[i % len(batches)].tokens / wall for i, wall in enumerate(walls)]
+        shares = [operations[i % len(batches)] / wall / peak for i, wall in enumerate(walls)]
+        trained = sum(p.numel() for p in runner.model.parameters() if p.requires_grad)
+        ratio = statistics.median(wall / own for wall, own in zip(walls, first, strict=True))
+        print(
+            f"{runner.name:28}{trained:14,}{1000 * statistics.median(walls):10.1f}{statistics.median(speeds):18,.0f}"
+            f"{100 * statistics.median(shares):16.1f}{runner.peak / 2**20:11,.0f}{ratio:26.2f}",
+            flush=True,
+        )
+
+
+class Kernels(TorchDispatchMode):
+    """Counts the operations within a block that compute something, and those of them that cast one tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, operation, types, args=(), options=None):
+        result = operation(*args, **(options or {}))
+        self.counts["all"] += not (operation.is_view or "empty" in operation._schema.name)
+        if operation is torch.ops.aten._to_copy.default and result.dtype != args[0].dtype:
+            self.counts["casts"] += 1
+        return result
+
+
+def count_kernels(size: TransformerSettings, device: torch.device) -> None:
+    """Print how many operations a forward and a backward pass in bf16 have; the width does not matter."""
+    narrow = replace(size, width=8 * size.heads, feed_forward=64)
+    data = examples(8, 100, seed=0, length=5)
+    for with_copies in (False, True):
+        model = random_model(OURS, {"transformer": narrow}, vocabulary=128).to(device).train()
+        batch = make_batch(data, np.arange(8), (), device)
+        copies = WeightCopies(model if with_copies else nn.Module())
+        with Kernels() as kernels:
+            copies.refresh()
+            with torch.autocast(device.type, torch.bfloat16), copies.in_use():
+                objective = model.loss(batch, label_smoothing=SMOOTHING).objective()
+            objective.backward()
+            copies.move_gradients()
+        layers, setting = f"{size.encoder_layers}+{size.decoder_layers} layers", str(with_copies).lower()
+        print(
+            f"{layers}, weight_copies: {setting}: {kernels.counts['all']} operations forward and backward in bf16, "
+            f"{kernels.counts['casts']} of them casts of one tensor"
+        )
+
+
+def parse() -> argparse.Namespace:
+    """Read the options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["base", "big"])
+    parser.add_argument("--vocabularies", nargs="+", type=int, default=[32000, 32003])
+    parser.add_argument("--precisions", nargs="+", choices=["bf16", "tf32", "fp32"], default=["bf16", "tf32", "fp32"])
+    parser.add_argument("--systems", nargs="*", default=SYSTEMS, help="%(default)s")
+    parser.add_argument("--tokens", type=int, default=16384, help="padded tokens per batch [%(default)s]")
+    parser.add_argument("--length", type=float, default=30, help="median subwords per sentence [%(default)s]")
+    parser.add_argument("--batches", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5, help="rounds over the batches [%(default)s]")
+    parser.add_argument("--threads", type=int, default=1, help="on a CPU [%(default)s]")
+    for name, meaning in [
+        ("marian", "time Hugging Face's Marian too"),
+        ("compile", "also time compiled layers, as training.compile"),
+        ("weight-copies", "as training.weight_copies"),
+        ("add-entries", "to vocabularies that are no multiple of 64, in the loss"),
+    ]:
+        parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True, help=meaning)
+    parser.add_argument("--only-count", action="store_true", help="only count the operations of a step in bf16")
+    parser.add_argument("--config", type=Path, default=CONFIG)
+    return parser.parse_args()
+
+
+def measure(
+    title: str, size: TransformerSettings, training: TrainingSettings, systems: list[str], options: argparse.Namespace
+) -> None:
+    """Measure a size, a vocabulary (`options.vocabulary`) and a precision, and print a table."""
+    device = torch.device(options.device)
+    pairs = 4 * options.batches * int(options.tokens / options.length)
+    data = examples(pairs, options.vocabulary, seed=0, length=options.length)
+    rows = batches_of(data, options.tokens, options.batches)
+    with tf32(training, device):
+        peak = measured_peak(options.device, training.precision, options.rounds)
+        print(f"\n{title}: measured peak {peak / 1e12:,.3g} TFLOP/s")
+        runners = list(runners_of(systems, size, training, data, rows, options))
+        time_steps(runners, options.rounds, options.device)
+        for runner in runners:
+            runner.peak = max(peak_of(runner, batch, options.device) for batch in runner.batches)
+    report(runners, size, options.vocabulary, peak)
+
+
+def main() -> None:
+    """Run the measurements, and print a table for each size, vocabulary and precision."""
+    options = parse()
+    device = prepare_device(options.device)
+    if options.marian and not options.only_count and find_spec("transformers") is None:
+        raise UserError("Marian needs the package transformers: run pip install transformers, or add --no-marian.")
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    if not options.add_entries:
+        added_entries.MULTIPLE = 1
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+    print(f"{name}, torch {torch.__version__}, {options.tokens} padded tokens per batch")
+    values = {"max_updates": 1, "label_smoothing": SMOOTHING, "weight_copies": options.weight_copies}
+    precisions = [TrainingSettings(precision=precision, **values) for precision in options.precisions]
+    used = {used_precision(settings, device): settings for settings in precisions}
+    dropout = {"attention_dropout": 0.1, "activation_dropout": 0.1}
+    systems = options.systems
+    for size_name in options.sizes:
+        size = TransformerSettings(**SIZES[size_name], norm="post", **dropout)
+        count_kernels(size, device)
+        for vocabulary in () if options.only_count else options.vocabularies:
+            options.vocabulary = vocabulary
+            for precision, settings in used.items():
+                title = f"{size_name}, vocabulary {vocabulary:,}, {precision}"
+                measure(title, size, replace(settings, precision=precision), systems, options)
+                systems = []
+
+
+if __name__ == "__main__":
+    try:
+        with explain_out_of_memory("Lower --tokens."):
+            main()
+    except UserError as error:
+        sys.exit(str(error))
