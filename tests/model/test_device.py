@@ -1,5 +1,9 @@
 """Tests of devices on a machine without GPUs, with a patched torch."""
 
+import platform
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -47,6 +51,27 @@ def test_the_cudnn_flag_is_unchanged_on_a_cpu(gpus):
     gpus(2)
     assert prepare_device("cpu") == torch.device("cpu")
     assert torch.backends.cuda.cudnn_sdp_enabled()
+
+
+PAGE_FAULTS = """\
+import resource, sys, torch
+from nmtcore.model.device import prepare_device
+
+if sys.argv[1] == "prepared":
+    prepare_device("cpu")
+for _ in range(20):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    torch.ones(1 << 24)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are not prepared")
+@pytest.mark.parametrize(("state", "kept"), [("prepared", True), ("unprepared", False)])
+def test_memory_of_freed_tensors_is_used_again_on_a_cpu(state, kept):
+    command = [sys.executable, "-c", PAGE_FAULTS, state]
+    faults = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert (faults < 100) == kept  # the tensor has 16,384 pages
 
 
 @pytest.mark.parametrize(

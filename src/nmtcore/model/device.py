@@ -1,5 +1,6 @@
 """Choosing, checking and preparing the device of a model, and explaining a lack of memory."""
 
+import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,9 @@ import torch
 
 from nmtcore.errors import UserError
 
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4
+"""Numbers of glibc's options in `malloc.h`."""
+
 
 def choose_device(name: str) -> str:
     """Replace "auto" by "cuda" if a GPU is visible, else by "cpu"; return other names unchanged."""
@@ -15,7 +19,7 @@ def choose_device(name: str) -> str:
 
 
 def prepare_device(name: str | torch.device) -> torch.device:
-    """Return the device with this name, after setting torch's flags for it; call this before any work on a GPU.
+    """Return the device with this name, after preparing this process for it; call this before any work on it.
 
     Raises UserError if torch does not know the name, or if the GPU is not visible.
     """
@@ -33,7 +37,21 @@ def prepare_device(name: str | torch.device) -> torch.device:
         # needs half a second or more for each new shape; training has hundreds of shapes. The flag holds for the whole
         # process; nothing here turns it on again.
         torch.backends.cuda.enable_cudnn_sdp(False)
+    elif device.type == "cpu":
+        keep_freed_memory()
     return device
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep freed memory for the next tensors, as torch does with a GPU's.
+
+    By default, glibc gives large blocks back to the kernel, which then clears every page of the next ones: this took an
+    eighth of the CPU time of training (docs/benchmarks.md). Other C libraries stay as they are.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_MMAP_MAX, 0)
+        mallopt(_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def check_gpu_count(processes: int) -> None:
