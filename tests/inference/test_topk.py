@@ -30,11 +30,12 @@ def test_extensions_match_sorting(seed, sentences, beams, vocabulary, count):
 def test_extensions_match_sorting_in_vocabularies_of_any_size():
     assert [group_size(n) for n in (100, 7003, 32001)] == [SMALLEST_GROUP, 14, LARGEST_GROUP]
     for vocabulary in (100, 7003, 32001):
-        score_BM, next_BMV = torch.randn(3, 4), torch.randn(3, 4, vocabulary)
-        extensions = best_extensions(score_BM, next_BMV, count=8)
-        expected = (score_BM[:, :, None] + next_BMV).flatten(1).sort(dim=1, descending=True)
-        assert torch.equal(extensions.log_probability_BC, expected.values[:, :8])
-        assert torch.equal(extensions.beam_BC * vocabulary + extensions.token_BC, expected.indices[:, :8])
+        for beams, count in ((4, 8), (1, 1)):
+            score_BM, next_BMV = torch.randn(3, beams), torch.randn(3, beams, vocabulary)
+            extensions = best_extensions(score_BM, next_BMV, count=count)
+            expected = (score_BM[:, :, None] + next_BMV).flatten(1).sort(dim=1, descending=True)
+            assert torch.equal(extensions.log_probability_BC, expected.values[:, :count])
+            assert torch.equal(extensions.beam_BC * vocabulary + extensions.token_BC, expected.indices[:, :count])
 
 
 def test_entries_and_beams_of_minus_infinity_come_last():

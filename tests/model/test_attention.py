@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from oracles import multi_head_attention
 
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model.attention import CrossAttention, SelfAttention
+from nmtcore.model.attention import CrossAttention, SelfAttention, masked_scores, product
 from nmtcore.model.components.base import AttentionHooks, Component, Context
 
 SETTINGS = TransformerSettings(width=12, heads=3, feed_forward=8, encoder_layers=1, decoder_layers=1)
@@ -49,10 +49,11 @@ def test_self_attention_equals_double_loops(components, gradients, causal):
 
 
 @each_form
-def test_cross_attention_equals_double_loops(components, gradients):
+@pytest.mark.parametrize("queries", [1, 4])
+def test_cross_attention_equals_double_loops(components, gradients, queries):
     torch.manual_seed(0)
     layer = CrossAttention(SETTINGS, "cross", 0, components).double()
-    states, memory = torch.randn(2, 4, 12, dtype=torch.float64), torch.randn(2, 6, 12, dtype=torch.float64)
+    states, memory = torch.randn(2, queries, 12, dtype=torch.float64), torch.randn(2, 6, 12, dtype=torch.float64)
     lengths = [2, 6]
     mask_BS = torch.arange(6) < torch.tensor(lengths).unsqueeze(1)
     with torch.set_grad_enabled(gradients):
@@ -63,6 +64,22 @@ def test_cross_attention_equals_double_loops(components, gradients):
         np.testing.assert_allclose(
             output[i].detach().numpy(), apply_linear(layer, "output", mixed), rtol=1e-10, atol=1e-12
         )
+
+
+@pytest.mark.parametrize("sentences", [0, 1])
+@pytest.mark.parametrize("queries", [1, 2])
+def test_batches_may_be_empty(sentences, queries):
+    keys, mask = torch.randn(sentences, 3, 5, 4), torch.ones(sentences, 1, 1, 5, dtype=torch.bool)
+    with torch.no_grad():
+        assert masked_scores(torch.randn(sentences, 3, queries, 4), keys, mask).shape == (sentences, 3, queries, 5)
+
+
+@pytest.mark.parametrize(("rows", "inner", "width"), [(1, 4, 9), (1, 9, 4), (1, 40, 40), (2, 4, 4)])
+@pytest.mark.parametrize("gradients", [True, False])
+def test_products_equal_those_of_matrices(rows, inner, width, gradients):
+    left, right = torch.randn(3, 2, rows, inner).double(), torch.randn(3, 2, width, inner).double().mT
+    with torch.set_grad_enabled(gradients):
+        torch.testing.assert_close(product(left, right), torch.einsum("bhqk,bhke->bhqe", left, right))
 
 
 @pytest.mark.parametrize(("queries", "head_width", "kernels"), [(1, 16, 0), (8, 16, 0), (9, 16, 1), (9, 4, 0)])

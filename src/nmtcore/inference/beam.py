@@ -148,6 +148,7 @@ class _Search:
         sentences, device = len(limits_B), limits_B.device
         self.sentence_B = torch.arange(sentences, device=device)
         """The index of each undecided sentence in the batch."""
+        self.never_generated = torch.tensor(NEVER_GENERATED).to(device, non_blocking=True)
         self.limit_B, self.limits = limits_B, frozenset(limits_B.tolist())
         self.log_probability_BM = torch.zeros(sentences, 1, device=device)
         """Log probabilities of the live beams, in descending order."""
@@ -191,8 +192,7 @@ class _Search:
         logits_RV = self.model.step(self.tokens_BMT[:, :, -1].flatten(), self.state)
         precision = torch.promote_types(logits_RV.dtype, torch.float32)
         next_BMV = torch.log_softmax(logits_RV, dim=1, dtype=precision).view(sentences, beams, -1)
-        for token in NEVER_GENERATED:
-            next_BMV[:, :, token] = -torch.inf
+        next_BMV.index_fill_(2, self.never_generated, -torch.inf)
         extensions = best_extensions(self.log_probability_BM, next_BMV, count=count)
         return self._only_ends(extensions, next_BMV[:, :, EOS]) if self.length in self.limits else extensions
 

@@ -7,6 +7,8 @@ from torch import Tensor
 
 SMALLEST_GROUP, LARGEST_GROUP = 8, 32
 """Vocabulary entries per group, of small and of large vocabularies."""
+LARGEST_UNGROUPED = 2500
+"""The largest vocabulary in which the single best entry is found faster without groups."""
 
 
 class Extensions(NamedTuple):
@@ -29,6 +31,9 @@ def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int)
     entries are in the C groups with the best maxima, or in no group.
     """
     sentences, beams, vocabulary = next_BMV.shape
+    if beams == count == 1 and vocabulary <= LARGEST_UNGROUPED:
+        value_B1, token_B1 = next_BMV.max(dim=2)
+        return Extensions(log_probability_BM + value_B1, torch.zeros_like(token_B1), token_B1)
     count = min(count, beams * vocabulary)
     size = group_size(vocabulary)
     groups = vocabulary // size

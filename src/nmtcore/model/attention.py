@@ -160,7 +160,7 @@ class Attention(nn.Module):
         scores_BHQK = _hide(scores_BHQK, _causal_mask(inputs) if causal else mask_B11K)
         weights_BHQK = torch.softmax(scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK, dim=-1)
         weights_BHQK = F.dropout(weights_BHQK, self.dropout, self.training).to(values_BHKE.dtype)
-        mixed_BHQE = weights_BHQK @ values_BHKE
+        mixed_BHQE = product(weights_BHQK, values_BHKE)
         for change in self._mixed:
             mixed_BHQE = change(mixed_BHQE, weights_BHQK, inputs)
         return mixed_BHQE
@@ -222,12 +222,31 @@ def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
 
 
 def masked_scores(queries_BHQE: Tensor, keys_BHKE: Tensor, mask_B11K: Tensor) -> Tensor:
-    """Compute `head_scores`, -inf where the mask is False, in one kernel: (B, H, Q, K)."""
+    """Compute `head_scores`, -inf where the mask is False, in one kernel if it is the faster way: (B, H, Q, K)."""
     sentences, heads, queries, width = queries_BHQE.shape
     hidden_B11K = torch.zeros_like(mask_B11K, dtype=queries_BHQE.dtype).masked_fill_(~mask_B11K, float("-inf"))
+    if _is_faster_as_sum(queries_BHQE, keys_BHKE.mT):
+        return product(queries_BHQE * width**-0.5, keys_BHKE.mT).add_(hidden_B11K)
     hidden_N1K = hidden_B11K.expand(-1, heads, -1, -1).flatten(0, 1)
     scores_NQK = torch.baddbmm(hidden_N1K, queries_BHQE.flatten(0, 1), keys_BHKE.flatten(0, 1).mT, alpha=width**-0.5)
-    return scores_NQK.view(sentences, heads, queries, -1)
+    return scores_NQK.view(sentences, heads, queries, keys_BHKE.size(2))
+
+
+def product(left: Tensor, right: Tensor) -> Tensor:
+    """Multiply matrices, the last two dimensions; a row by a narrow matrix as a sum of products, if that is faster."""
+    if _is_faster_as_sum(left, right):
+        return (left.mT * right).sum(-2, keepdim=True)
+    return left @ right
+
+
+def _is_faster_as_sum(left: Tensor, right: Tensor) -> bool:
+    """Choose the way to multiply many small matrices, without gradients on a CPU.
+
+    For 512 single rows of 20 weights and values of width 12, the sums take half of the time of a batched matrix product
+    in decoding; for heads of 64, or 4 rows each, twice as long. Measured with one thread in November 2026.
+    """
+    on_cpu = left.device.type == "cpu" and not torch.is_grad_enabled()
+    return on_cpu and left.size(-2) == 1 and min(right.shape[-2:]) < SMALL_HEAD
 
 
 def _hide(scores: Tensor, mask: Tensor | None) -> Tensor:
