@@ -19,6 +19,7 @@ from nmtcore.config.planned_tables import (
     PlannedTable,
 )
 from nmtcore.config.typed import plain
+from nmtcore.evaluation.differences import holm
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import write_lines
 from nmtcore.reporting.measurements import ATTACHMENT
@@ -108,6 +109,16 @@ def test_scores_and_differences_are_sacrebleus(results, tmp_path):
     whole = [CHRF().corpus_score(lines, [REFERENCES]).score for lines in (GOOD, BAD, GOOD)]
     assert chrf["result"]["delta"] == pytest.approx(whole[0] - (whole[1] + whole[2]) / 2)
     assert text.startswith("## Table 1: Scores\n\nScale quick; data sets that stand in for the paper's: d for real.\n")
+
+
+def test_p_values_are_corrected_over_the_comparisons_by_the_same_measure(results, tmp_path):
+    comparisons = write(results, tmp_path)[1]["data"]["comparisons"]
+    measures = [comparison["measure"] for comparison in comparisons]
+    assert (measures.count("bleu"), measures.count("chrf")) == (2, 2)
+    for measure in ("bleu", "chrf"):
+        own = [comparison for comparison in comparisons if comparison["measure"] == measure]
+        corrected = holm([comparison["result"]["p"] for comparison in own])
+        assert [comparison["holm"] for comparison in own] == pytest.approx(corrected)
 
 
 def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_path):
