@@ -9,7 +9,7 @@ from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import read_paper
 from nmtcore.evaluation.differences import difference
-from nmtcore.evaluation.verdicts import NO_VERDICTS, judge_claim
+from nmtcore.evaluation.verdicts import judge_claim
 
 PROJECT = Project.load(Path(__file__).resolve().parents[2] / "config")
 CLAIMS = {
@@ -61,12 +61,15 @@ def test_a_gain_of_the_control_is_marked():
         assert judge_claim(claim, our_difference(0.1), scale="paper", controls=controls).also_by == ()
 
 
-@pytest.mark.parametrize("scale", NO_VERDICTS)
-def test_small_scales_decide_nothing(scale):
-    verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), scale=scale)
+def test_a_scale_without_verdicts_decides_nothing():
+    verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), scale="tiny", verdicts=False)
     assert (verdict.answer, verdict.also_by) == ("not decided", ())
-    assert scale in verdict.reason
-    assert scale in PROJECT.scale_names
+    assert verdict.reason == "the scale tiny is too small for a verdict"
+
+
+def test_scales_say_whether_they_decide():
+    decides = {name: PROJECT.scale(name).verdicts for name in PROJECT.scale_names}
+    assert decides == {"demo": False, "paper": True, "quick": True, "small": True, "smoke": False}
 
 
 def test_what_was_not_run_has_a_reason():

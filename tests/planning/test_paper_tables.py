@@ -110,6 +110,17 @@ def test_headline_systems_have_more_seeds_where_verdicts_are_given(make_project)
         plan = planned_table(make_project(settings), "pham2018_table_6_3")
         assert plan.runs["demo_en2de/transformer_base"].seeds == seeds
         assert plan.runs["demo_en2de/depparse_l2"].seeds == tuple(settings["seeds"])
+        assert plan.verdicts == (settings["scale"] == "quick")
+
+
+@pytest.mark.parametrize("verdicts", [True, False])
+def test_a_scale_of_ones_own_says_whether_it_gives_verdicts(make_project, tmp_path, verdicts):
+    (tmp_path / "config/scales").mkdir(parents=True)
+    values = {"description": "Tiny.", "verdicts": verdicts}
+    (tmp_path / "config/scales/tiny.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    plan = planned_table(make_project({"scale": "tiny", "seeds": [1]}), "pham2018_table_6_3")
+    assert plan.verdicts == verdicts
+    assert plan.runs["demo_en2de/transformer_base"].seeds == ((1, 2, 3, 4, 5) if verdicts else (1,))
 
 
 def test_unfinished_runs_can_be_left_out(make_project):

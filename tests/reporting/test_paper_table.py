@@ -188,7 +188,7 @@ def test_at_too_small_a_scale_there_is_no_verdict(results, tmp_path):
             folder.mkdir(parents=True)
             write_lines(folder / "test.txt", lines)
             write_lines(folder / "test.references.txt", REFERENCES)
-    _, content = write(moved, tmp_path, plan(scale="smoke"))
+    _, content = write(moved, tmp_path, plan(scale="smoke", verdicts=False))
     assert content["claims"][0]["answer"] == "not decided"
     assert content["claims"][0]["reason"] == "the scale smoke is too small for a verdict"
 

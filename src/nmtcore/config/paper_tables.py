@@ -45,9 +45,6 @@ TableKind = Literal[
 """What a table shows. A kind KIND has its input files in `nmtcore.planning.table_kinds.KIND` and makes its page in
 `nmtcore.reporting.table_kinds.KIND`."""
 
-NO_VERDICTS = ("smoke", "demo")
-"""Scales that are too small for a verdict on a claim: those below `quick`."""
-
 TRANSLATION_MEASURES = ("bleu", "chrf", "ribes", "multi_bleu")
 """Measures of translations in tables of scores."""
 
@@ -97,7 +94,7 @@ class PaperTablesSettings:
     measures: dict[str, str] = field(default_factory=dict)
     """The measures that the paper's metrics stand for: {bleu: multi_bleu}; metrics not named here are their own."""
     seeds: dict[str, tuple[Seed, ...]] = field(default_factory=dict)
-    """Systems that are run with other seeds than those of config.yaml, at scales that allow verdicts."""
+    """Systems that are run with other seeds than those of config.yaml, at scales with `verdicts`."""
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of tables without published ones: systems that gain without what a system is claimed to gain by."""
     tables: dict[str, PaperTableSettings]

@@ -37,3 +37,6 @@ class ScaleSettings(RecipeSettings):
     """Changes of the scale's `training` for systems that start from another system's model."""
     segmentation_size: Count | None = None
     """Most merges or words of a segmentation; null: as the data set has them."""
+    verdicts: bool = True
+    """Whether its results decide the papers' claims, and systems have the seeds of `tables/`; false: runs are too small
+    for that."""

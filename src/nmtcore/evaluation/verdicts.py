@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 from nmtcore.config.claims import Claim, TrainedSystem
-from nmtcore.config.paper_tables import NO_VERDICTS
 from nmtcore.evaluation.differences import Difference
 
 Answer = Literal["upheld", "contradicted", "not decided", "not run"]
@@ -30,6 +29,7 @@ def judge_claim(
     difference: Difference | None,
     *,
     scale: str,
+    verdicts: bool = True,
     controls: Mapping[TrainedSystem, Difference] | None = None,
     reason: str = "",
 ) -> Verdict:
@@ -41,7 +41,8 @@ def judge_claim(
     Args:
         claim: the claim.
         difference: our difference; None if one of the systems was not run.
-        scale: the scale of the runs; below `quick` there is no verdict.
+        scale: the scale of the runs.
+        verdicts: whether results at this scale decide claims.
         controls: differences between controls of the claim and its baseline, as far as they were run.
         reason: why there is no difference, or why it decides nothing.
 
@@ -52,7 +53,7 @@ def judge_claim(
         if not reason:
             raise ValueError(f"no reason why {claim.system.system} was not compared with {claim.baseline.system}")
         return Verdict("not run", reason, None, ())
-    if scale in NO_VERDICTS:
+    if not verdicts:
         reason = f"the scale {scale} is too small for a verdict"
     if reason:
         return Verdict("not decided", reason, difference, ())

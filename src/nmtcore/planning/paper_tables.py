@@ -13,7 +13,6 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.own_code import own_checksums
 from nmtcore.config.paper_tables import (
     FIGURES_OF_KINDS,
-    NO_VERDICTS,
     PaperTables,
     PaperTableSettings,
     paper_table_files,
@@ -181,6 +180,7 @@ class _Planner:
             place=published.place,
             description=published.description,
             scale=self.project.settings.scale,
+            verdicts=self.project.scale(self.project.settings.scale).verdicts,
             stand_ins=self.stand_ins,
             measures=self.spec.settings.measures,
             baselines=published.baselines,
@@ -268,7 +268,7 @@ class _Planner:
     def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
         settings = self.project.settings
         seeds = self.project.seeds(dataset, system)
-        if settings.scale not in NO_VERDICTS:
+        if self.project.scale(settings.scale).verdicts:
             seeds = self.spec.settings.seeds.get(system, seeds)
         try:
             for seed in seeds:

@@ -61,7 +61,7 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
         for position, runs in planned.controls.items()
         if isinstance(result := compare(planned, runs, planned.baseline), Difference)
     }
-    verdict = judge_claim(claim, compared, scale=table.scale, controls=controls, reason=reason)
+    verdict = judge_claim(claim, compared, scale=table.scale, verdicts=table.verdicts, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
     return JudgedClaim(claim, verdict, *seeds, planned.system or "")
 
