@@ -40,14 +40,15 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     verdict = judge_claim(claim, OURS, scale="paper", controls={claim.controls[0]: OURS})
     page = claims_page([JudgedClaim(claim, verdict, seeds=5, baseline_seeds=3)], scale="paper")
     lines = page_markdown(page).splitlines()
-    assert lines[:3] == [
+    assert lines[:2] == ["Scale paper.", ""]
+    assert lines[2:5] == [
         "| paper | claims | upheld | contradicted | not decided | not run | upheld, but also by a control |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         "| pham2018 | 1 | 1 | 0 | 0 | 0 | 1 |",
     ]
-    assert lines[8] == (
+    assert lines[10] == (
         "| pham2018 | Table 6.3 | p < 0.01 | better | upheld | +1.35 | +1.25 | +0.42 to +2.08 | 1.16 "
-        "| diagonalparse_l1 | depparse_l1 | transformer_base | cs2en | test |  | bleu | 5 | 3 | paper |"
+        "|  | diagonalparse_l1 | depparse_l1 | transformer_base | cs2en | test |  | bleu | 5 | 3 | paper |"
     )
     pascal = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     row = page_markdown(
@@ -55,3 +56,20 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     )
     assert "| pascal on nc11_en2de_filtered | transformer_base | nc11_en2de | test |" in row
     assert "| not decided: the scale demo is too small for a verdict |" in row
+
+
+def test_stand_ins_are_named_above_and_in_each_row():
+    claim = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
+    own = JudgedClaim(claim, judge_claim(claim, OURS, scale="paper"), dataset="nc11_en2de_filtered", split="test")
+    small = own._replace(dataset="small_filtered", split="flickr", baseline_dataset="small")
+    other = next(claim for claim in CLAIMS if claim.system == ("depparse_l1", "cs2en"))
+    same = JudgedClaim(other, judge_claim(other, OURS, scale="quick"), dataset="small", split="test")
+    page = claims_page([own, small, same], scale="quick")
+    text = page_markdown(page)
+    assert text.startswith(
+        "Scale quick; data sets that stand in for the paper's: small_filtered for nc11_en2de_filtered, "
+        "small for nc11_en2de, small for cs2en.\n"
+    )
+    table = page.tables[1]
+    column = [column.name for column in table.columns].index("ours on")
+    assert [row[column].value for row in table.rows] == ["", "small_filtered, flickr", "small, test"]

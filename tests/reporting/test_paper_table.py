@@ -176,7 +176,8 @@ def test_claims_are_judged_and_collected(results, tmp_path):
     files = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
     assert f"| p2020 | Table 1 | p < 0.05 | better | {first['answer']} | +1.50 | " in text
-    assert "| new | base | real | test |  | bleu | 2 | 2 | quick |" in text
+    assert text.startswith("Scale quick; data sets that stand in for the paper's: d for real.\n")
+    assert "| d, test |  | new | base | real | test |  | bleu | 2 | 2 | quick |" in text
     assert "| better | not run |" in text
 
 

@@ -12,6 +12,7 @@ from nmtcore.reporting.table import (
     Column,
     Heading,
     Page,
+    Paragraph,
     Table,
     grouped_table,
     make_table,
@@ -23,7 +24,8 @@ from nmtcore.reporting.table import (
 _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
 
 _NOTES = """
-Scale {scale}. Published and ours: the system's score minus the baseline's. Upheld: our 95 % interval is on the claimed
+Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
+the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed
 side of 0; contradicted: on the other side; not decided: around 0, or the scale is too small. That a system is not
 better is upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a
 probability of 80 %. Also by: controls that gain over the same baseline, so that the gain may have another cause. A
@@ -41,6 +43,12 @@ class JudgedClaim(NamedTuple):
     baseline_seeds: int | None = None
     runs: str = ""
     """The runs of the system, DATASET/SYSTEM; empty if it was not run."""
+    dataset: str | None = None
+    """Our data set on which the system was trained and tested; None if it was not run."""
+    split: str | None = None
+    """Our split; None if the system was not run."""
+    baseline_dataset: str | None = None
+    """Our data set on which the baseline was trained; None if it was not run or is no system of ours."""
 
 
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
@@ -49,15 +57,15 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
         *text_columns("paper", "place", "claim", "claimed", "verdict"),
         Column(name="published", content="number", digits=2, signed=True),
         *comparison_columns("ours"),
-        *text_columns("also by", "system", "baseline", "data set", "test", "subset", "metric"),
+        *text_columns("ours on", "also by", "system", "baseline", "data set", "test", "subset", "metric"),
         *number_columns("seeds", "seeds of the baseline"),
         *text_columns("scale"),
     ]
-    blocks = (_counts(judged), Heading("All claims"))
+    blocks = (Paragraph(stand_in_text(scale, _stand_ins(judged))), _counts(judged), Heading("All claims"))
     groups = [
         [_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)
     ]
-    return Page(title="Claims", blocks=(*blocks, grouped_table(columns, groups), note(_NOTES.format(scale=scale))))
+    return Page(title="Claims", blocks=(*blocks, grouped_table(columns, groups), note(_NOTES)))
 
 
 def _counts(judged: Sequence[JudgedClaim]) -> Table:
@@ -83,6 +91,7 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         f"{verdict.answer}: {verdict.reason}" if ours is not None and verdict.reason else verdict.answer,
         claim.difference,
         *comparison_cells(verdict.reason if ours is None else ours, entry.runs),
+        _ours_on(entry),
         ", ".join(_trained(control, claim) for control in verdict.also_by),
         *(_trained(trained, claim) for trained in (claim.system, claim.baseline)),
         *(claim.dataset, claim.split, claim.item, claim.metric),
@@ -90,6 +99,31 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         entry.baseline_seeds,
         scale,
     ]
+
+
+def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]]) -> str:
+    """Say at which scale and on which data sets results are ours, given pairs of a paper's data set and ours."""
+    named = ", ".join(f"{ours} for {dataset}" for dataset, ours in stand_ins)
+    return f"Scale {scale}" + (f"; data sets that stand in for the paper's: {named}." if named else ".")
+
+
+def _stand_ins(judged: Sequence[JudgedClaim]) -> list[tuple[str, str]]:
+    """List the data sets of the papers that others stand in for, with these, as far as they were run."""
+    pairs = [
+        (trained.dataset, ours)
+        for entry in judged
+        for trained, ours in ((entry.claim.system, entry.dataset), (entry.claim.baseline, entry.baseline_dataset))
+        if trained.dataset is not None and ours is not None and ours != trained.dataset
+    ]
+    return list(dict.fromkeys(pairs))
+
+
+def _ours_on(entry: JudgedClaim) -> str:
+    """Name our data set and split if they are not the paper's."""
+    claim = entry.claim
+    if entry.dataset is None or (entry.dataset, entry.split) == (claim.system.dataset, claim.split):
+        return ""
+    return ", ".join(filter(None, (entry.dataset, entry.split)))
 
 
 def _trained(trained: TrainedSystem, claim: Claim) -> str:

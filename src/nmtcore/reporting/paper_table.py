@@ -10,7 +10,7 @@ from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.files import read_json, write_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.claims_page import claims_page
+from nmtcore.reporting.claims_page import claims_page, stand_in_text
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import Block, Heading, Page, Paragraph, Table
@@ -71,8 +71,7 @@ def title_of(table: PlannedTable) -> str:
 
 def scale_text(table: PlannedTable) -> str:
     """Say at which scale and on which data sets the results are ours."""
-    stand_ins = ", ".join(f"{ours} for {dataset}" for dataset, ours in table.stand_ins.items())
-    return f"Scale {table.scale}" + (f"; data sets that stand in for the paper's: {stand_ins}." if stand_ins else ".")
+    return stand_in_text(table.scale, list(table.stand_ins.items()))
 
 
 def _stand_in_key(table: PlannedTable) -> dict[str, str]:

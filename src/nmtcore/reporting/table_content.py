@@ -27,6 +27,10 @@ Comparer = Callable[[PlannedClaim, str, str | None], Compared]
 baseline is None if it is a row that is no system of ours."""
 
 
+_KEYS = ("seeds", "baseline_seeds", "runs", "dataset", "split", "baseline_dataset")
+"""The fields of a `JudgedClaim` that are plain values."""
+
+
 def _cannot_compare(claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
     return "the table has no scores to compare"
 
@@ -63,7 +67,16 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
     }
     verdict = judge_claim(claim, compared, scale=table.scale, verdicts=table.verdicts, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
-    return JudgedClaim(claim, verdict, *seeds, planned.system or "")
+    baseline_dataset = None if planned.baseline is None else table.runs[planned.baseline].dataset
+    return JudgedClaim(
+        claim,
+        verdict,
+        *seeds,
+        runs=planned.system or "",
+        dataset=planned.dataset,
+        split=planned.split,
+        baseline_dataset=baseline_dataset,
+    )
 
 
 def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
@@ -75,9 +88,7 @@ def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
         "reason": verdict.reason,
         "difference": None if verdict.difference is None else asdict(verdict.difference),
         "also_by": [list(control) for control in verdict.also_by],
-        "seeds": judged.seeds,
-        "baseline_seeds": judged.baseline_seeds,
-        "runs": judged.runs,
+        **{key: getattr(judged, key) for key in _KEYS},
     }
 
 
@@ -91,4 +102,4 @@ def judged_from_json(values: Mapping[str, Any]) -> JudgedClaim:
         difference = Difference(**{**difference, **bounds})
     also_by = tuple(controls[tuple(control)] for control in values["also_by"])
     verdict = Verdict(values["answer"], values["reason"], difference, also_by)
-    return JudgedClaim(claim, verdict, values["seeds"], values["baseline_seeds"], values["runs"])
+    return JudgedClaim(claim, verdict, **{key: values[key] for key in _KEYS})
