@@ -1,5 +1,6 @@
 """The ledger of claims: a row for each, with our result or the reason why there is none."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from nmtcore.config.claims import paper_claims
@@ -23,10 +24,10 @@ def test_every_claim_has_a_row_and_nothing_was_run():
     page = claims_page(judged, scale="quick")
     counts, table = page.tables
     assert [[cell.value for cell in row] for row in counts.rows] == [
-        ["aycock2021", 23, 0, 0, 0, 23, 0],
-        ["bugliarello2020", 78, 0, 0, 0, 78, 0],
-        ["pham2018", 40, 0, 0, 0, 40, 0],
-        ["tran2018", 27, 0, 0, 0, 27, 0],
+        ["aycock2021", 23, 0, 0, 0, 23, 0, 0],
+        ["bugliarello2020", 78, 0, 0, 0, 78, 0, 0],
+        ["pham2018", 40, 0, 0, 0, 40, 0, 0],
+        ["tran2018", 27, 0, 0, 0, 27, 0, 0],
     ]
     assert len(list(table.rows)) == len(CLAIMS) == 168
     assert len(table.groups) == 4
@@ -42,9 +43,10 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     lines = page_markdown(page).splitlines()
     assert lines[:2] == ["Scale paper.", ""]
     assert lines[2:5] == [
-        "| paper | claims | upheld | contradicted | not decided | not run | upheld, but also by a control |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        "| pham2018 | 1 | 1 | 0 | 0 | 0 | 1 |",
+        "| paper | claims | upheld | contradicted | not decided | not run | upheld or contradicted by one seed "
+        "| upheld, but also by a control |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| pham2018 | 1 | 1 | 0 | 0 | 0 | 0 | 1 |",
     ]
     assert lines[10] == (
         "| pham2018 | Table 6.3 | p < 0.01 | better | upheld | +1.35 | +1.25 | +0.42 to +2.08 | 1.16 "
@@ -56,6 +58,21 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     )
     assert "| pascal on nc11_en2de_filtered | transformer_base | nc11_en2de | test |" in row
     assert "| not decided: the scale demo is too small for a verdict |" in row
+
+
+def test_verdicts_from_one_seed_have_a_warning():
+    claim = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
+    one = replace(OURS, seed_error=None)
+    around, below = replace(one, interval=(-1.0, 1.0)), replace(one, interval=(-2.0, -1.0))
+    verdicts = [judge_claim(claim, ours, scale="quick") for ours in (OURS, one, around, below)]
+    verdicts.append(judge_claim(claim, one, scale="smoke", verdicts=False))
+    page = claims_page([JudgedClaim(claim, verdict) for verdict in verdicts], scale="quick")
+    counts, table = page.tables
+    shown = [row[4].value for row in table.rows]
+    assert shown[:4] == ["upheld", "upheld (one seed)", "not decided (one seed)", "contradicted (one seed)"]
+    assert shown[4] == "not decided: the scale smoke is too small for a verdict"
+    assert [cell.value for row in counts.rows for cell in row] == ["pham2018", 5, 2, 1, 2, 0, 2, 0]
+    assert "one seed, so that training noise is not included" in page_markdown(page).replace("\n", " ")
 
 
 def test_stand_ins_are_named_above_and_in_each_row():

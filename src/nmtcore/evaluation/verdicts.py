@@ -23,6 +23,11 @@ class Verdict(NamedTuple):
     also_by: tuple[TrainedSystem, ...]
     """Controls that gain over the same baseline as well, so that the gain may have another cause."""
 
+    @property
+    def without_training_noise(self) -> bool:
+        """Whether the interval that decides is the bootstrap's alone, since a system has one seed."""
+        return self.difference is not None and not self.reason and not self.difference.with_training_noise
+
 
 def judge_claim(
     claim: Claim,

@@ -25,11 +25,12 @@ _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
 
 _NOTES = """
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
-the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed
-side of 0; contradicted: on the other side; not decided: around 0, or the scale is too small. That a system is not
-better is upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a
-probability of 80 %. Also by: controls that gain over the same baseline, so that the gain may have another cause. A
-mark of significance in the paper is a claim with its level p.
+the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed side of 0;
+contradicted: on the other side; not decided: around 0, or the scale is too small. One seed: the system or the baseline
+has one seed, so that training noise is not included and the interval is too narrow. That a system is not better is
+upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a probability of 80 %.
+Also by: controls that gain over the same baseline, so that the gain may have another cause. A mark of significance in
+the paper is a claim with its level p.
 """
 
 
@@ -69,14 +70,17 @@ def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
 
 
 def _counts(judged: Sequence[JudgedClaim]) -> Table:
-    """Count the verdicts of each paper, and the claims that are upheld but hold for a control as well."""
-    columns = [*text_columns("paper"), *number_columns("claims", *ANSWERS, "upheld, but also by a control")]
+    """Count the verdicts of each paper, those from one seed, and claims that are upheld but hold for a control too."""
+    more = ("upheld or contradicted by one seed", "upheld, but also by a control")
+    columns = [*text_columns("paper"), *number_columns("claims", *ANSWERS, *more)]
     rows = []
     for paper in dict.fromkeys(entry.claim.paper for entry in judged):
         verdicts = [entry.verdict for entry in judged if entry.claim.paper == paper]
         answers = Counter(verdict.answer for verdict in verdicts)
+        decided = [verdict for verdict in verdicts if verdict.answer in ("upheld", "contradicted")]
+        one_seed = sum(verdict.without_training_noise for verdict in decided)
         also = sum(bool(verdict.also_by) for verdict in verdicts)
-        rows.append([paper, len(verdicts), *(answers[answer] for answer in ANSWERS), also])
+        rows.append([paper, len(verdicts), *(answers[answer] for answer in ANSWERS), one_seed, also])
     return make_table(columns, rows)
 
 
@@ -88,7 +92,7 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         claim.place,
         claim.says or f"p < {claim.level}",
         _DIRECTIONS[claim.direction],
-        f"{verdict.answer}: {verdict.reason}" if ours is not None and verdict.reason else verdict.answer,
+        _answer(verdict),
         claim.difference,
         *comparison_cells(verdict.reason if ours is None else ours, entry.runs),
         _ours_on(entry),
@@ -99,6 +103,13 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         entry.baseline_seeds,
         scale,
     ]
+
+
+def _answer(verdict: Verdict) -> str:
+    """Write a verdict, with the reason why nothing is decided, or the warning that it comes from one seed."""
+    if verdict.difference is not None and verdict.reason:
+        return f"{verdict.answer}: {verdict.reason}"
+    return f"{verdict.answer} (one seed)" if verdict.without_training_noise else verdict.answer
 
 
 def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]]) -> str:
