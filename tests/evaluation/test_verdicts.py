@@ -61,6 +61,20 @@ def test_a_gain_of_the_control_is_marked():
         assert judge_claim(claim, our_difference(0.1), scale="paper", controls=controls).also_by == ()
 
 
+def test_controls_that_do_not_gain_or_were_not_run_are_told_apart():
+    (control,) = CLAIMS["gain"].controls
+    for compared, gains, reason in (
+        ({control: our_difference(2.0)}, True, ""),
+        ({control: our_difference(0.1)}, False, ""),
+        ({control: "no parser"}, None, "no parser"),
+        ({}, None, ""),
+    ):
+        verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), scale="paper", controls=compared)
+        assert verdict.controls == ((control, gains, reason),)
+        loss = CLAIMS["loss"]._replace(controls=(control,))
+        assert judge_claim(loss, our_difference(-3.0), scale="paper", controls=compared).controls == ()
+
+
 def test_a_scale_without_verdicts_decides_nothing():
     verdict = judge_claim(CLAIMS["gain"], our_difference(3.0), scale="tiny", verdicts=False)
     assert (verdict.answer, verdict.also_by) == ("not decided", ())

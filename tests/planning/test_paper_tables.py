@@ -149,7 +149,10 @@ def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project, tmp_
 def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
     (mark, *_) = planned_table(project, "pham2018_table_6_4").claims
     assert (mark.system, mark.baseline) == ("demo_de2en/depparse_l1", "demo_de2en/transformer_base")
-    assert mark.controls == {"0": "demo_de2en/diagonalparse_l1"}
+    assert (mark.controls, mark.control_reasons) == ({"0": "demo_de2en/diagonalparse_l1"}, {})
+    pascal = next(claim for claim in planned_table(project, "bugliarello2020_table_3").claims if not claim.reason)
+    assert pascal.controls == {"1": "demo_en2de/transformer_base_pascal_rate"}
+    assert pascal.control_reasons == {"0": "on demo_en2de it is the baseline itself"}
     reasons = Counter(
         claim.reason for paper in PAPERS for name in paper_tables_of(project, paper)
         for claim in planned_table(project, name).claims

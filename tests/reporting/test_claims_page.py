@@ -75,6 +75,35 @@ def test_verdicts_from_one_seed_have_a_warning():
     assert "one seed, so that training noise is not included" in page_markdown(page).replace("\n", " ")
 
 
+def test_the_ledger_says_why_no_control_gains():
+    claim = next(claim for claim in CLAIMS if claim.system == ("tag_attention", "wmt17_tr2en") and claim.controls)
+    random, without_loss = claim.controls
+    around = replace(OURS, interval=(-1.0, 1.0))
+    loss = claim._replace(direction="loss", controls=())
+
+    def judged(claim, ours=OURS, **controls):
+        return JudgedClaim(claim, judge_claim(claim, ours, scale="quick", **controls))
+
+    table = claims_page(
+        [
+            judged(claim, controls={random: OURS, without_loss: around}),
+            judged(claim, controls={random: "no tags"}),
+            judged(claim._replace(controls=())),
+            judged(loss),
+            judged(claim, around, controls={random: OURS}),
+        ],
+        scale="quick",
+    ).tables[1]
+    column = [column.name for column in table.columns].index("also by")
+    assert [row[column].value for row in table.rows] == [
+        "tag_attention_random; not by tag_attention_without_loss",
+        "tag_attention_random not run: no tags; tag_attention_without_loss not run",
+        "no control named",
+        "no gain claimed",
+        "gain not upheld",
+    ]
+
+
 def test_stand_ins_are_named_above_and_in_each_row():
     claim = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     own = JudgedClaim(claim, judge_claim(claim, OURS, scale="paper"), dataset="nc11_en2de_filtered", split="test")

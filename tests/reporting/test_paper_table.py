@@ -1,6 +1,7 @@
 """Tables of scores of a paper: scores equal sacreBLEU's, each cell depends on its own runs, claims are judged."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from nmtcore.reporting.measurements import ATTACHMENT
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
 from nmtcore.reporting.paper_table import write_claims, write_paper_page, write_paper_table
 from nmtcore.reporting.table import Heading, Items, Paragraph
+from nmtcore.reporting.table_content import judged_from_json, judged_to_json
 
 REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
               for noun in ("cat", "house", "child") for place in ("river", "old tree", "town")]  # fmt: skip
@@ -177,8 +179,28 @@ def test_claims_are_judged_and_collected(results, tmp_path):
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
     assert f"| p2020 | Table 1 | p < 0.05 | better | {first['answer']} | +1.50 | " in text
     assert text.startswith("Scale quick; data sets that stand in for the paper's: d for real.\n")
-    assert "| d, test |  | new | base | real | test |  | bleu | 2 | 2 | quick |" in text
+    assert "| d, test | gain not upheld | new | base | real | test |  | bleu | 2 | 2 | quick |" in text
     assert "| better | not run |" in text
+
+
+def test_the_controls_of_an_upheld_claim_are_kept(results, tmp_path):
+    (upheld, _) = plan().claims
+    claims = [
+        replace(upheld, claim=claim_to_json(claim("control")), system="d/control", baseline="d/worse", **controls)
+        for controls in (
+            {"controls": {"0": "d/new"}}, {"controls": {}, "control_reasons": {"0": "no parser"}},
+        )
+    ]  # fmt: skip
+    results.write_run("worse", 1, BAD)
+    table = plan(claims=tuple(claims))
+    table.runs["d/worse"] = PlannedRuns(dataset="d", system="worse", seeds=(1,))
+    _, content = write(results, tmp_path, table)
+    assert [(entry["answer"], entry["controls"]) for entry in content["claims"]] == [
+        ("upheld", [[["control", "real"], True, ""]]), ("upheld", [[["control", "real"], None, "no parser"]]),
+    ]  # fmt: skip
+    judged = [judged_from_json(entry) for entry in content["claims"]]
+    assert json.loads(json.dumps([judged_to_json(entry) for entry in judged])) == content["claims"]
+    assert judged[1].verdict.controls[0].trained == TrainedSystem("control", "real")
 
 
 def test_at_too_small_a_scale_there_is_no_verdict(results, tmp_path):

@@ -96,6 +96,8 @@ class PlannedClaim:
     """The runs of the baseline; None for one that is no system of ours."""
     controls: dict[str, str] = field(default_factory=dict)
     """The runs of each control, by the position of the control in the claim."""
+    control_reasons: dict[str, str] = field(default_factory=dict)
+    """Why a control has no runs of its own, by its position in the claim."""
     dataset: str | None = None
     """Our data set whose split is measured."""
     split: str | None = None

@@ -12,6 +12,16 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 """All answers."""
 
 
+class JudgedControl(NamedTuple):
+    """A control of a claim, and whether it gains over the claim's baseline."""
+
+    trained: TrainedSystem
+    gains: bool | None
+    """Whether its interval is above 0; None if it was not run."""
+    reason: str = ""
+    """Why it was not run."""
+
+
 class Verdict(NamedTuple):
     """What our results say about a claim."""
 
@@ -20,8 +30,13 @@ class Verdict(NamedTuple):
     """Why nothing was run, or why there is no verdict; empty otherwise."""
     difference: Difference | None
     """Ours; it also says what could have been detected, and whether it includes training noise."""
-    also_by: tuple[TrainedSystem, ...]
-    """Controls that gain over the same baseline as well, so that the gain may have another cause."""
+    controls: tuple[JudgedControl, ...]
+    """The claim's controls if it is a gain that is upheld, else none."""
+
+    @property
+    def also_by(self) -> tuple[TrainedSystem, ...]:
+        """Controls that gain over the same baseline as well, so that the gain may have another cause."""
+        return tuple(control.trained for control in self.controls if control.gains)
 
     @property
     def without_training_noise(self) -> bool:
@@ -35,7 +50,7 @@ def judge_claim(
     *,
     scale: str,
     verdicts: bool = True,
-    controls: Mapping[TrainedSystem, Difference] | None = None,
+    controls: Mapping[TrainedSystem, Difference | str] | None = None,
     reason: str = "",
 ) -> Verdict:
     """Judge a claim by the interval of our difference, system minus baseline.
@@ -48,7 +63,7 @@ def judge_claim(
         difference: our difference; None if one of the systems was not run.
         scale: the scale of the runs.
         verdicts: whether results at this scale decide claims.
-        controls: differences between controls of the claim and its baseline, as far as they were run.
+        controls: differences between controls of the claim and its baseline, or why they were not run.
         reason: why there is no difference, or why it decides nothing.
 
     Raises:
@@ -66,5 +81,12 @@ def judge_claim(
     gains, loses = low > 0, high < 0
     upheld, contradicted = (gains, loses) if claim.direction == "gain" else (loses, gains)
     answer: Answer = "upheld" if upheld else "contradicted" if contradicted else "not decided"
-    also = [name for name, other in (controls or {}).items() if name in claim.controls and other.interval[0] > 0]
-    return Verdict(answer, "", difference, tuple(also) if claim.direction == "gain" and upheld else ())
+    explained = claim.controls if claim.direction == "gain" and upheld else ()
+    judged = [_judged_control(control, (controls or {}).get(control, "")) for control in explained]
+    return Verdict(answer, "", difference, tuple(judged))
+
+
+def _judged_control(control: TrainedSystem, compared: Difference | str) -> JudgedControl:
+    if isinstance(compared, str):
+        return JudgedControl(control, None, compared)
+    return JudgedControl(control, compared.interval[0] > 0)

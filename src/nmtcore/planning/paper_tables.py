@@ -1,6 +1,6 @@
 """Plan the tables of the papers: the runs, data sets and splits behind each cell and claim, and the files they need."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -310,18 +310,31 @@ class _Planner:
             reason = "the paper names no data set" if system.dataset is None else f"{claim.system.system} is no system"
         elif system.runs == baseline.runs:
             reason = reason or f"{system.dataset} stands in for both data sets, {_trained_on(claim)}"
-        controls = dict(self._controls(claim, {system.runs, baseline.runs}))
-        place = {"dataset": system.dataset, "split": system.split}
+        controls, control_reasons = self._controls(claim, {system.runs: "system", baseline.runs: "baseline"})
         return PlannedClaim(
-            **values, system=system.runs, baseline=baseline.runs, controls=controls, **place, reason=reason
+            **values,
+            system=system.runs,
+            baseline=baseline.runs,
+            controls=controls,
+            control_reasons=control_reasons,
+            dataset=system.dataset,
+            split=system.split,
+            reason=reason,
         )
 
-    def _controls(self, claim: Claim, compared: set[str | None]) -> Iterator[tuple[str, str]]:
-        """Yield the position and the runs of each control that is run."""
+    def _controls(self, claim: Claim, compared: Mapping[str | None, str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Return, by position, the runs of each control that is run, and why the others are not."""
+        runs: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for position, control in enumerate(claim.controls):
-            runs = self._place(control.system, control.dataset, claim.split).runs
-            if runs is not None and runs not in compared:
-                yield str(position), runs
+            place = self._place(control.system, control.dataset, claim.split)
+            if place.runs is None:
+                reasons[str(position)] = place.reason
+            elif place.runs in compared:
+                reasons[str(position)] = f"on {place.dataset} it is the {compared[place.runs]} itself"
+            else:
+                runs[str(position)] = place.runs
+        return runs, reasons
 
 
 def _trained_on(claim: Claim) -> str:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from nmtcore.config.claims import Claim, TrainedSystem
-from nmtcore.evaluation.verdicts import ANSWERS, Verdict
+from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict
 from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.table import (
     Column,
@@ -29,8 +29,8 @@ the paper's, which the columns data set and test name. Upheld: our 95 % interval
 contradicted: on the other side; not decided: around 0, or the scale is too small. One seed: the system or the baseline
 has one seed, so that training noise is not included and the interval is too narrow. That a system is not better is
 upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a probability of 80 %.
-Also by: controls that gain over the same baseline, so that the gain may have another cause. A mark of significance in
-the paper is a claim with its level p.
+Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have another cause.
+Not by: controls whose interval is not above 0. A mark of significance in the paper is a claim with its level p.
 """
 
 
@@ -96,7 +96,7 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         claim.difference,
         *comparison_cells(verdict.reason if ours is None else ours, entry.runs),
         _ours_on(entry),
-        ", ".join(_trained(control, claim) for control in verdict.also_by),
+        _also_by(claim, verdict),
         *(_trained(trained, claim) for trained in (claim.system, claim.baseline)),
         *(claim.dataset, claim.split, claim.item, claim.metric),
         entry.seeds,
@@ -110,6 +110,23 @@ def _answer(verdict: Verdict) -> str:
     if verdict.difference is not None and verdict.reason:
         return f"{verdict.answer}: {verdict.reason}"
     return f"{verdict.answer} (one seed)" if verdict.without_training_noise else verdict.answer
+
+
+def _also_by(claim: Claim, verdict: Verdict) -> str:
+    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say."""
+    if claim.direction != "gain":
+        return "no gain claimed"
+    if not claim.controls:
+        return "no control named"
+    if verdict.answer != "upheld":
+        return "gain not upheld"
+    return "; ".join(_judged_control(control, _trained(control.trained, claim)) for control in verdict.controls)
+
+
+def _judged_control(control: JudgedControl, name: str) -> str:
+    if control.gains is None:
+        return f"{name} not run" + (f": {control.reason}" if control.reason else "")
+    return name if control.gains else f"not by {name}"
 
 
 def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]]) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from nmtcore.config.claims import claim_from_json, claim_to_json
+from nmtcore.config.claims import TrainedSystem, claim_from_json, claim_to_json
 from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
 from nmtcore.evaluation.differences import Difference
-from nmtcore.evaluation.verdicts import Verdict, judge_claim
+from nmtcore.evaluation.verdicts import JudgedControl, Verdict, judge_claim
 from nmtcore.reporting.claims_page import JudgedClaim
 from nmtcore.reporting.table import Block
 
@@ -60,11 +60,12 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
     if isinstance(compared, str):
         return JudgedClaim(claim, judge_claim(claim, None, scale=table.scale, reason=compared))
     compared, reason = compared if isinstance(compared, Undecided) else (compared, "")
-    controls = {
-        claim.controls[int(position)]: result
-        for position, runs in planned.controls.items()
-        if isinstance(result := compare(planned, runs, planned.baseline), Difference)
+    controls: dict[TrainedSystem, Difference | str] = {
+        claim.controls[int(position)]: why for position, why in planned.control_reasons.items()
     }
+    for position, runs in planned.controls.items():
+        result = compare(planned, runs, planned.baseline)
+        controls[claim.controls[int(position)]] = result.reason if isinstance(result, Undecided) else result
     verdict = judge_claim(claim, compared, scale=table.scale, verdicts=table.verdicts, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
     baseline_dataset = None if planned.baseline is None else table.runs[planned.baseline].dataset
@@ -87,7 +88,7 @@ def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
         "answer": verdict.answer,
         "reason": verdict.reason,
         "difference": None if verdict.difference is None else asdict(verdict.difference),
-        "also_by": [list(control) for control in verdict.also_by],
+        "controls": [[list(control.trained), control.gains, control.reason] for control in verdict.controls],
         **{key: getattr(judged, key) for key in _KEYS},
     }
 
@@ -95,11 +96,10 @@ def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
 def judged_from_json(values: Mapping[str, Any]) -> JudgedClaim:
     """Make a judged claim of plain values."""
     claim = claim_from_json(values["claim"])
-    controls = {tuple(control): control for control in claim.controls}
     difference = values["difference"]
     if difference is not None:
         bounds = {key: tuple(difference[key]) for key in ("interval", "bootstrap_interval")}
         difference = Difference(**{**difference, **bounds})
-    also_by = tuple(controls[tuple(control)] for control in values["also_by"])
-    verdict = Verdict(values["answer"], values["reason"], difference, also_by)
+    controls = [JudgedControl(TrainedSystem(*trained), *own) for trained, *own in values["controls"]]
+    verdict = Verdict(values["answer"], values["reason"], difference, tuple(controls))
     return JudgedClaim(claim, verdict, **{key: values[key] for key in _KEYS})
