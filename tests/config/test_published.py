@@ -133,6 +133,14 @@ def test_claims_have_baselines_differences_and_controls():
     assert pascal.controls[0] == TrainedSystem("transformer_base", "nc11_en2de_filtered")
     long = [claim for claim in paper_claims(PAPERS["bugliarello2020"]) if claim.item]
     assert [claim.difference for claim in long] == [2, 2, 2, 3.5]
+    sisa = [claim for claim in paper_claims(PAPERS["bugliarello2020"]) if claim.system.system == "sisa"]
+    controls = {claim.dataset: [control.system for control in claim.controls] for claim in sisa}
+    assert controls.pop("wat_en2ja") == []  # the sentence names none in place of the paper's
+    assert all(names == ["transformer_base_pascal_rate"] for names in controls.values())
+    relative = [claim for claim in paper_claims(PAPERS["pham2018"]) if claim.system.system.startswith("relative_")]
+    for claim in relative:
+        alone = [] if claim.baseline.system == "transformer_relative" else ["transformer_relative"]
+        assert [control.system for control in claim.controls] == alone
     questions = [claim for claim in paper_claims(PAPERS["aycock2021"]) if claim.item == "question"]
     assert [(claim.system.system, claim.difference) for claim in questions] == [("tag_attention", 1.44)]
     (parser,) = [claim for claim in paper_claims(PAPERS["pham2018"]) if claim.baseline_from_elsewhere]
@@ -167,6 +175,11 @@ tables:
         ("columns:", "split: test\n    columns:", "must name different things"),
         ("columns:", "claims: [{says: So, systems: [nmt]}]\n    columns:", "unknown row 'nmt'"),
         ("columns:", "claims: [{says: So, systems: [depparse_l1], difference: big}]\n    columns:", "unknown fact"),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], controls: [deparse_l1]}]\n    columns:",
+            "unknown system 'deparse_l1'. Did you mean depparse_l1",
+        ),
         ("columns:", "claims: [{says: So}]\n    columns:", "lacks a system"),
         ("title: Mine", "titel: Mine", "unknown key 'titel'"),
     ],

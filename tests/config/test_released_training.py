@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import read_paper
 
@@ -94,3 +95,24 @@ def test_the_table_equals_the_published_one(project: Project):
         for dataset, values in zip(COLUMNS, row, strict=True):
             assert values == tuple(table.value(system, f"{dataset}/{name}") for name in ("learning_rate", "beta2"))
     assert {row.name for row in table.rows} == set(RELEASED)
+
+
+def test_the_control_of_a_gain_has_the_learning_rate_of_the_system(project: Project):
+    """Where the baseline has another one; Adam's beta2 differs in two cases."""
+    other_beta2 = set()
+    for claim in paper_claims(read_paper(project, "bugliarello2020")):
+        if claim.direction != "gain" or claim.baseline.system != "transformer_base":
+            continue
+        dataset = str(claim.system.dataset).removesuffix("_filtered")
+        base, control, system = (
+            project.run(dataset, name, "paper", 1).training
+            for name in ("transformer_base", "transformer_base_pascal_rate", claim.system.system)
+        )
+        controls = [control.system for control in claim.controls]
+        if claim.system.system != "transformer_base":
+            named = "transformer_base_pascal_rate" in controls
+            assert named == (system.schedule.peak != base.schedule.peak), claim
+            assert not named or system.schedule.peak == control.schedule.peak, claim
+            if named and system.betas != control.betas:
+                other_beta2.add((claim.system.system, dataset))
+    assert other_beta2 == {("sisa", "nc11_de2en"), ("sisa", "wmt16_en2de")}

@@ -131,7 +131,9 @@ def _claim(
 ) -> Claim:
     system = TrainedSystem(row.system or row.name, table.trained_dataset(row, column))
     compared = TrainedSystem(baseline.system or baseline.name, table.trained_dataset(baseline, column))
-    controls = [TrainedSystem(name, system.dataset) for name in paper.settings.controls.get(system.system, ())]
+    named = None if sentence is None else sentence.controls
+    named = paper.settings.controls.get(system.system, ()) if named is None else named
+    controls = [TrainedSystem(name, system.dataset) for name in named]
     return Claim(
         paper=paper.name,
         place=table.place,

@@ -52,6 +52,8 @@ class ClaimSettings:
     """gain: the system is better; loss: worse; no_gain: not better, or not by much."""
     difference: Number | str | None = None
     """The published difference, or the fact that is the difference; null: that of the table's cells."""
+    controls: tuple[str, ...] | None = None
+    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`."""
 
 
 @settings_class
@@ -220,6 +222,7 @@ class Paper(NamedTuple):
             for claim in settings.claims:
                 elsewhere = settings.rows_from_elsewhere
                 named += [row_system(row) for row in (*claim.systems, *claim.baselines) if row not in elsewhere]
+                named += claim.controls or ()
             names |= dict.fromkeys(filter(None, named))
         for system, controls in self.settings.controls.items():
             names |= dict.fromkeys((system, *controls))
