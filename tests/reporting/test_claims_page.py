@@ -100,7 +100,7 @@ def test_the_ledger_says_why_no_control_gains():
         "tag_attention_random not run: no tags; tag_attention_without_loss not run",
         "no control named",
         "no gain claimed",
-        "gain not upheld",
+        "no gain to explain",
     ]
 
 

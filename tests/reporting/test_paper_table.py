@@ -179,7 +179,7 @@ def test_claims_are_judged_and_collected(results, tmp_path):
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
     assert f"| p2020 | Table 1 | p < 0.05 | better | {first['answer']} | +1.50 | " in text
     assert text.startswith("Scale quick; data sets that stand in for the paper's: d for real.\n")
-    assert "| d, test | gain not upheld | new | base | real | test |  | bleu | 2 | 2 | quick |" in text
+    assert "| d, test | no gain to explain | new | base | real | test |  | bleu | 2 | 2 | quick |" in text
     assert "| better | not run |" in text
 
 

@@ -119,7 +119,7 @@ def _also_by(claim: Claim, verdict: Verdict) -> str:
     if not claim.controls:
         return "no control named"
     if verdict.answer != "upheld":
-        return "gain not upheld"
+        return "no gain to explain"
     return "; ".join(_judged_control(control, _trained(control.trained, claim)) for control in verdict.controls)
 
 
