@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from nmtcore.config.typed import build, merge, nearest, plain
+from nmtcore.config.typed import build, convert, merge, nearest, plain
 from nmtcore.errors import UserError
 
 
@@ -106,3 +106,10 @@ def test_later_layers_win_and_inner_mappings_are_merged():
 
 def test_nearest_lists_all_names_if_none_is_similar():
     assert nearest("zzz", ["b", "a"]) == "Valid are: a, b."
+
+
+def test_a_number_that_python_does_not_write_is_a_mistake():
+    with pytest.raises(UserError, match=r"found a number of thousands of digits\.$"):
+        convert(int("f" * 6000, 16), float, where="x.yaml: training: label_smoothing")
+    with pytest.raises(UserError, match="found a number of thousands of digits"):
+        convert([int("f" * 6000, 16)], str, where="x.yaml: a")

@@ -174,7 +174,10 @@ _SHOW.maxlevel, _SHOW.maxstring, _SHOW.maxother, _SHOW.maxlong = 3, 80, 80, 80
 
 def shown_value(value: Any) -> str:
     """Return a value of a configuration file as a message shows it: at most 80 characters."""
-    return "nothing" if value is None else shortened(_SHOW.repr(value))
+    try:
+        return "nothing" if value is None else shortened(_SHOW.repr(value))
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "a number of thousands of digits"
 
 
 def settings_class_in(hint: Any) -> type | None:
