@@ -194,3 +194,47 @@ def test_a_text_that_differs_from_the_words_raises(bench):
     for text, fault in {"an a": "'na' where the words have its end", "": "its end where the words have 'a'"}.items():
         with pytest.raises(LineError, match=f"s.conllu, line 1: `# text` goes on with {fault}"):
             bench.read(dataset(bench, f"# text = {text}\n" + words("1 a 0 root"), words("1 x 0 root")))
+
+
+@pytest.mark.parametrize(
+    "text", ["#text=y", "# text\t= y", "#\ttext =y", "# text = y\n# text = x", "# text = x\n# text=y"]
+)
+def test_every_text_is_compared_with_the_words(text, bench):
+    with pytest.raises(LineError, match=r"s\.conllu, line 1: `# text` goes on with 'y' where the words have 'x'"):
+        bench.read(dataset(bench, f"{text}\n" + words("1 x 0 root"), words("1 x 0 root")))
+    other = f"# text_en = y\n# newtext = y\n# text = x\n{text.replace('y', 'x')}\n"
+    assert bench.read(dataset(bench, other + words("1 x 0 root"), words("1 x 0 root")))[0][0]["source"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (["wsj/1", "wsj/2"], ["wsj/2", "wsj/1"]),
+        (["chap 1", "chap 2"], ["chap 2", "chap 1"]),
+        (["a/b c", "a/b d"], ["a/b d", "a/b c"]),
+        (["x/1/en", "x/2/en"], ["x/2/cs", "x/1/cs"]),
+        (["1\n# sent_id = 2", "2"], ["1", "2\n# sent_id = 1"]),
+        (["1", "2\n#\tsent_id=2"], ["2", "1"]),
+    ],
+)
+def test_whole_ids_are_compared(source, target, bench):
+    texts = ["".join(f"# sent_id = {id_}\n" + words("1 a 0 root") for id_ in ids) for ids in (source, target)]
+    with pytest.raises(LineError, match=r"s\.conllu, line 1: has the id"):
+        bench.read(dataset(bench, *texts))
+    assert len(bench.read(dataset(bench, texts[0], texts[0]))[0]) == 2
+    with pytest.raises(UserError, match="2"):
+        bench.read(dataset(bench, *texts, max_bad_lines=1))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("n1/en n2/en", "n1/cs n2/cs"), ("n1/en_src n2/en_src", "n1 n2"), ("a/1/en", "a/1/pt-BR")]
+)
+def test_zones_may_differ(source, target, bench):
+    texts = ["".join(f"# sent_id = {i}\n" + words("1 a 0 root") for i in ids.split()) for ids in (source, target)]
+    assert len(bench.read(dataset(bench, *texts))[0]) == len(source.split())
+
+
+def test_a_file_has_one_zone(bench):
+    texts = ["".join(f"# sent_id = a/{i}\n" + words("1 a 0 root") for i in ids) for ids in (["xx", "yy"], ["xx", "zz"])]
+    with pytest.raises(LineError, match=r"s\.conllu, line 4: has the id 'a/yy', but the other .* has 'a/zz'"):
+        bench.read(dataset(bench, *texts))

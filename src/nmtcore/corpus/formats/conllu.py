@@ -8,7 +8,7 @@ one side may be missing; it is then empty, without a tree.
 
 What is not valid CoNLL-U is refused: word numbers that do not count from 1, ranges of multiword tokens that overlap or
 are out of place, and a `# text` that differs from the words by more than white space. If both sides have a `# sent_id`,
-they must agree, apart from a zone after "/" (`s1/en`).
+they must agree, apart from a zone: a language code that ends all ids of a file (`s1/en`).
 
 Spaces inside a form (Czech "10 000") become no-break spaces, because words contain no ASCII white space.
 """
@@ -38,7 +38,9 @@ from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 ALIGNED = True
 COLUMNS = 10
-_SENTENCE_ID = re.compile(rb"^#[ \t]*sent_id[ \t]*=[ \t]*([^\s/]+)", re.MULTILINE)
+_SENTENCE_ID = re.compile(rb"^#[ \t]*sent_id[ \t]*=([^\n]*)", re.MULTILINE)
+_TEXT = re.compile(r"#[ \t]*text[ \t]*=(.*)", re.DOTALL)
+_ZONE = re.compile("[a-zA-Z]{2,3}(?:[-_][a-zA-Z0-9]{1,20})?")
 _EMPTY_NODE = re.compile("(0|[1-9][0-9]{0,8})[.]([1-9][0-9]{0,8})")
 MULTIWORD = "multiword tokens"
 """The reason for a missing annotation if surface tokens and syntactic words differ."""
@@ -74,7 +76,7 @@ def _parse_piece(piece: Piece | None, format: str, *, surface: bool) -> Side:
 
 def sentences(file: Input) -> Iterator[Piece]:
     """Yield the lines of each sentence; sentences are separated by empty lines."""
-    path, limit, ids = str(file.path), file.max_line_bytes, IdsOfFile()
+    path, limit, ids = str(file.path), file.max_line_bytes, _SentenceIds()
     first, size, collected = 0, 0, []
     for piece in lines(file):
         if piece.cut_at or piece.data.strip():
@@ -89,19 +91,40 @@ def sentences(file: Input) -> Iterator[Piece]:
         yield _sentence(path, first, collected, limit if size > limit else 0, ids)
 
 
-def _sentence(path: str, first: int, collected: list[bytes], cut_at: int, ids: IdsOfFile) -> Piece:
+def _sentence(path: str, first: int, collected: list[bytes], cut_at: int, ids: "_SentenceIds") -> Piece:
     data = b"" if cut_at else b"\n".join(collected)
-    match = _SENTENCE_ID.search(data)
-    return Piece(path, first, data, cut_at, ids.of(match[1].decode("utf-8", "replace") if match else ""))
+    return Piece(path, first, data, cut_at, ids.of(data))
+
+
+class _SentenceIds:
+    """The ids of the sentences of a file, without the zone of the file, if it has one."""
+
+    def __init__(self) -> None:
+        self._ids = IdsOfFile()
+        self._zone: str | None = None
+        """The zone of the first id that has one."""
+
+    def of(self, sentence: bytes) -> tuple[str, ...]:
+        """Return the id of the next sentence; if it has several ones, all of them."""
+        found = (id_.decode("utf-8", "replace").strip() for id_ in _SENTENCE_ID.findall(sentence))
+        return self._ids.of(", ".join(dict.fromkeys(self._without_zone(id_) for id_ in found if id_)))
+
+    def _without_zone(self, id_: str) -> str:
+        before, _, zone = id_.rpartition("/")
+        if not before or not _ZONE.fullmatch(zone):
+            return id_
+        self._zone = self._zone or zone
+        return before if zone == self._zone else id_
 
 
 def parse_sentence(piece: Piece, *, surface: bool) -> Side:
     """Parse one sentence into surface tokens or syntactic words. Raises `BadRow` if it is malformed."""
-    text, words, spans, empty_nodes = None, [], [], 0
+    texts, words, spans, empty_nodes = [], [], [], 0
     for number, line in enumerate(decode(piece).split("\n")):
         line = replace_separators(line)
         if line.startswith("#"):
-            text = line.partition("=")[2].strip() if line[1:].lstrip().startswith("text =") else text
+            if match := _TEXT.match(line):
+                texts.append(match[1].strip())
             continue
         columns = line.split("\t")
         if len(columns) != COLUMNS or not all(columns):
@@ -126,7 +149,7 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
     if spans and spans[-1][1] > len(words):
         fault = f"the range {spans[-1][0]}-{spans[-1][1]} ends after the last word, {len(words)}."
         raise BadRow("columns", piece, fault)
-    return _sentence_side(piece, text, words, spans, surface=surface)
+    return _sentence_side(piece, texts, words, spans, surface=surface)
 
 
 def _span(number: str, piece: Piece, line: int, *, after: int) -> tuple[int, int]:
@@ -148,11 +171,11 @@ def _check_empty_node(number: str, piece: Piece, line: int, *, after: tuple[int,
         raise BadRow("columns", piece, fault, line=line)
 
 
-def _sentence_side(piece: Piece, text: str | None, words: list, spans: list, *, surface: bool) -> Side:
+def _sentence_side(piece: Piece, texts: list[str], words: list, spans: list, *, surface: bool) -> Side:
     tokens = _surface_tokens(words, spans)
-    if text is not None:
+    for text in texts:
         _check_text(piece, text, "".join(token[1] for token in tokens))
-    text = _surface_text(tokens) if text is None else text
+    text = texts[-1] if texts else _surface_text(tokens)
     annotation = _parse_annotation(piece, words)
     if surface and spans:
         return Side(text=text, words=[_form(token) for token in tokens], annotation=failed(MULTIWORD))
