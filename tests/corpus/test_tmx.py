@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nmtcore.corpus.formats import tmx
 from nmtcore.corpus.formats.rows import Input
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import LineError, UserError, shortened
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4">\n'
 HEAD += '<header srclang="en" segtype="sentence"><note>no text</note></header>\n<body>\n'
@@ -245,6 +245,63 @@ def test_units_are_yielded_as_soon_as_they_end(tmp_path):
     assert [next(units)[0].line for _ in range(4000)] == list(range(6, 4006))
     with pytest.raises(LineError, match="line 5008"):
         list(units)
+
+
+@pytest.mark.parametrize("block", [2, 1 << 16])
+@pytest.mark.parametrize(
+    ("declared", "encoding"),
+    [("UTF8", "utf-8"), ("utf_8", "utf-8"), ("u8", "utf-8"), ("cp65001", "utf-8"), ("latin_1", "latin-1"),
+     ("utf-16-le", "utf-16-le"), ("UTF-16LE", "utf-16-le"), ("utf-16-be", "utf-16-be"), ("UTF-16", "utf-16-be"),
+     ("utf_16", "utf-16"), ("cp037", "cp037"), ("CP500", "cp500"), ("utf-8-sig", "utf-8"), ("UTF-8-SIG", "utf-8-sig"),
+     ("foo", "utf-16"), ("rot13", "utf-16"), ("hex", "utf-16"), ("x" * 900, "utf-16-le")],
+)  # fmt: skip
+def test_other_names_of_encodings_are_known(declared, encoding, block, bench, monkeypatch):
+    monkeypatch.setattr(tmx, "BLOCK", block)
+    text = document(unit(cs="é ü", en="b")).replace("UTF-8", declared)
+    rows, _ = bench.read(dataset(bench, text.encode(encoding)))
+    assert [(row["source"], row["target"]) for row in rows] == [("é ü", "b")]
+
+
+@pytest.mark.parametrize("declared", ["x" * 41, "x" * 60, "x" * 880, "utf-32", "cp500", "é", "a\0b", "\x1b[2J"])
+def test_odd_names_of_encodings_raise(declared, bench):
+    shown = shortened(declared).replace("é", "\ufffd\ufffd")
+    with pytest.raises(LineError, match=f"line 1: the encoding '{re.escape(shown)}' is unknown"):
+        bench.read(dataset(bench, document(GOOD).replace("UTF-8", declared)))
+
+
+@pytest.mark.parametrize("declared", ["x" * 2000, "hex", "shift_jis"])
+def test_an_encoding_that_is_declared_too_late_raises(declared, bench):
+    text = document(GOOD).replace("encoding", " " * 1000 + "encoding").replace("UTF-8", declared)
+    with pytest.raises(LineError, match=r"memory\.tmx, line 1: the encoding is not supported \(.{1,80}\): convert"):
+        bench.read(dataset(bench, text))
+
+
+def test_a_long_name_of_the_root_is_cut(bench):
+    with pytest.raises(LineError, match=r"line 1: the file is <r{77}\.\.\.>, not <tmx>\.$"):
+        bench.read(dataset(bench, f"<{'r' * 5000}/>"))
+
+
+@pytest.mark.parametrize(
+    ("tags", "shown"),
+    [
+        (("en", "EN"), "'en' and 'EN'"),
+        (("en-US", "en_US"), "'en-US' and 'en_US'"),
+        (("en-US", "en-GB"), "'en-US' and 'en-GB'"),
+        (("En_us", "en-GB", "en-GB"), "'En_us' and 'en-GB'"),
+    ],
+)
+def test_different_segments_in_variants_of_a_language_raise_or_are_dropped(tags, shown, bench):
+    def tu(*texts: str) -> str:
+        pairs = zip(("cs", *tags), ("a", *texts), strict=True)
+        tuvs = [f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>' for tag, text in pairs]
+        return f"<tu>{''.join(tuvs)}</tu>\n"
+
+    different, same = tu(*"bcd"[: len(tags)]), tu(*["b"] * len(tags))
+    with pytest.raises(LineError, match=f"line 7: this <tu> has two different segments in {shown}: which one"):
+        bench.read(dataset(bench, document(GOOD, different)))
+    rows, report = bench.read(dataset(bench, document(GOOD, different, same), max_bad_lines=1))
+    assert [(row["id"], row["target"]) for row in rows] == [(0, "b"), (2, "b")]
+    assert report["dropped"] == {"language": 1}
 
 
 LANGUAGES = st.sampled_from(["cs", "en", "de", "en-US"])

@@ -1,8 +1,8 @@
 """TMX, the exchange format of translation memories (https://www.gala-global.org/tmx-14b), one pair per `<tu>`.
 
-A file is parsed as a stream by expat, with one `<tu>` in memory at a time; an encoding that expat does not know (such
-as Shift_JIS or UTF-32) is decoded by Python. No other file is ever read, and a document
-type with its own declarations, of which entity bombs consist, is refused.
+A file is parsed as a stream by expat, with one `<tu>` in memory at a time; an encoding that expat does not know by its
+name (such as Shift_JIS, UTF-32 or UTF8) is decoded by Python. No other file is ever read, and a document type with its
+own declarations, of which entity bombs consist, is refused.
 
 Inside a segment, the elements `bpt`, `ept`, `ph`, `it` and `ut` contain codes of other programs, not text: they are
 dropped with their content. The text inside `hi` and all other elements is kept.
@@ -37,17 +37,24 @@ CODES = frozenset(("bpt", "ept", "ph", "it", "ut"))
 """Elements that contain codes, not text."""
 MAX_DEPTH = 1000
 """Elements inside each other."""
-_EXPAT_ENCODINGS = ("utf-8", "utf-16", "iso8859-1", "ascii")
-"""Python's names of the encodings that expat decodes."""
+_EXPAT_ENCODINGS = ("utf-8", "utf-16", "iso-8859-1", "us-ascii")
+"""The names of the encodings that expat decodes, in small letters."""
 _UNUSUAL_ENCODINGS = ("utf-7", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
 """Encodings that Python knows for other purposes than files of text."""
-_UTF_32_STARTS = {
+_WIDE_STARTS = {
     b"\xff\xfe\0\0": "utf-32",
     b"\0\0\xfe\xff": "utf-32",
     b"<\0\0\0": "utf-32-le",
     b"\0\0\0<": "utf-32-be",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+    b"<\0": "utf-16-le",
+    b"\0<": "utf-16-be",
 }
-_DECLARED_ENCODING = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")
+"""First bytes that show the encoding, whatever its declared name is. Those of UTF-32 come first."""
+_EBCDIC = "cp037"
+"""One of a family of encodings that have the letters and signs of an XML declaration in common."""
+_DECLARED_ENCODING = re.compile(r"""<\?xml\s[^>]{0,900}?encoding\s*=\s*["']([^"'<>]{1,900})["']""")
 _START = 1024
 """Bytes at the start of a file in which its encoding is looked up."""
 _VARIANT_BYTES = 64
@@ -80,11 +87,13 @@ def _variant_side(row: Row, language: str) -> Side:
     if not matches:
         tags = shortened(", ".join(variant.language for variant in variants)) or "none"
         raise BadRow("language", piece, f"this <tu> has no segment in '{language}' (its languages: {tags}).")
-    exact = [variant for variant in matches if variant.language.casefold() == language.casefold()]
-    variant = (exact or matches)[0]
-    if any(other.language == variant.language and other.text != variant.text for other in matches):
-        fault = f"this <tu> has two different segments in {quoted(variant.language)}: which one is the translation?"
-        raise BadRow("language", piece, fault)
+    exact = [variant for variant in matches if _normalised(variant.language) == _normalised(language)]
+    variant, *others = exact or matches
+    if other := next((other for other in others if other.text != variant.text), None):
+        tags = " and ".join(map(quoted, dict.fromkeys((variant.language, other.language))))
+        raise BadRow(
+            "language", piece, f"this <tu> has two different segments in {tags}: which one is the translation?"
+        )
     if variant.undefined_entity:
         raise BadRow("entity", piece, f"this <tu> has the undefined entity &{shortened(variant.undefined_entity)};.")
     return Side(text=variant.text)
@@ -92,8 +101,12 @@ def _variant_side(row: Row, language: str) -> Side:
 
 def _is_tag_of(tag: str, language: str) -> bool:
     """Return whether a language tag denotes a language: en, EN, en-US and en_GB all denote en."""
-    tag, language = (name.casefold().replace("_", "-") for name in (tag, language))
+    tag, language = _normalised(tag), _normalised(language)
     return tag == language or tag.startswith(language + "-")
+
+
+def _normalised(tag: str) -> str:
+    return tag.casefold().replace("_", "-")
 
 
 def units(file: Input) -> Iterator[tuple[Piece, tuple[Variant, ...]]]:
@@ -113,20 +126,22 @@ def _decoder(start: bytes, path: str) -> codecs.IncrementalDecoder | None:
 
     Raises `LineError` if the XML declaration names an encoding that Python does not know, or that is none of text.
     """
-    for mark, name in _UTF_32_STARTS.items():
+    for mark, name in _WIDE_STARTS.items():
         if start.startswith(mark):
             return codecs.getincrementaldecoder(name)()
-    declared = _DECLARED_ENCODING.match(start.removeprefix(codecs.BOM_UTF8))
-    name = declared[1].decode("ascii", "replace") if declared else "utf-8"
+    start = start.removeprefix(codecs.BOM_UTF8)
+    family = _EBCDIC if start.startswith("<?xml".encode(_EBCDIC)) else "ascii"
+    declared = _DECLARED_ENCODING.match(start.decode(family, "replace"))
+    if declared is None or declared[1].lower() in _EXPAT_ENCODINGS:
+        return None
+    name = declared[1]
     try:
         codec = codecs.lookup(name)
-        if codec.name in _EXPAT_ENCODINGS:
-            return None
-        # An encoding that is declared in ASCII contains ASCII.
-        if codec.name in _UNUSUAL_ENCODINGS or "<?xml".encode(name) != b"<?xml":
+        # An encoding has, of course, the bytes in which it is declared.
+        if codec.name in _UNUSUAL_ENCODINGS or not start.startswith("<?xml".encode(name).removeprefix(codecs.BOM_UTF8)):
             raise LookupError(name)
         return codec.incrementaldecoder()
-    except (LookupError, UnicodeError) as error:
+    except (LookupError, ValueError) as error:
         fault = f"the encoding {quoted(name)} is unknown: convert the file to UTF-8, and correct its first line."
         raise LineError(path, 1, fault) from error
 
@@ -168,8 +183,9 @@ class _TmxParser:
         """Parse the next bytes. Raises `LineError` if they are not XML or not TMX."""
         try:
             self._expat.Parse(block, last)
-        except ValueError as error:  # an encoding of several bytes that Python knows, but is not declared as usual
-            raise LineError(self._path, 1, f"the encoding is not supported ({error}): convert the file.") from error
+        except (LookupError, ValueError) as error:  # of pyexpat, about an encoding that is not declared as usual
+            fault = f"the encoding is not supported ({shortened(str(error))}): convert the file."
+            raise LineError(self._path, 1, fault) from error
         except expat.ExpatError as error:
             raise LineError(
                 self._path, error.lineno, f"the XML is damaged ({expat.ErrorString(error.code)}): fetch it again."
@@ -204,7 +220,7 @@ class _TmxParser:
         if not self._seen_root:
             self._seen_root = True
             if name != "tmx":
-                self.fail(f"the file is <{name}>, not <tmx>.")
+                self.fail(f"the file is <{shortened(name)}>, not <tmx>.")
         if self._text is not None:
             self._code_depth += name in CODES
             if name in ("tu", "tuv", "seg"):
