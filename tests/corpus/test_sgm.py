@@ -132,13 +132,37 @@ def test_segments_whose_ids_differ_raise_or_are_dropped(old, new, ids, bench):
     assert len(rows) + report["dropped"]["ids differ"] == 6
 
 
+@pytest.mark.parametrize(
+    ("tag", "id_"),
+    [
+        ('<seg id="1" note="old id=7">', "1"),
+        ("<seg note=' id=7 ' ID = '1'>", "1"),
+        ('<seg note="a\'s" id="1" n=\'id="7"\'>', "1"),
+        ("<seg xml:id=7 path=a/id=7 id=1>", "1"),
+        ("<seg id=1/2 >", "1/2"),
+        ("<seg id=1/>", "1"),
+    ],
+)
+def test_an_id_is_no_part_of_another_attribute(tag, id_, bench):
+    source = f"{tag}a</seg>".replace("/>a</seg>", "/>")
+    assert bench.read(dataset(bench, source, f'<seg id="{id_}">x</seg>'))[0]
+    with pytest.raises(LineError, match=rf"src\.sgm, line 1: has the id '-, {id_}', but .* '-, other'"):
+        bench.read(dataset(bench, source, '<seg id="other">x</seg>'))
+
+
+@pytest.mark.parametrize("tag", ['<seg id="">', '<seg note="id=7" oldid=7>', "<seg note=' id=7'>"])
+def test_a_segment_may_have_no_id(tag, bench):
+    assert bench.read(dataset(bench, f"{tag}a</seg>", '<seg id="1">x</seg>'))[0]
+
+
 def test_segments_in_comments_are_none(bench):
     comment = "<!-- <seg id='1'>no</seg>\n <doc docid='x'> </seg>\n-->"
     source = SOURCE.replace("<hl>", f"<!----> <!--<seg>--> {comment}<!-- --><hl>").replace("<DOC", f"{comment}<DOC")
     rows, _ = bench.read(dataset(bench, source, reference(6)))
     assert [row["source"] for row in rows] == SOURCES
-    text = '<seg id="1">in a <!-- segment, --> it is text</seg>'
-    assert bench.read(dataset(bench, text, reference(1)))[0][0]["source"] == "in a <!-- segment, --> it is text"
+    text = '<seg id="1">in <!-- a\n&lt; -->a<!-----> segment, <!-- what does not end &lt; is text</seg>'
+    shown = "in a segment, <!-- what does not end < is text"
+    assert bench.read(dataset(bench, text, reference(1)))[0][0]["source"] == shown
     with pytest.raises(LineError, match=r"src\.sgm, line 2: this comment does not end"):
         bench.read(dataset(bench, '<seg id="1">a</seg>\n<!-- <seg>b</seg>', reference(1)))
 
@@ -146,6 +170,9 @@ def test_segments_in_comments_are_none(bench):
 def test_hostile_markup_is_read_in_linear_time(bench):
     spaces = "<" + " " * 200_000 + "\n"
     number = f"&#{'9' * 5000};"
+    comments, attributes = "<!--" * 100_000, " ".join(["x" * 1000, "y='", "z="] * 100)
+    rows, _ = bench.read(dataset(bench, f"<seg {'x' * 300_000} {attributes}>{comments}</seg>", reference(1)))
+    assert rows[0]["source"] == comments
     rows, _ = bench.read(dataset(bench, spaces + f"<seg>a {number} &#x{'f' * 5000};</seg>", reference(1)))
     assert rows[0]["source"] == f"a {number} &#x{'f' * 5000};"
 

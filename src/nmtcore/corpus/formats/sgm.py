@@ -2,7 +2,7 @@
 
 The structure around the sentences (sets, documents, paragraphs) is ignored: both sides have the same documents in the
 same order, so the sentences are parallel; ids of documents and segments that both sides have must agree. Comments
-between segments are skipped. Real files are not well-formed XML (they contain bare `&`), so they are not
+are dropped, between segments and in them. Real files are not well-formed XML (they contain bare `&`), so they are not
 parsed as XML: only the tags below are recognised, and references such as `&amp;` are resolved only if they end in `;`.
 """
 
@@ -34,7 +34,7 @@ ALIGNED = True
 _TAG = re.compile(
     rb"<\s{0,9}(/?)\s{0,9}(seg|doc|srcset|refset|tstset|src|ref|hyp)\b[^<>]*(>?)|<!--(?P<comment>)", re.IGNORECASE
 )
-_ID = re.compile(rb"""\s(doc)?id\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'/>]+)""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"""(?<![^\s"'])([^\s"'=<>]++)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|\w+);")
 _ROLE_OF_TAG = {b"srcset": "source", b"src": "source", b"refset": "reference", b"ref": "reference"}
 _ROLE_OF_TAG |= dict.fromkeys((b"tstset", b"hyp"), "system")
@@ -52,7 +52,17 @@ def parse(row: Row, options: SgmOptions, context: ReadingContext) -> tuple[Side,
 
 
 def _text(piece: Piece) -> str:
-    return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), decode(piece)))
+    text = _without_comments(decode(piece))
+    return collapse_spaces(_REFERENCE.sub(lambda reference: html.unescape(reference[0]), text))
+
+
+def _without_comments(text: str) -> str:
+    """Drop the comments in a segment; what does not end in it is text."""
+    kept, end = [], 0
+    while (start := text.find("<!--", end)) >= 0 and (after := text.find("-->", start + 4)) >= 0:
+        kept.append(text[end:start])
+        end = after + 3
+    return "".join(kept) + text[end:]
 
 
 def segments(file: Input) -> Iterator[Piece]:
@@ -65,9 +75,11 @@ def segments(file: Input) -> Iterator[Piece]:
 
 def _id(tag: bytes, name: bytes) -> str:
     """Return the `id` (of a document: `docid`, or else `id`) of a tag, or "" if it has none."""
-    values = {bool(match[1]): match[2] for match in _ID.finditer(tag)}
-    chosen = values.get(name == b"doc", values.get(False, b""))
-    return chosen.strip(b"\"'").decode("utf-8", "replace")
+    values = {match[1].lower(): match[2] for match in _ATTRIBUTE.finditer(tag)}
+    value = values.get(b"docid", b"") if name == b"doc" else b""
+    value = value or values.get(b"id", b"")
+    value = value[1:-1] if value[:1] in b"\"'" else value.removesuffix(b"/")  # id=3/>
+    return value.decode("utf-8", "replace")
 
 
 class _SegmentSplitter:
@@ -97,7 +109,7 @@ class _SegmentSplitter:
             if tag.start() < start:  # in a comment
                 continue
             if tag["comment"] is not None:
-                if not self._first_line:  # in a segment, it is text
+                if not self._first_line:  # one in a segment is dropped with its text
                     self._comment_line = piece.line
                     if not (start := self._end_of_comment(piece.data, tag.end())):
                         return
