@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from nmtcore.corpus.streams import FREE_BYTES, open_stream
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, quoted
 
 TEXT = b"".join(b"line %d %d\n" % (i, i * i * 7919) for i in range(20_000))
 
@@ -367,3 +367,26 @@ def test_huge_records_of_names_and_attributes_are_refused(type_, tmp_path):
     size = (1 << 20) + 512
     (tmp_path / "x").write_bytes(tar_header(type_, size) + bytes(size) + tar(("a", b"text")))
     assert f"a record of {size} bytes for a name or attributes" in unpack(tmp_path / "x", "a")[1]
+
+
+def with_pax(text: bytes, **attributes: str) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("a")
+        info.size, info.pax_headers = len(text), attributes
+        archive.addfile(info, io.BytesIO(text))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["size", "uid", "gid"])
+@pytest.mark.parametrize("value", ["1" * 5000, "1e3", "-1", " 4", "4_0", "\u0664", "", "0x4", "4.0"])
+def test_numbers_of_tar_attributes_are_digits(name, value, tmp_path):
+    (tmp_path / "x").write_bytes(with_pax(b"text", **{name: value}))
+    assert (
+        f"(the attribute {name} of an entry is {quoted(value)}, which is no number)" in unpack(tmp_path / "x", "a")[1]
+    )
+
+
+def test_tar_attributes_are_read(tmp_path):
+    (tmp_path / "x").write_bytes(with_pax(b"text", size="4", uid="70000", gid="007", mtime="-1.5", comment="1e3"))
+    assert read(tmp_path / "x", "a") == b"text"

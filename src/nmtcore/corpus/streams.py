@@ -16,7 +16,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
 
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError, explain_os_errors, quoted
+from nmtcore.numerals import natural_number
 
 MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"PK\x03\x04": "zip"}
 BLOCK = 1 << 16
@@ -289,7 +290,10 @@ def _open_tar(path: Path, stack: ExitStack) -> tuple[tarfile.TarFile, _Meter]:
 
 
 class _CheckedTarInfo(tarfile.TarInfo):
-    """A header of a tar archive; records of names and attributes are limited in size and in number per entry."""
+    """A header of a tar archive; records of names and attributes are limited in size and in number per entry.
+
+    A size or owner among the attributes must be a number; tarfile would take 0 for anything else.
+    """
 
     @classmethod
     def frombuf(cls, buf: bytes, encoding: str, errors: str) -> Self:
@@ -308,6 +312,12 @@ class _CheckedTarInfo(tarfile.TarInfo):
             return super().fromtarfile(archive)
         finally:
             archive.record_depth = depth
+
+    def _apply_pax_info(self, pax_headers: dict[str, str], encoding: str, errors: str) -> None:
+        for name in ("size", "uid", "gid"):
+            if natural_number(value := pax_headers.get(name, "0")) is None:
+                raise tarfile.ReadError(f"the attribute {name} of an entry is {quoted(value)}, which is no number")
+        super()._apply_pax_info(pax_headers, encoding, errors)
 
 
 def _tar_entries(archive: Iterable[tarfile.TarInfo], path: Path, member: str) -> Iterator[tarfile.TarInfo]:
