@@ -13,6 +13,7 @@ import yaml
 from nmtcore.cli import main
 from nmtcore.config.own_project import project_of_folder
 from nmtcore.config.schema_files import file_schemas
+from nmtcore.errors import is_hidden
 
 SOURCES = ["the cat sees the old dog today", "a mouse finds the small house", "she never hears the dog at night"]
 TARGETS = ["die Katze sieht heute den alten Hund", "eine Maus findet das kleine Haus", "sie hört nachts nie den Hund"]
@@ -344,6 +345,17 @@ def test_check_of_files_on_a_mirror(text, shared, capsys):
     assert f"multi30k_cs_en_train: plain: source: at {shared}/data/multi30k/train.cs" in output
     assert "train: only the first 500 pairs were read." in output
     assert "500+" in output
+
+
+def test_control_characters_of_a_data_set_do_not_reach_the_terminal(text, capsys):
+    main(arguments("--folder", "mine", "--parser", "none"))
+    path = text.parent / "mine" / "config" / "datasets" / "mine.yaml"
+    path.write_text(re.sub(r"(?m)^description: .*", r'description: "a \\e[2J\\u202e b"', path.read_text()))
+    capsys.readouterr()
+    main(["check", "mine", "--folder", "mine"])
+    output = capsys.readouterr().out
+    assert r"mine.yaml: a \x1b[2J\u202e b" in output
+    assert not any(map(is_hidden, output))
 
 
 def test_check_of_the_demo_and_of_an_unknown_name(text, capsys):

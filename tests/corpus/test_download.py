@@ -212,6 +212,22 @@ def test_an_md5_is_compared(fetch, tmp_path):
         fetch(settings(manual="Ask.", md5="0123"))
 
 
+def test_control_characters_of_other_peoples_data_sets_are_escaped(tmp_path):
+    for values in ({"name": "x\x1b[2J", "url": "https://x"}, {"name": "x", "url": "x\x1b[2J"}):
+        with pytest.raises(ValueError, match=r"^(name|url) 'x\\x1b\[2J' has control characters"):
+            FileSettings(**values)
+    file = FileSettings(name="x", mirrors=(MirrorSettings(path="y\x07"),))
+    plan = planned_downloads(
+        [(file, "CC\x1b[2J BY\u202e")],
+        downloads=tmp_path,
+        manual_folder=tmp_path,
+        mirror_roots=["https://example.org"],
+    )
+    assert plan[1] == r"  x: unknown size, from https://example.org/y\x07; licence: CC\x1b[2J BY\u202e"
+    sentence = missing_manual(FileSettings(name="x", manual="Ask\x1b[2J."), tmp_path, [])
+    assert sentence.startswith(r"x must be fetched by hand: Ask\x1b[2J. Put")
+
+
 def test_a_plan_names_sizes_sources_and_licences(fetch, tmp_path):
     downloads = tmp_path / "downloads"
     files = [

@@ -6,7 +6,7 @@ from contextlib import chdir
 from pathlib import Path
 
 from nmtcore.cli.options import folder_path, positive_number
-from nmtcore.errors import explain_os_errors
+from nmtcore.errors import escape_controls, explain_os_errors
 
 _HELP = "Look at a data set before hours are spent: nmtcore check DATASET"
 _DETAILS = (
@@ -43,18 +43,21 @@ def _run_check(chosen: argparse.Namespace) -> None:
     with explain_os_errors(chosen.folder), chdir(folder):  # as Snakemake does: folders in config.yaml start there
         project = project_of_folder(folder, **folders)
         check = check_dataset(project, chosen.dataset, limit=chosen.limit)
-    print(f"{project.dataset_files[chosen.dataset]}: {check.dataset.description}\n\nFiles:")
-    print("\n".join(location_lines(check.locations, check.dataset)))
+    _show(f"{project.dataset_files[chosen.dataset]}: {check.dataset.description}\n\nFiles:")
+    _show("\n".join(location_lines(check.locations, check.dataset)))
     if unread := [split for split in check.dataset.splits if split not in check.survey.splits]:
-        print(f"  So the text of {', '.join(unread)} was not looked at.")
-    print("\nText:", *survey_lines(check.survey), sep="\n  ")
-    print("\nParsers:", *(f"{name}: {state}" for name, (state, _) in check.annotators.items()), sep="\n  ")
+        _show(f"  So the text of {', '.join(unread)} was not looked at.")
+    _show("\nText:", *survey_lines(check.survey))
+    _show("\nParsers:", *(f"{name}: {state}" for name, (state, _) in check.annotators.items()))
     total = len(project.system_entries)
-    print(
-        "\nSystems:", *system_lines(check.planned, check.missing, total=total, scale=project.settings.scale), sep="\n  "
-    )
+    _show("\nSystems:", *system_lines(check.planned, check.missing, total=total, scale=project.settings.scale))
     if not check.faults:
-        print("\nNothing here would stop the workflow.")
+        _show("\nNothing here would stop the workflow.")
         return
-    print("\nThis would stop the workflow, or the systems that need it:", *check.faults, sep="\n  ")
+    _show("\nThis would stop the workflow, or the systems that need it:", *check.faults)
     sys.exit(1)
+
+
+def _show(heading: str, *lines: str) -> None:
+    """Print lines, some of them from other people's data sets, with control characters escaped."""
+    print(escape_controls("\n  ".join((heading, *lines))))

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from nmtcore.config.formats import FORMATS
 from nmtcore.config.ranges import Count, Positive, Seed, settings_class
 from nmtcore.config.typed import nearest
+from nmtcore.errors import is_hidden, quoted
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -59,6 +60,9 @@ class FileSettings:
                     f"{self.path} is a `path`, so it is read where it is: leave out url, mirrors and manual"
                 )
             return
+        for key, text in (("name", self.name), ("url", self.url or "")):
+            if any(map(is_hidden, text)) or "\n" in text:
+                raise ValueError(f"{key} {quoted(text)} has control characters or others that are not seen")
         path = PurePosixPath(self.name)
         if path.is_absolute() or ".." in path.parts or not self.name:
             raise ValueError(

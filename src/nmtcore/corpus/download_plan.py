@@ -11,6 +11,7 @@ from pathlib import Path
 from nmtcore.config.corpora import FileSettings
 from nmtcore.corpus.partial import partial_path
 from nmtcore.corpus.sources import list_sources
+from nmtcore.errors import escape_controls
 
 
 def planned_downloads(
@@ -24,7 +25,7 @@ def planned_downloads(
     """Describe the missing ones of `files`, given with their licences: a summary line, then one line per file.
 
     `ask_length` returns the length of a URL whose length is not configured; without it, no server is asked. The list is
-    empty if no file is missing.
+    empty if no file is missing. Control characters are escaped.
     """
     missing = [(settings, licence) for settings, licence in files if not (downloads / settings.name).exists()]
     if not missing:
@@ -44,7 +45,8 @@ def planned_downloads(
     amounts = [_megabytes(total) if total else "", f"{unknown} of unknown size" if unknown else ""]
     free = free_bytes(downloads)
     warning = f" Only {_megabytes(free)} are free at {downloads}." if total > free else ""
-    return [f"To be fetched: {len(lines)} files, {', and '.join(filter(None, amounts))}.{warning}", *lines]
+    first = f"To be fetched: {len(lines)} files, {', and '.join(filter(None, amounts))}.{warning}"
+    return [escape_controls(line) for line in (first, *lines)]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
+from nmtcore.errors import escape_controls
 
 OTHER_MEMBER = "(another)"
 """Placeholder for any member of a mirror that differs from the file's own member."""
@@ -86,4 +87,4 @@ def missing_manual(settings: FileSettings, manual_folder: Path, mirror_roots: Se
         if source.local is None or source.local.is_file():
             return None
     path = Path(manual_folder) / settings.name
-    return f"{settings.name} must be fetched by hand: {settings.manual.rstrip('.')}. Put it at {path}."
+    return escape_controls(f"{settings.name} must be fetched by hand: {settings.manual.rstrip('.')}. Put it at {path}.")
