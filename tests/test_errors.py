@@ -1,8 +1,14 @@
 """Messages show text from files without letting it control the terminal or fill the screen."""
 
+import errno
+import os
+import socket
+import sys
+
 import pytest
 
-from nmtcore.errors import LineError, UserError, quoted, shortened
+from nmtcore.cli import main
+from nmtcore.errors import LineError, UserError, explain_os_errors, quoted, shortened
 from nmtcore.numerals import natural_number
 
 HOSTILE = "a\x1b[2J\x07\r\x9b\u2028\u202eb"
@@ -35,3 +41,58 @@ def test_long_text_is_cut(length):
 )  # fmt: skip
 def test_natural_numbers(text, number):
     assert natural_number(text) == number
+
+
+def test_every_error_about_a_path_is_a_sentence(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+    sentences = {
+        "x" * 300: "is longer than the system allows.",
+        "x/" * 5000: "is longer than the system allows.",
+        "loop": "has symbolic links that lead back to themselves: correct them.",
+        "socket": "is no file that can be opened (a socket or a device?).",
+    }
+    for name, sentence in sentences.items():
+        with pytest.raises(UserError) as error, explain_os_errors("the output"):
+            os.open(tmp_path / name, os.O_RDONLY)
+        assert str(error.value).endswith(sentence)
+        assert len(str(error.value)) < 600
+    with pytest.raises(UserError, match="links that lead back"), explain_os_errors(tmp_path / "loop"):
+        (tmp_path / "loop").resolve()
+    with pytest.raises(UserError, match=r"^f cannot be used \(Too many open files\)\.$"), explain_os_errors("f"):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+@pytest.mark.parametrize("error", [RuntimeError("x"), BrokenPipeError(errno.EPIPE, "x"), OSError("of a decompressor")])
+def test_other_errors_are_not_about_a_path(error):
+    with pytest.raises(type(error), match=r"x|of a decompressor"), explain_os_errors("f"):
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("translate", ["PATH"]),
+        ("score", ["PATH", "PATH"]),
+        ("results", ["PATH"]),
+        ("schema", ["PATH"]),
+        ("check", ["x", "--folder", "PATH"]),
+    ],
+)
+@pytest.mark.parametrize("name", ["x" * 300, "loop"])
+def test_commands_explain_paths_that_the_system_refuses(command, arguments, name, tmp_path, capsys):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(SystemExit) as exit:
+        main([command, *(str(tmp_path / name) if part == "PATH" else part for part in arguments)])
+    assert exit.value.code == 2
+    assert capsys.readouterr().err.startswith(f"nmtcore {command}: ")
+
+
+def test_a_closed_standard_output_is_explained(monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        with pytest.raises(SystemExit) as exit:
+            main(["results", "x"])
+    assert exit.value.code == 2
+    assert "nmtcore results: standard output is closed" in capsys.readouterr().err

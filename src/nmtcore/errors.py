@@ -58,6 +58,10 @@ class LineError(UserError):
         self.problem = problem
 
 
+class DivergedError(UserError):
+    """A user error about a model that computes no numbers, raised where the model's folder is not known."""
+
+
 _ADVICE = {
     errno.ENOSPC: "The disk that holds {path} is full: free some space and start again.",
     errno.EDQUOT: "The disk quota for {path} is used up: free some space and start again.",
@@ -70,7 +74,13 @@ _ADVICE = {
     errno.EEXIST: "{path} exists already, but is not a folder: remove or rename it.",
     errno.EISDIR: "{path} is a folder, but should be a file.",
     errno.EIO: "The disk reported an error at {path}.",
+    errno.ENAMETOOLONG: "The path {path} is longer than the system allows.",
+    errno.ELOOP: "The path {path} has symbolic links that lead back to themselves: correct them.",
+    errno.ENXIO: "{path} is no file that can be opened (a socket or a device?).",
 }
+_NOT_OF_PATHS = (ConnectionError, TimeoutError, BlockingIOError, ChildProcessError, ProcessLookupError)
+"""Errors of the system that are about processes and connections; a closed pipe is one of them."""
+_LONGEST_PATH = 500
 
 
 @contextmanager
@@ -79,6 +89,16 @@ def explain_os_errors(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _ADVICE:
+        if error.errno is None or isinstance(error, _NOT_OF_PATHS):
             raise
-        raise UserError(_ADVICE[error.errno].format(path=error.filename or path)) from error
+        advice = _ADVICE.get(error.errno, f"{{path}} cannot be used ({error.strerror}).")
+        raise UserError(advice.format(path=_shown_path(error.filename or path))) from error
+    except RuntimeError as error:
+        if not str(error).startswith("Symlink loop"):  # of `Path.resolve`
+            raise
+        raise UserError(_ADVICE[errno.ELOOP].format(path=_shown_path(path))) from error
+
+
+def _shown_path(path: object) -> str:
+    shown = str(path)
+    return shown if len(shown) <= _LONGEST_PATH else shortened(shown)

@@ -344,6 +344,11 @@ def test_a_bundle_that_names_files_elsewhere_is_an_error(copy):
     write_json(copy / "bundle.json", manifest)
     with pytest.raises(UserError, match=r"names the file '\.\./secret' outside of the model"):
         load_bundle(copy)
+    for length, shown in ((300, "x{300}"), (100_000, r".{77}\.\.\.")):
+        manifest["files"] = {"x" * length: "0"} | manifest["files"]
+        write_json(copy / "bundle.json", manifest)
+        with pytest.raises(UserError, match=rf"{shown} is longer than the system allows"):
+            load_bundle(copy)
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

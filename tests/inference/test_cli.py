@@ -1,5 +1,6 @@
 """The command line of `nmtcore`, run as a process or by `main`."""
 
+import hashlib
 import io
 import os
 import pty
@@ -14,11 +15,13 @@ import pytest
 from factories import run_settings
 from forked_python import forked_python
 from inference.tiny import write_bundle
+from safetensors.torch import load_file, save_file
 
 from nmtcore.cli import main
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.target_tags import TagAttentionSettings
 from nmtcore.config.recurrent import RecurrentSettings
+from nmtcore.files import read_json, write_json
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -76,6 +79,28 @@ def test_user_errors_are_one_sentence_with_status_2(model, monkeypatch, capsys, 
     assert output == ""
     assert sentence in errors
     assert errors.splitlines()[-1].startswith("nmtcore translate: ")
+
+
+@pytest.mark.parametrize("command", ["translate", "parse", "show"])
+def test_a_closed_standard_input_is_explained(model, monkeypatch, capsys, command):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SystemExit) as exit:
+        main([command, str(model), *["--attention", "0.0"] * (command == "parse")])
+    assert exit.value.code == 2
+    assert f"nmtcore {command}: standard input is closed" in capsys.readouterr().err
+
+
+def test_a_model_of_nan_is_named(tmp_path, monkeypatch, capsys):
+    folder = write_bundle(tmp_path / "model")
+    weights = load_file(folder / "weights.safetensors")
+    save_file({name: tensor * float("nan") for name, tensor in weights.items()}, folder / "weights.safetensors")
+    manifest = read_json(folder / "bundle.json")
+    manifest["files"]["weights.safetensors"] = hashlib.sha256((folder / "weights.safetensors").read_bytes()).hexdigest()
+    write_json(folder / "bundle.json", manifest)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat")))
+    with pytest.raises(SystemExit):
+        main(["translate", str(folder)])
+    assert f"nmtcore translate: {folder}: The model's probabilities are NaN" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["translate", "parse", "show"])

@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(chosen: argparse.Namespace) -> None:
+    if sys.stdout is None:
+        raise UserError("standard output is closed: let it lead to a file, a terminal or /dev/null.")
     try:
         with explain_os_errors("the output"):  # of errors that name no file
             chosen.run(chosen)

@@ -1,10 +1,9 @@
 """The command `nmtcore attention`."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.options import annotator_folders, device_name, model_command, standard_input
 
 
 def add_attention(commands: argparse._SubParsersAction) -> None:
@@ -30,4 +29,4 @@ def _run_attention(chosen: argparse.Namespace) -> None:
     check_output_path(chosen.output)
     bundle = load_observed_bundle(chosen.model, device_name(chosen.device))
     folders = annotator_folders(chosen, bundle)
-    write_attention(chosen.output, bundle, sys.stdin.buffer, cross=chosen.cross, model_folders=folders)
+    write_attention(chosen.output, bundle, standard_input(), cross=chosen.cross, model_folders=folders)

@@ -1,9 +1,13 @@
 """Options that several commands have."""
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
+
+from nmtcore.errors import DivergedError, UserError
 
 if TYPE_CHECKING:
     from nmtcore.inference.bundle import Bundle
@@ -14,7 +18,7 @@ def model_command(
 ) -> argparse.ArgumentParser:
     """Add a command that uses a trained model, with the options of all such commands."""
     command = commands.add_parser(name, help=help, description=help)
-    command.set_defaults(run=run)
+    command.set_defaults(run=partial(_run_and_name_model, run))
     command.add_argument("model", metavar="MODEL", type=Path, help="the model/ folder of a run")
     command.add_argument(
         "--device", default="auto", help="cpu, cuda, cuda:1...; auto (the default): a GPU if there is one"
@@ -32,6 +36,13 @@ def model_command(
     return command
 
 
+def _run_and_name_model(run: Callable[[argparse.Namespace], None], chosen: argparse.Namespace) -> None:
+    try:
+        run(chosen)
+    except DivergedError as error:
+        raise UserError(f"{chosen.model}: {error}") from error
+
+
 def device_name(name: str) -> str:
     """Check and complete the name of a device, such as `auto`."""
     from nmtcore.model.device import choose_device
@@ -46,6 +57,13 @@ def annotator_folders(chosen: argparse.Namespace, bundle: "Bundle") -> Sequence[
     from nmtcore.config.working_directory import project_model_folders
 
     return project_model_folders(chosen.model)
+
+
+def standard_input() -> BinaryIO:
+    """Return the bytes of standard input. Raises `UserError` if it is closed."""
+    if sys.stdin is None:
+        raise UserError("standard input is closed: let it come from a file, a pipe or a terminal.")
+    return sys.stdin.buffer
 
 
 def folder_path(text: str) -> Path:

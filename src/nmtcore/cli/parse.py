@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command
+from nmtcore.cli.options import annotator_folders, device_name, model_command, standard_input
 
 
 def add_parse(commands: argparse._SubParsersAction) -> None:
@@ -60,9 +60,9 @@ def _run_parse(chosen: argparse.Namespace) -> None:
     method = "argmax" if chosen.argmax else TREE_METHODS[chosen.roots or bundle.run.evaluation.roots]
     folders = annotator_folders(chosen, bundle)
     if chosen.conllu is None:
-        chunk = 1 if sys.stdin.isatty() else LINES_PER_CHUNK
+        chunk = 1 if standard_input().isatty() else LINES_PER_CHUNK
         _write_blocks(
-            parse_text(bundle, sys.stdin.buffer, method=method, parser=parser, chunk=chunk, model_folders=folders)
+            parse_text(bundle, standard_input(), method=method, parser=parser, chunk=chunk, model_folders=folders)
         )
         return
     parses = list(parse_treebank(bundle, chosen.conllu, method=method, parser=parser, model_folders=folders))

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number
+from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number, standard_input
 
 SENTENCES = 20
 """Sentences that a page shows without `--limit`."""
@@ -43,7 +43,7 @@ def _run_show(chosen: argparse.Namespace) -> None:
         raise UserError("the page is written to standard output: add, for example, > page.html.")
     bundle = load_observed_bundle(chosen.model, device_name(chosen.device))
     if chosen.treebank is None:
-        name, texts = "standard input", read_text_sentences(sys.stdin.buffer)
+        name, texts = "standard input", read_text_sentences(standard_input())
     else:
         name, texts = chosen.treebank.name, read_treebank_sentences(chosen.treebank)
     model = analyse_sentences(bundle, texts, limit=chosen.limit, model_folders=annotator_folders(chosen, bundle))

@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number
+from nmtcore.cli.options import annotator_folders, device_name, model_command, positive_number, standard_input
 
 
 def add_translate(commands: argparse._SubParsersAction) -> None:
@@ -70,10 +70,10 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         batch_sentences=chosen.batch,
     )
     translations = translate(
-        sys.stdin.buffer,
+        standard_input(),
         settings,
         n_best=chosen.n_best or 1,
-        chunk=1 if sys.stdin.isatty() else LINES_PER_CHUNK,
+        chunk=1 if standard_input().isatty() else LINES_PER_CHUNK,
         model_folders=annotator_folders(chosen, bundle),
     )
     output = sys.stdout.buffer

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
-from nmtcore.errors import UserError
+from nmtcore.errors import DivergedError, UserError
 from nmtcore.inference.topk import Extensions, best_extensions
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID
 
@@ -102,7 +102,7 @@ def beam_search(
         search.step()
     results = search.results()
     if not all(results):
-        raise UserError("The model's probabilities are NaN: its training has diverged.")
+        raise DivergedError("The model's probabilities are NaN: its training has diverged.")
     return results
 
 

@@ -417,9 +417,9 @@ def _checked_files(folder: Path) -> set[str]:
     for name, expected in listed["files"].items():
         if Path(name).name != name:
             raise UserError(f"{folder / MANIFEST} names the file {quoted(name)} outside of the model: do not use it.")
-        if not (folder / name).is_file():
-            raise _incomplete(folder, name)
         with explain_os_errors(folder / name):
+            if not (folder / name).is_file():
+                raise _incomplete(folder, name)
             if _sha256(folder / name) != expected:
                 raise UserError(
                     f"{folder / name} is damaged or was changed: its sha256 differs from {MANIFEST}. Copy the model "

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from nmtcore.errors import UserError
+from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle
 from nmtcore.inference.raw import TextReader, grouped_texts
@@ -90,7 +90,7 @@ def _log_probabilities(model: TranslationModel, batch: Batch) -> list[float]:
     rows_N = batch.target_positions_N // batch.target_output_BT.size(1)
     sums_B = log_N.new_zeros(len(batch), dtype=torch.float64).index_add(0, rows_N, log_N.double())
     if not torch.isfinite(sums_B).all():
-        raise UserError("The model's probabilities are NaN or 0: its training has diverged, so train it again.")
+        raise DivergedError("The model's probabilities are NaN or 0: its training has diverged, so train it again.")
     return sums_B.tolist()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from nmtcore.errors import UserError
+from nmtcore.errors import DivergedError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.parse_files import PARSE_METHODS, Parse, ParseMethod
 from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches
@@ -20,11 +20,11 @@ Parser = Callable[[Examples, Sequence[ParseMethod]], list[Parse]]
 def parse_of(scores: np.ndarray, *, to_root: bool, methods: Collection[ParseMethod] = PARSE_METHODS) -> Parse:
     """Decode scores into heads: (W, 1 + W) with the root in column 0 if `to_root`, else (W, W).
 
-    The argmax is always computed, the trees only if they are among `methods`. Raises `UserError` for NaN and +inf, the
-    scores of a model that diverged.
+    The argmax is always computed, the trees only if they are among `methods`. Raises `DivergedError` for NaN and +inf,
+    the scores of a model that diverged.
     """
     if np.isnan(scores).any() or np.isposinf(scores).any():
-        raise UserError(
+        raise DivergedError(
             "The model cannot be used, since its scores of heads are not finite: training diverged. Lower "
             "training.schedule.peak, raise training.schedule.warmup or set training.clip_norm, and train it again."
         )
