@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.job import advice_on_inputs
+from nmtcore.job import advice_on_inputs, user_config_path
 
 CONVERSIONS = "import pyarrow, sys; pyarrow.array([1, 2]).to_numpy(); print('pandas' in sys.modules)"
 
@@ -48,3 +48,15 @@ def test_errors_say_how_to_make_a_damaged_input_again(problem, advice):
     with pytest.raises(UserError) as error, advice_on_inputs(["results/a", "mine/a.txt"], results="results"):
         raise UserError(problem)
     assert str(error.value) == problem + advice
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "config.yml"])
+@pytest.mark.parametrize("target", ["nowhere", "NAME"])
+def test_a_link_of_the_configuration_that_leads_nowhere_ends_planning(name, target, tmp_path, monkeypatch):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / name).symlink_to(target.replace("NAME", name))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=f"Error: config/{name} is a symbolic link that leads to no file: correct"):
+        user_config_path()
+    (tmp_path / "config" / name).unlink()
+    assert user_config_path() is None

@@ -120,8 +120,14 @@ def yaml_files(folder: str | Path) -> dict[str, Path]:
 
 
 def config_file(folder: str | Path) -> Path:
-    """Return the path of config.yaml or config.yml in a folder; config.yaml if neither exists."""
-    return yaml_files(folder).get("config", Path(folder) / "config.yaml")
+    """Return the path of config.yaml or config.yml in a folder; config.yaml if neither exists.
+
+    Raises `UserError` if both exist, or if one is a link that leads nowhere.
+    """
+    path = yaml_files(folder).get("config", Path(folder) / "config.yaml")
+    if path.is_symlink() and not path.exists():
+        raise UserError(f"{path} is a symbolic link that leads to no file: correct or delete it.")
+    return path
 
 
 @lru_cache
