@@ -10,11 +10,26 @@ from pathlib import Path
 from random import Random
 
 from campaigns.damage import damaged_bytes
+from campaigns.run import WrongOutput
 
 from nmtcore.corpus.streams import open_stream
 
 MEMBER = "folder/text.txt"
 ODD_TYPES = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, b"L", b"x")
+
+ATTRIBUTES = (
+    "size",
+    "size",
+    "uid",
+    "mtime",
+    "path",
+    "GNU.sparse.size",
+    "GNU.sparse.map",
+    "GNU.sparse.major",
+    "comment",
+)
+"""Pax attributes of a member."""
+ODD_NUMBERS = ("1" * 5000, "1e3", "-1", " 4", "4_0", "\u0664", "", "0x4", "4.0", "1,2", "\x1b[2J", "9" * 18)
 
 
 def attempt(random: Random, folder: Path) -> str:
@@ -23,7 +38,8 @@ def attempt(random: Random, folder: Path) -> str:
     data = random.choice((_tar, _tar, _zip, _bomb))(text, random)
     if random.random() < 0.5:
         data = random.choice((gzip.compress, bz2.compress, lzma.compress))(data)
-    for _ in range(random.choice((0, 1, 1, 2))):
+    damages = random.choice((0, 1, 1, 2))
+    for _ in range(damages):
         data = _near_start(data, random) if random.random() < 0.5 else damaged_bytes(data, random)
     path = folder / "archive"
     path.write_bytes(data)
@@ -31,6 +47,8 @@ def attempt(random: Random, folder: Path) -> str:
         read = 0
         while block := stream.read(1 << 16):
             read += len(block)
+    if not damages and not read:
+        raise WrongOutput("the member is empty")
     return "clean"
 
 
@@ -50,6 +68,8 @@ def _tar(text: bytes, random: Random) -> bytes:
                     (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, b"L", b"x")
                 )
                 entry.linkname = "/etc/passwd"
+            if random.random() < 0.1:
+                entry.pax_headers = {random.choice(ATTRIBUTES): random.choice(ODD_NUMBERS)}
             file.addfile(entry, io.BytesIO(text))
     return buffer.getvalue()
 

@@ -15,6 +15,10 @@ from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
 WORDS = ["ein", "zwei", "Häuser", "&", "der", "<b>", "日本", ",", '"', "naïve", "10", "zur"]
 SHOWN = ("sgm", "conllu")
 """Formats of several files that have ids, and so show a misaligned pair."""
+ENCODINGS = (("UTF-8", "utf-8"), ("UTF8", "utf-8"), ("utf-16-le", "utf-16-le"), ("rot13", "utf-16"))
+"""Declared and true encodings of TMX."""
+ID_FORMATS = ("n{0}", "wsj/{0}", "chapter {0}", "a/n{0}/{1}")
+"""Ids of sentences, with their number and a zone."""
 
 
 def attempt(random: Random, folder: Path) -> str:
@@ -79,7 +83,10 @@ def _sgm(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict
     def document(number: int, texts: list[str]) -> str:
         # Ids that count on: in the wrong document, one that is used in each of them would not be noticed.
         numbered = enumerate(texts, start=number + 1)
-        segments = "\n".join(f'<seg id="{i}">{_escaped(text)}</seg>' for i, text in numbered)
+        segments = "\n".join(
+            f'<seg note="old id={i + 1}" id="{i}">{_escaped(text)}{"<!-- no text -->" * (i % 2)}</seg>'
+            for i, text in numbered
+        )
         return f'<doc docid="d{number}">\n<p>\n{segments}\n</p>\n</doc>\n'
 
     def file(name: str, texts: list[str]) -> bytes:
@@ -95,23 +102,26 @@ def _tmx(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict
         f'<tuv xml:lang="en"><seg>{_escaped(t)}</seg></tuv></tu>\n'
         for i, (s, t) in enumerate(zip(sources, targets, strict=True))
     )
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header srclang="cs"/><body>\n'
-    return {"pairs": f"{head}{units}</body></tmx>\n".encode()}, {}
+    declared, encoding = ENCODINGS[len(sources) % len(ENCODINGS)]
+    head = f'<?xml version="1.0" encoding="{declared}"?>\n<tmx version="1.4"><header srclang="cs"/><body>\n'
+    return {"pairs": f"{head}{units}</body></tmx>\n".encode(encoding)}, {}
 
 
-def conllu(texts: list[str]) -> bytes:
-    """Write texts as chains of words."""
-    sentences = []
+def conllu(texts: list[str], zone: str = "en") -> bytes:
+    """Write texts as chains of words; how ids and texts are written depends on the number of texts."""
+    sentences, id_format = [], ID_FORMATS[len(texts) % len(ID_FORMATS)]
+    equals = (" = ", "=", "\t= ")[len(texts) % 3]
     for number, text in enumerate(texts):
         words = text.split()
         rows = [f"{i}\t{word}\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i, word in enumerate(words, start=1)]
         rows.insert(1, "1.1\tempty\t_\t_\t_\t_\t_\t_\t_\t_")
-        sentences.append("\n".join([f"# sent_id = n{number}", f"# text = {text}", *rows, "", ""]))
+        comments = [f"# sent_id{equals}{id_format.format(number, zone)}", f"#text{equals}{text}"]
+        sentences.append("\n".join([*comments, *rows, "", ""]))
     return "".join(sentences).encode()
 
 
 def _conllu(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:
-    return {"source": conllu(sources), "target": conllu(targets)}, {}
+    return {"source": conllu(sources, "cs"), "target": conllu(targets, "en")}, {}
 
 
 def _czeng(sources: list[str], targets: list[str]) -> tuple[dict[str, bytes], dict]:

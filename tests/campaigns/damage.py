@@ -13,7 +13,8 @@ HOSTILE = (
     b"1-2", b"x.y", b"<", b">", b"<" + b" " * 50_000, b'"',
     b"\\", b"{", b"}" * 3, b"[" * 5000, b"null", b"NaN",
     b"1e999", b'"\\ud800"', b"<?xml version='1.0' encoding='utf-7'?>", b"# text = x",
-    b"# sent_id = 7", b"_", b"|", b"x" * 100_000,
+    b"# sent_id = 7", b"#sent_id=7", b"\n#text=x\n", b"/", b"/en", b" ", b'note="id=7"', b"encoding='hex'",
+    b"<tuv xml:lang='EN-gb'><seg>x</seg></tuv>", b"_", b"|", b"x" * 100_000,
 )  # fmt: skip
 
 

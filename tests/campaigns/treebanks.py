@@ -15,7 +15,10 @@ from nmtcore.syntax.annotation import tree_fault
 def attempt(random: Random, folder: Path) -> str:
     """Read a treebank of one side."""
     bench = Bench(folder)
-    texts = [f"s{i:04d} {' '.join(random.choices(WORDS, k=random.randrange(6)))}".strip() for i in range(20)]
+    texts = [
+        f"s{i:04d} {' '.join(random.choices(WORDS, k=random.randrange(6)))}".strip()
+        for i in range(random.randrange(12, 24))
+    ]
     file = bench.file("trees.conllu", packed(damaged_bytes(conllu(texts), random), random))
     corpus = CorpusSettings(format="conllu", files={"source": (file,)}, options={})
     splits = {name: (PartSettings(corpus="c"),) for name in ("train", "dev", "test", "gold_x")}
