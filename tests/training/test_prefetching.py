@@ -77,6 +77,17 @@ def test_by_default_only_a_gpu_has_a_thread(setting, on_cpu, on_gpu):
     assert [prefetched_updates(settings, device) for device in devices] == [on_cpu, on_gpu]
 
 
+@pytest.mark.parametrize(("device", "chosen"), [("cuda", []), ("cuda:1", [1]), ("cpu", [])])
+def test_the_thread_chooses_the_gpu_of_training(device, chosen, monkeypatch):
+    numbers = []
+    # torch.cuda.set_device itself checks its argument.
+    monkeypatch.setattr(torch._C, "_cuda_setDevice", numbers.append, raising=False)
+    prefetcher = Prefetcher(ahead=1, device=torch.device(device))
+    assert prefetcher.take(0, lambda update: lambda: [update], end=3) == [0]
+    prefetcher.close()
+    assert numbers == chosen
+
+
 @pytest.mark.parametrize("ahead", [0, 1, 4])
 def test_an_error_is_raised_at_the_update_that_it_concerns(ahead):
     def maker(update):

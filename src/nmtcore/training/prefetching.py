@@ -54,6 +54,6 @@ def prefetched_updates(settings: BatchSettings, device: torch.device) -> int:
 
 
 def _choose(device: torch.device) -> None:
-    """Choose the GPU; each thread has a current one, on which it pins memory."""
-    if device.type == "cuda":
+    """Choose the GPU; each thread has a current one, the first by default, on which it pins memory."""
+    if device.type == "cuda" and device.index is not None:
         torch.cuda.set_device(device)
