@@ -13,6 +13,7 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
+from nmtcore.model.components.base import Component
 from nmtcore.model.proofs import random_examples, small_model
 from nmtcore.training import update
 from nmtcore.training.optimiser import Adam
@@ -78,6 +79,26 @@ def test_components_compute_the_same_with_copies(name, example):
     expected = updated(model, None, updates=1)
     for result, own in zip(updated(other, WeightCopies(other), updates=1), expected, strict=True):
         assert (result is None and own is None) or torch.equal(result, own)
+
+
+class Precise(Component):
+    """A component of the user's own that computes in fp32, by calling a layer and by taking its weight."""
+
+    def __init__(self) -> None:
+        super().__init__(name="precise")
+        self.layers = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Linear(16, 16))
+
+    def embed_source(self, embedded_BSD, context):
+        with torch.autocast(embedded_BSD.device.type, enabled=False):
+            return embedded_BSD + self.layers(embedded_BSD.float()) @ self.layers[0].weight
+
+
+def test_own_components_may_turn_autocast_off():
+    model = small_model(extra_components=[Precise()]).float()
+    other = copy.deepcopy(model)
+    expected = updated(model, None)
+    for result, own in zip(updated(other, WeightCopies(other)), expected, strict=True):
+        assert torch.equal(result, own)
 
 
 def test_copies_replace_casts_of_weights_and_their_gradients():
