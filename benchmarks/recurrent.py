@@ -57,9 +57,8 @@ class Bare(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         layers, sentences = len(self.cells), len(batch.source_BS)
-        packed = pack_padded_sequence(
-            self.dropped(self.source(batch.source_BS)), batch.source_lengths_B, batch_first=True, enforce_sorted=False
-        )
+        states_BSD, lengths_B = self.dropped(self.source(batch.source_BS)), batch.source_mask_BS.sum(dim=1)
+        packed = pack_padded_sequence(states_BSD, lengths_B, batch_first=True, enforce_sorted=False)
         annotations, last = self.encoder(packed)
         values_BSD, _ = pad_packed_sequence(annotations, batch_first=True, total_length=batch.source_BS.size(1))
         hidden, cells = (

@@ -21,8 +21,10 @@ class Batch:
     source_BS: Tensor
     """Prefix, subwords, `</s>`."""
     source_mask_BS: Tensor
-    source_lengths_B: Tensor
-    """Real tokens of each source, int64; always on the CPU, where packing sequences needs it."""
+    sorted_lengths_B: Tensor
+    """Real tokens of the sources, the longest first, int64; always on the CPU, where packing sequences needs it."""
+    source_order_2B: Tensor
+    """The sources in the order of `sorted_lengths_B`, and the place of each source in that order."""
     target_input_BT: Tensor | None = None
     """`<s>`, subwords."""
     target_output_BT: Tensor | None = None
@@ -95,10 +97,13 @@ def _to_device(arrays: BatchArrays, device: torch.device) -> Batch:
         return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
     source, target = arrays.source, arrays.target
+    # torch's order, in which recurrent models packed before sentences were sorted here: ties decide over rounding.
+    lengths_B, order_B = torch.from_numpy((source.ends_B + 1).astype(np.int64)).sort(descending=True)
     batch = Batch(
         source_BS=move(source.tokens_BS),
         source_mask_BS=move(source.mask_BS),
-        source_lengths_B=torch.from_numpy((source.ends_B + 1).astype(np.int64)),
+        sorted_lengths_B=lengths_B,
+        source_order_2B=move(np.stack([order_B.numpy(), np.argsort(order_B.numpy())])),
         extra={name: move(array) for name, array in arrays.extra.items()},
         counts=arrays.counts,
         tokens=arrays.counts.get(TRANSLATION, 0),

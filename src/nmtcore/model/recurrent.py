@@ -138,15 +138,17 @@ class Recurrent(TranslationModel):
         for change in self._embed_source:
             states_BSD = change(states_BSD, context)
         states_BSD = self._dropped(states_BSD)
-        packed = pack_padded_sequence(states_BSD, batch.source_lengths_B, batch_first=True, enforce_sorted=False)
+        order_B, places_B = batch.source_order_2B  # torch would sort on the CPU and wait for a GPU, twice
+        packed = pack_padded_sequence(states_BSD.index_select(0, order_B), batch.sorted_lengths_B, batch_first=True)
         hidden, cells = [], []
         for i, layer in enumerate(self.encoder):
             if i:
                 packed = packed._replace(data=self._dropped(packed.data))
             packed, last = layer(packed)
             for states, last_2BE in zip((hidden, cells), last, strict=True):
-                states.append(last_2BE.transpose(0, 1).flatten(1))
+                states.append(last_2BE.index_select(1, places_B).transpose(0, 1).flatten(1))
         memory_BSD, _ = pad_packed_sequence(packed, batch_first=True, total_length=batch.source_BS.size(1))
+        memory_BSD = memory_BSD.index_select(0, places_B)
         for change in self._annotate:
             memory_BSD = change(memory_BSD, context)
         return RecurrentEncoded(memory_BSD=memory_BSD, context=context, hidden=tuple(hidden), cells=tuple(cells))
