@@ -29,11 +29,38 @@ class _Module(registration._DummyBackendModule):
 _HOOK, _GUARD = registration._DummyPrivateUse1Hook(), registration._DummyDeviceGuard()
 registration._setup_privateuseone_for_python_backend("emulated", _Module(), hook=_HOOK, device_guard=_GUARD)
 DEVICE = torch.device("emulated", 0)
+_AUTOCAST = torch._C.DispatchKey.AutocastPrivateUse1
+_IN_LOW_PRECISION = "linear", "matmul", "mm", "addmm", "bmm", "baddbmm", "scaled_dot_product_attention"
+"""Operations before which autocast casts fp32, as on a GPU; it has no rules here for others."""
 _OPERATIONS_THAT_WAIT = {"_local_scalar_dense", "nonzero", "masked_select", "equal", "unique_consecutive", "_unique2"}
 """Operations whose result, or its shape, the host must know."""
 _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_"}
 _MAY_MIX = {"_to_copy", "copy_", "_pack_padded_sequence", *_INDEXING}
 """Operations that take tensors of both; the lengths of packed sequences are on the CPU."""
+
+
+def _autocast_libraries() -> list[torch.library.Library]:
+    """Give the device its autocast; the rules end with these objects."""
+    others, rules = torch.library.Library("_", "IMPL", "AutocastPrivateUse1"), torch.library.Library("aten", "IMPL")
+    others.fallback(torch.library.fallthrough_kernel)
+    for name in _IN_LOW_PRECISION:
+        rules.impl(name, _cast_before(getattr(torch.ops.aten, name).default), "AutocastPrivateUse1")
+    return [others, rules]
+
+
+def _cast_before(operation: Any) -> Any:
+    def cast(leaf: Any) -> Any:
+        on_device = isinstance(leaf, EmulatedTensor) and leaf.dtype == torch.float32
+        return leaf.to(torch.get_autocast_dtype(DEVICE.type)) if on_device else leaf
+
+    def run(*args: Any, **options: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(_AUTOCAST)):
+            return operation(*tree_map(cast, args), **tree_map(cast, options))
+
+    return run
+
+
+_LIBRARIES = _autocast_libraries()
 
 
 class EmulatedTensor(Tensor):
