@@ -11,6 +11,7 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.beam import length_limits
+from nmtcore.inference.sentence_batches import sentences_at_once
 from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS
@@ -121,3 +122,10 @@ def test_a_model_can_be_trained_after_translating():
 
 def test_no_examples_have_no_translations():
     assert translate_examples(random_model(), random_examples(0), DecodingSettings()) == []
+
+
+@pytest.mark.parametrize(("setting", "on_cpu", "on_gpu"), [(None, 64, 512), (7, 7, 7)])
+def test_a_gpu_searches_more_sentences_at_once_by_default(setting, on_cpu, on_gpu):
+    settings = DecodingSettings(batch_sentences=setting)
+    sizes = [sentences_at_once(settings.batch_sentences, torch.device(name)) for name in ("cpu", "cuda")]
+    assert sizes == [on_cpu, on_gpu]

@@ -7,7 +7,7 @@ import numpy as np
 from nmtcore.errors import DivergedError
 from nmtcore.features.examples import Examples
 from nmtcore.inference.parse_files import PARSE_METHODS, Parse, ParseMethod
-from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches
+from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches, sentences_at_once
 from nmtcore.model.base import Encoded, TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
@@ -52,11 +52,11 @@ def parse_examples(
     examples: Examples,
     *,
     methods: Collection[ParseMethod] = PARSE_METHODS,
-    batch_sentences: int = 64,
+    batch_sentences: int | None = None,
 ) -> list[Parse]:
     """Parse the source sentences, in order. Raises `ValueError` if the model does not parse."""
-    batches = batches_by_length(examples.source.ids.lengths, sentences=batch_sentences)
     components, device = tuple(model.components), device_of(model)
+    batches = batches_by_length(examples.source.ids.lengths, sentences=sentences_at_once(batch_sentences, device))
 
     def parse_batch(rows: np.ndarray) -> list[Parse]:
         return parses_of(model, model.encode(make_batch(examples, rows, components, device)), methods)

@@ -11,7 +11,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.inference.beam import Hypothesis, beam_search, length_limits
 from nmtcore.inference.parse import parses_of
 from nmtcore.inference.parse_files import Parse
-from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches
+from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches, sentences_at_once
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 
@@ -44,9 +44,10 @@ def translate_and_parse(model: TranslationModel, examples: Examples, settings: D
 def _run_model(
     model: TranslationModel, examples: Examples, settings: DecodingSettings, *, n_best: int, parse: bool
 ) -> Outputs:
-    batches = batches_by_length(examples.source.ids.lengths, sentences=settings.batch_sentences)
-    limits = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()))
     sources, components, device = replace(examples, target=None), tuple(model.components), device_of(model)
+    sentences = sentences_at_once(settings.batch_sentences, device)
+    batches = batches_by_length(examples.source.ids.lengths, sentences=sentences)
+    limits = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()))
 
     def run_batch(rows: np.ndarray) -> Outputs:
         encoded = model.encode(make_batch(sources, rows, components, device))
