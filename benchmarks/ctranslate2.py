@@ -2,13 +2,17 @@
 
     python benchmarks/ctranslate2.py MODEL --input FILE   a trained model: times, and outputs that are equal
     python benchmarks/ctranslate2.py --random             a random base-size model, 25 steps a sentence: times alone
+    python benchmarks/ctranslate2.py --random --width 96 --feed-forward 256 --encoder-layers 6 --decoder-layers 1 \
+        --vocabulary 1500 --sentences 512 --steps 20      a random model as narrow as the demo's
 
 Both read and write subwords: greedy search, then beam search without a length penalty, where both stop at the same
-step. Rounds alternate between the libraries, after a warm-up. `--precision int8` also times CTranslate2 with weights
-and products in 8 bits. With `--references FILE`, the BLEU of a trained model's translations is reported, too.
+step. Rounds alternate between the libraries, after a warm-up. `--precision int8` also times both with matrix products
+in 8 bits; equal outputs are those that equal nmtcore's in fp32. With `--references FILE`, the BLEU of a trained model's
+translations is reported, too.
 """
 
 import argparse
+import copy
 import os
 import statistics
 import sys
@@ -36,12 +40,12 @@ from nmtcore.inference.beam import length_limits
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import write_model
 from nmtcore.inference.exportable import check_exportable
+from nmtcore.inference.int8 import use_int8
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import SPECIALS
 
-STEPS = 25
-"""Steps of each sentence of a random model."""
+OWN, PEER = "nmtcore", "CTranslate2"
 LONGEST = 4096
 """Positions of the converted models."""
 
@@ -89,8 +93,8 @@ def trained_task(bundle: Bundle, lines: list[bytes]) -> Task:
 def random_task(options: argparse.Namespace) -> Task:
     """Draw a model, and sources of 15 to 35 subwords."""
     torch.manual_seed(1)
-    size = {"width": options.width, "feed_forward": 4 * options.width, "heads": options.width // 64}
-    layers = {"encoder_layers": options.layers, "decoder_layers": options.layers}
+    size = {"width": options.width, "feed_forward": options.feed_forward, "heads": options.heads}
+    layers = {"encoder_layers": options.encoder_layers, "decoder_layers": options.decoder_layers}
     sizes = {"transformer": TransformerSettings(**size, **layers)}
     model = random_model("transformer_base", sizes, vocabulary=options.vocabulary)
     entries = (*SPECIALS, *(f"entry{i}" for i in range(len(SPECIALS), options.vocabulary)))
@@ -103,9 +107,9 @@ def random_task(options: argparse.Namespace) -> Task:
         examples=Examples(id=np.arange(len(lengths)), source=SideExamples(ids=ids, word_of_subword=words)),
         entries=(entries, entries),
         # At its limit, a sentence takes one more step, which ends it.
-        limits=[STEPS - 1] * len(lengths),
-        search=DecodingSettings(max_length=STEPS - 1, max_length_ratio=None),
-        steps=STEPS,
+        limits=[options.steps - 1] * len(lengths),
+        search=DecodingSettings(max_length=options.steps - 1, max_length_ratio=None),
+        steps=options.steps,
     )
 
 
@@ -135,19 +139,30 @@ def peer_search(task: Task, translator: Any, beam: int, batch: int) -> Callable[
 
 
 def compare(task: Task, folder: Path, options: argparse.Namespace) -> None:
-    """Time both libraries with each beam, and print a line for each."""
+    """Time both libraries with each precision and beam, and print a line for each."""
     check_exportable(task.model, where="The model")
     source_entries, target_entries = task.entries
     write_model(task.model, folder, source_entries=source_entries, target_entries=target_entries, longest=LONGEST)
+    precisions = dict.fromkeys(("float32", options.precision))
     peers = {
-        f"CTranslate2, {precision}": ctranslate2.Translator(str(folder), compute_type=precision, intra_threads=1)
-        for precision in dict.fromkeys(("float32", options.precision))
+        precision: ctranslate2.Translator(str(folder), compute_type=precision, intra_threads=1)
+        for precision in precisions
     }
+    own = {precision: in_precision(task, precision) for precision in precisions}
     for beam in dict.fromkeys((1, options.beam)):
-        searches = {"nmtcore, float32": own_search(task, beam, options.batch)}
-        searches |= {name: peer_search(task, peer, beam, options.batch) for name, peer in peers.items()}
+        searches = {f"{OWN}, {name}": own_search(own[name], beam, options.batch) for name in precisions}
+        searches |= {f"{PEER}, {name}": peer_search(task, peers[name], beam, options.batch) for name in precisions}
         seconds, outputs = timed(searches, options.rounds)
         report(task, beam, seconds, outputs, options)
+
+
+def in_precision(task: Task, precision: str) -> Task:
+    """Return the task with a model that computes in this precision."""
+    if precision == "float32":
+        return task
+    model = copy.deepcopy(task.model)
+    use_int8(model)
+    return replace(task, model=model)
 
 
 def timed(
@@ -171,20 +186,20 @@ def report(
     outputs: dict[str, list[list[str]]],
     options: argparse.Namespace,
 ) -> None:
-    """Print medians, nmtcore's time as a multiple of the others' in the same round, and numbers of equal outputs."""
-    own = next(iter(seconds))
+    """Print medians, nmtcore's time as a multiple of CTranslate2's in the same round, and numbers of equal outputs."""
+    first = next(iter(seconds))
     for name, times in seconds.items():
         cpu, wall = (statistics.median(column) for column in zip(*times, strict=True))
         line = f"beam {beam}, {name}: {cpu:.2f} s of CPU time, {wall:.2f} s"
-        if name != own:
-            rounds = list(zip(seconds[own], times, strict=True))
+        library, precision = name.split(", ")
+        if library == PEER:
+            rounds = list(zip(seconds[f"{OWN}, {precision}"], times, strict=True))
             ratios = [statistics.median(ours[i] / other[i] for ours, other in rounds) for i in range(2)]
-            equal = sum(a == b for a, b in zip(outputs[own], outputs[name], strict=True))
-            line += (
-                f"; nmtcore takes {ratios[0]:.2f} times the CPU time, {ratios[1]:.2f} times the time; "
-                f"{equal} of {len(outputs[own])} outputs are equal"
-            )
-            if task.text is not None and beam == 1 and name.endswith("float32") and equal < len(outputs[own]):
+            line += f"; {OWN} takes {ratios[0]:.2f} times the CPU time, {ratios[1]:.2f} times the time"
+        if name != first:
+            equal = sum(a == b for a, b in zip(outputs[first], outputs[name], strict=True))
+            line += f"; {equal} of {len(outputs[first])} outputs are equal"
+            if task.text is not None and beam == 1 and precision == "float32" and equal < len(outputs[first]):
                 sys.exit(f"{line}. Greedy search must give the same outputs.")
         print(f"{line}{_bleu(task, outputs[name], options)}", flush=True)
 
@@ -206,9 +221,10 @@ def main() -> None:
     parser.add_argument("--input", type=Path, help="raw text for the trained model, one sentence per line, none empty")
     parser.add_argument("--references", type=Path, help="its reference translations")
     parser.add_argument("--random", action="store_true", help="time a random model")
-    for name, default in [("width", 512), ("layers", 6), ("vocabulary", 32000)]:
+    sizes = {"width": 512, "heads": 8, "feed-forward": 2048, "encoder-layers": 6, "decoder-layers": 6}
+    for name, default in {**sizes, "vocabulary": 32000, "steps": 25}.items():
         parser.add_argument(f"--{name}", type=int, default=default, help="of the random model [%(default)s]")
-    parser.add_argument("--precision", choices=["float32", "int8"], default="float32", help="also of CTranslate2")
+    parser.add_argument("--precision", choices=["float32", "int8"], default="float32", help="also in this precision")
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--beam", type=int, default=4)
