@@ -100,12 +100,12 @@ def own_memory(pid: int) -> float:
 
 
 def sizes_of(chosen: Stage, most: float) -> list[int]:
-    """List the sizes of a stage: one for start-up, then 10 (runs) or 10,000, 30,000, 100,000..., up to a limit."""
+    """List the sizes of a stage: one for start-up, then its first one or more, in steps of about 3, up to a limit."""
     if chosen.unit == "runs":  # a plan of 1,000 runs takes as long as many stages with 100,000 pairs
         most /= 100
-    largest, first = min(chosen.most, most), 10 if chosen.unit == "runs" else 10_000
+    largest = min(chosen.most, most)
     powers = [round(10**power) * factor for power in range(12) for factor in chosen.factors]
-    sizes = [size for size in powers if first <= size <= largest]
+    sizes = [size for size in powers if chosen.first <= size <= largest]
     return [chosen.least, *(sizes or ([int(largest)] if largest > chosen.least else []))] if most else []
 
 

@@ -42,6 +42,8 @@ EXPONENT, SHIFT = 1.6, 30.0
 SYLLABLES = pa.array(["", *(consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou")])
 DEMO_PAIRS = 2_000
 UPDATES = 30
+SCORED = 3e5
+"""Sentences that are scored and compared: a million would take 19 and 23 GB."""
 SYSTEMS = ("transformer_base", "transformer_relative", "depparse_l0", "depparse_l1", "diagonalparse_l0",
            "diagonalparse_l1", "pascal", "sennrich_haddow", "sisa", "nmt")  # fmt: skip
 
@@ -61,6 +63,8 @@ class Stage(NamedTuple):
     unit: str
     least: int
     """The size from which start-up is taken."""
+    first: int
+    """The size after that."""
     factors: tuple[int, ...]
     """The sizes are these, times powers of ten."""
 
@@ -76,12 +80,13 @@ def stage(
     most: float = 1e6,
     unit: str = "pairs",
     least: int = 100,
+    first: int = 10_000,
     factors: tuple[int, ...] = (1, 3),
 ) -> Callable:
     """Declare a function as the work of a stage, which has the function's name on the command line."""
 
     def declare(work: Callable[[Path, int], None]) -> Callable[[Path, int], None]:
-        STAGES[work.__name__] = Stage(title, group, most, inputs, work, unit, least, factors)
+        STAGES[work.__name__] = Stage(title, group, most, inputs, work, unit, least, first, factors)
         return work
 
     return declare
@@ -409,7 +414,7 @@ def map_columns(folder: Path, size: int) -> None:
     assert len(map_examples(folder / "features", "train")) == size
 
 
-TRAINING = "training, evaluation, planning"
+TRAINING = "training, translation, evaluation, planning"
 
 
 @stage(f"{UPDATES} updates, mapped features, 1 process", TRAINING, mapped_features, least=1000, factors=(1,))
@@ -436,7 +441,34 @@ def train(folder: Path, processes: int) -> None:
     train_distributed(replace(job, gpus=processes, threads=processes))
 
 
-@stage("BLEU and chrF", TRAINING, translations, most=1e5, unit="sentences")
+@stage("translate, beam 4, a tiny model", TRAINING, nothing, most=1e4, unit="sentences", least=10, first=300)
+def translate(folder: Path, size: int) -> None:
+    """Translate random sentences of 5 to 25 subwords with a random model, on one thread."""
+    del folder
+    import torch
+    from random_models import random_model
+
+    from nmtcore.config.training import DecodingSettings
+    from nmtcore.config.transformer import TransformerSettings
+    from nmtcore.features.examples import Examples, SideExamples
+    from nmtcore.features.ragged import Ragged
+    from nmtcore.inference.translate import translate_examples
+
+    torch.set_num_threads(1)
+    settings = TransformerSettings(width=32, feed_forward=64, heads=2, encoder_layers=2, decoder_layers=1)
+    model, random = (
+        random_model("transformer_base", {"transformer": settings}, vocabulary=1000),
+        np.random.default_rng(1),
+    )
+    lengths = random.integers(5, 26, size)
+    ids = Ragged.from_lengths(random.integers(5, 1000, lengths.sum(), dtype=np.int32), lengths)
+    words = Ragged.from_lengths(np.concatenate([np.arange(n, dtype=np.int32) for n in lengths]), lengths)
+    examples = Examples(id=np.arange(size), source=SideExamples(ids=ids, word_of_subword=words))
+    search = DecodingSettings(beam=4, max_length_ratio=1.0, max_length_extra=0)
+    assert len(translate_examples(model, examples, search)) == size
+
+
+@stage("BLEU and chrF", TRAINING, translations, most=SCORED, unit="sentences")
 def score(folder: Path, size: int) -> None:
     """Score translations."""
     del size
@@ -445,7 +477,7 @@ def score(folder: Path, size: int) -> None:
     score_translations(read_lines(folder / "system0"), read_lines(folder / "references"), EvaluationSettings())
 
 
-@stage("significance: bootstrap and randomisation of BLEU", TRAINING, translations, most=1e5, unit="sentences")
+@stage("significance: bootstrap and randomisation of BLEU", TRAINING, translations, most=SCORED, unit="sentences")
 def significance(folder: Path, size: int) -> None:
     """Compare two systems with one seed each."""
     del size
@@ -462,7 +494,7 @@ def significance(folder: Path, size: int) -> None:
     run_paired_tests(systems, baseline="system0")
 
 
-@stage("plan runs (`snakemake -n`)", TRAINING, nothing, most=3000, unit="runs", least=1)
+@stage("plan runs (`snakemake -n`)", TRAINING, nothing, most=3000, unit="runs", least=1, first=10)
 def plan(folder: Path, size: int) -> None:
     """Plan a table of systems in a dry run."""
     systems, seeds = list(SYSTEMS[:size]), list(range(1, 1 + max(1, size // len(SYSTEMS))))
