@@ -1,13 +1,14 @@
 """Time three ways to compute the smoothed loss and its gradients, and measure their memory.
 
-    python benchmarks/loss.py [--device cuda] [--tokens 2048] [--vocabulary 32000] [--width 512] [--no-compile]
+    python benchmarks/loss.py [--device cuda] [--tokens 2048] [--vocabulary 32000] [--width 512] [--bf16] [--no-compile]
 
 - whole: ours (`smoothed_cross_entropy`), with one buffer of tokens by vocabulary entries;
 - chunk N: `training.loss_chunk: N`, PyTorch's chunked loss and the identity of `chunked_cross_entropy`;
 - compiled: `torch.compile` of a linear layer and `F.cross_entropy` with smoothing (on a CPU it needs a C++ compiler).
 
-Losses and gradients must agree: the largest difference from those of the first way is printed, with the peak memory of
-the process. Rounds are interleaved.
+With `--bf16`, all compute under autocast, as training in bf16 does: the first and last have logits in bf16, the chunked
+loss turns autocast off and computes in fp32. Losses and gradients must agree: the largest difference from those of the
+first way is printed, with the peak memory of the process. Rounds are interleaved.
 """
 
 import argparse
@@ -57,6 +58,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--chunks", type=int, nargs="*", default=[128, 512])
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--bf16", action="store_true", help="under autocast to bf16")
     parser.add_argument("--no-compile", action="store_true")
     options = parser.parse_args()
     torch.manual_seed(1)
@@ -75,7 +77,8 @@ def main() -> None:
     for repeat in range(options.rounds + 1):
         for name, loss in ways.items():
             start = clock(options.device)
-            value = loss(states_ND, weight_VD, targets_N)
+            with torch.autocast(options.device, torch.bfloat16, enabled=options.bf16):
+                value = loss(states_ND, weight_VD, targets_N)
             results = [value.detach(), *torch.autograd.grad(value, [states_ND, weight_VD])]
             if repeat:
                 seconds[name].append(clock(options.device) - start)
