@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+from full_disk import largest_file
 
 from nmtcore.errors import UserError
-from nmtcore.files import atomic_path, partial_of, read_json, read_lines, write_text
+from nmtcore.files import atomic_path, partial_of, read_json, read_lines, write_text, write_texts
 
 
 def write_and_fail(path):
@@ -130,3 +131,15 @@ def test_lines_that_are_not_utf8_are_explained(tmp_path):
 def test_characters_outside_the_basic_plane_are_read_from_both_halves(tmp_path):
     (tmp_path / "x.json").write_bytes(rb'"\uD83D\ude00"')
     assert read_json(tmp_path / "x.json") == "\N{GRINNING FACE}"
+
+
+def test_of_several_texts_none_appears_if_there_is_no_space_for_one(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    write_text(old, "as before")
+    texts = {old: "other text", new: "x" * 5000, tmp_path / "more": "y"}
+    with pytest.raises(UserError, match=r"new would exceed the largest file size"), largest_file(4096):
+        write_texts(texts)
+    assert old.read_text() == "as before"
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    write_texts(texts)
+    assert {path: path.read_text() for path in texts} == texts

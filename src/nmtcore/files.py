@@ -7,8 +7,8 @@ import re
 import shutil
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,15 @@ def write_text(path: str | Path, text: str) -> None:
     """Write `text` as UTF-8, completely or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write several files as UTF-8; none of them appears before all are on the disk."""
+    with ExitStack() as stack:
+        for path, text in texts.items():
+            temporary = stack.enter_context(atomic_path(path))
+            temporary.write_text(text, encoding="utf-8")
+            sync_file(temporary)
 
 
 def write_lines(path: str | Path, lines: list[str]) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from nmtcore.config.own_project import REPOSITORY, project_of_folder
 from nmtcore.errors import UserError
-from nmtcore.files import read_json
+from nmtcore.files import read_json, write_text
 
 if TYPE_CHECKING:
     from nmtcore.inference.bundle import Bundle
@@ -37,7 +37,7 @@ class Picture:
 
     def save(self, path: Path | str) -> None:
         """Write the drawing to an SVG file."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        write_text(path, self.svg)
 
 
 def train_system(system: str, *, dataset: str, scale: str, seed: int = 1, folder: Path | str = ".") -> "TrainedRun":

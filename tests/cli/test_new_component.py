@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from full_disk import largest_file
 
 from nmtcore.cli import main
 
@@ -76,3 +77,12 @@ def test_names_that_are_wrong_or_taken(folder, name, sentence, capsys):
     assert end.value.code == 2
     assert sentence in capsys.readouterr().err
     assert sorted(folder.rglob("*")) == before
+
+
+def test_without_space_nothing_is_written(tmp_path, capsys):
+    with pytest.raises(SystemExit), largest_file(20_000):  # enough for the component's files, but not for all schemas
+        main(["new", "component", "my_vector", "--folder", str(tmp_path)])
+    assert "config/schemas/datasets.schema.json would exceed the largest file size" in capsys.readouterr().err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    main(["new", "component", "my_vector", "--folder", str(tmp_path)])
+    assert (tmp_path / "config/components/my_vector.py").exists()

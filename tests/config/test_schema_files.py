@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from full_disk import largest_file
 from jsonschema import Draft7Validator
 
 from nmtcore.cli import main
@@ -178,3 +179,10 @@ def test_a_folder_of_schemas_disturbs_no_reader(tmp_path):
     project = Project([tmp_path, CONFIG], {})
     assert project.faults == []
     assert hidden_files([tmp_path, CONFIG]) == []
+
+
+def test_without_space_no_schema_is_written(tmp_path, capsys):
+    with pytest.raises(SystemExit), largest_file(20_000):
+        main(["schema", str(tmp_path)])
+    assert list(tmp_path.iterdir()) == []
+    assert f"{tmp_path}/datasets.schema.json would exceed the largest file size" in capsys.readouterr().err

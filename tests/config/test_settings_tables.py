@@ -1,9 +1,10 @@
 """The tables of config/README.md say what the settings classes say."""
 
 import pytest
+from full_disk import largest_file
 
 from nmtcore.cli import main
-from nmtcore.config.settings_tables import REGISTRIES, registry_table, settings_table, with_tables
+from nmtcore.config.settings_tables import REGISTRIES, registry_table, settings_table, update_tables, with_tables
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.errors import UserError
 
@@ -42,3 +43,17 @@ def test_bars_in_cells_are_escaped():
 def test_a_mark_that_names_nothing_is_a_mistake():
     with pytest.raises(UserError, match=r"README.md: no settings are called TrainigSettings\."):
         with_tables("<!-- settings: TrainigSettings -->\n<!-- end -->", where="README.md")
+
+
+def test_without_space_the_file_stays_as_it_is(tmp_path):
+    path, text = tmp_path / "README.md", "<!-- settings: DecodingSettings -->\nold\n<!-- end -->\n"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"README.md would exceed the largest file size"), largest_file(len(text)):
+        update_tables(path)
+    assert path.read_text(encoding="utf-8") == text
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_file_is_a_mistake(tmp_path):
+    with pytest.raises(UserError, match=r"README.md does not exist\."):
+        update_tables(tmp_path / "README.md")

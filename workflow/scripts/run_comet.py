@@ -42,6 +42,11 @@ if __name__ == "__main__":
     source, output = sys.argv[1:]
     with open(source, encoding="utf-8") as file:
         result = run_comet(json.load(file))
-    with open(f"{output}.partial", "w", encoding="utf-8") as file:
-        json.dump(result, file)
-    os.replace(f"{output}.partial", output)
+    try:
+        with open(f"{output}.partial", "w", encoding="utf-8") as file:
+            json.dump(result, file)
+        os.replace(f"{output}.partial", output)
+    except OSError as error:
+        if os.path.exists(f"{output}.partial"):
+            os.remove(f"{output}.partial")
+        sys.exit(f"{output} cannot be written ({error.strerror}): free some space and start again.")

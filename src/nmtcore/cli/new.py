@@ -73,7 +73,7 @@ def _add_component(things: argparse._SubParsersAction) -> None:
 def _run_new_component(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_project import project_of_folder
     from nmtcore.config.schema_files import write_schemas
-    from nmtcore.files import write_text
+    from nmtcore.files import write_texts
     from nmtcore.planning.new_component import new_component_files
 
     folder = chosen.folder.resolve()
@@ -81,10 +81,13 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
     with chdir(folder):
         project = project_of_folder(folder, datasets=[], systems=[], baseline=None)
         files = new_component_files(chosen.name, project, Path())
-        for path, text in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, text)
-        write_schemas(Path("config/schemas"))  # so that editors know the new component's keys
+        write_texts(files)
+        try:
+            write_schemas(Path("config/schemas"))  # so that editors know the new component's keys
+        except BaseException:
+            for path in files:
+                path.unlink(missing_ok=True)
+            raise
     code, system, test = (chosen.folder / path for path in files)
     inside = "" if chosen.folder == Path() else f" -d {shlex.quote(str(chosen.folder))}"
     print(f"Wrote {code}, {system} and {test}. Next:")
@@ -94,8 +97,8 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_project import own_folders, project_of_folder
-    from nmtcore.config.schema_files import write_schemas
-    from nmtcore.files import write_text
+    from nmtcore.config.schema_files import schema_texts
+    from nmtcore.files import write_texts
     from nmtcore.planning.dataset_file import dataset_text
     from nmtcore.planning.new_dataset import NewDataset, check_new_name, corpus_files, draft_dataset
     from nmtcore.reporting.dataset_report import survey_lines
@@ -118,9 +121,9 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         path = check_new_name(chosen.name, project, force=chosen.force)
         draft, survey = draft_dataset(request, format_name, files, project)
         print("\n".join(survey_lines(survey)))
-        write_text(path, dataset_text(draft, config=path.parent.parent))
-        if not (schemas := path.parent.parent / "schemas").exists():
-            write_schemas(schemas)
+        schemas = path.parent.parent / "schemas"
+        texts = {} if schemas.exists() else schema_texts(schemas)
+        write_texts({path: dataset_text(draft, config=path.parent.parent), **texts})
         project_of_folder(folder, **changes).dataset(chosen.name)  # raises an error if the file is not valid
     print("\n" + "\n".join(_next_steps(chosen, chosen.folder / path.relative_to(folder))))
 

@@ -21,18 +21,25 @@ from nmtcore.config.schema_forms import CORPUS_FORMS, CORPUS_RULES, DATASET_FORM
 from nmtcore.config.speeds import SpeedsSettings
 from nmtcore.config.stand_ins import StandInSettings
 from nmtcore.config.systems import SystemEntry
+from nmtcore.files import write_texts
 from nmtcore.layout import NAME
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
 def write_schemas(folder: Path) -> list[Path]:
-    """Write one schema per kind of configuration file into a folder; give their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, schema in file_schemas().items():
-        text = json.dumps(schema, indent=1, ensure_ascii=False)
-        (folder / f"{name}.schema.json").write_text(text + "\n", encoding="utf-8")
-    return [folder / f"{name}.schema.json" for name in FILES]
+    """Write one schema per kind of configuration file into a folder, all or none; give their paths."""
+    texts = schema_texts(folder)
+    write_texts(texts)
+    return list(texts)
+
+
+def schema_texts(folder: Path) -> dict[Path, str]:
+    """Return the texts of all schemas by their paths in a folder."""
+    return {
+        folder / f"{name}.schema.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+        for name, schema in file_schemas().items()
+    }
 
 
 def file_schemas() -> dict[str, Schema]:

@@ -38,7 +38,8 @@ from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.config.typed import plain, settings_class_in
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.files import write_text
 
 CLASSES = {
     cls.__name__: cls
@@ -89,7 +90,9 @@ _MARKED = re.compile(r"(<!-- settings: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL
 
 def update_tables(path: Path) -> None:
     """Update the marked tables of a Markdown file."""
-    path.write_text(with_tables(path.read_text(encoding="utf-8"), where=str(path)), encoding="utf-8")
+    with explain_os_errors(path):
+        text = path.read_text(encoding="utf-8")
+    write_text(path, with_tables(text, where=str(path)))
 
 
 def with_tables(text: str, *, where: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from nmtcore.files import write_text
+from nmtcore.files import write_texts
 from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.table import Page
 from nmtcore.reporting.table_csv import page_csv
@@ -21,6 +21,5 @@ PAGE_FORMATS: dict[str, Callable[[Page], str]] = {
 
 def write_page(page: Page, path: Path) -> str:
     """Write a page as Markdown to `path`, and in the other formats next to it; return the Markdown."""
-    for ending, formatted in PAGE_FORMATS.items():
-        write_text(path.with_suffix(ending), formatted(page))
+    write_texts({path.with_suffix(ending): formatted(page) for ending, formatted in PAGE_FORMATS.items()})
     return page_markdown(page)
