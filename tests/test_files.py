@@ -1,6 +1,7 @@
 """Files are written completely or not at all, and never replace folders or devices."""
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -10,7 +11,16 @@ import pytest
 from full_disk import largest_file
 
 from nmtcore.errors import UserError
-from nmtcore.files import atomic_path, partial_of, read_json, read_lines, write_text, write_texts
+from nmtcore.files import (
+    atomic_path,
+    new_folder,
+    partial_of,
+    read_json,
+    read_lines,
+    temporary_folder,
+    write_text,
+    write_texts,
+)  # fmt: skip
 
 
 def write_and_fail(path):
@@ -91,6 +101,21 @@ def test_leftovers_of_killed_processes_are_deleted(tmp_path):
     assert [file.exists() for file in deleted] == [False] * 4
     ended.wait()
     assert path.read_text() == "whole"
+
+
+def test_a_folder_of_a_killed_process_is_deleted_by_the_next(tmp_path):
+    path = tmp_path / "shards"
+    killed = os.fork()
+    if killed == 0:
+        (new_folder(path) / "half").write_text("half")
+        (new_folder(path) / "half").write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(killed, 0)
+    assert len(list(tmp_path.iterdir())) == 2
+    with temporary_folder(path) as first, temporary_folder(path) as second:
+        assert set(tmp_path.iterdir()) == {first, second}
+        assert not any((*first.iterdir(), *second.iterdir()))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_process_may_delete_a_leftover_first(tmp_path, monkeypatch):

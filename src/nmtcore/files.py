@@ -6,9 +6,11 @@ import os
 import re
 import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,35 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """Yield a `new_folder`; delete it at the end."""
+    folder = new_folder(path)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_folder(path: Path) -> Path:
+    """Make a folder for temporary files next to `path`; once this process was killed, the next call deletes it.
+
+    A process can have several folders of one `path`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for number in count():
+        folder = partial_of(path.with_name(f"{path.name}.{number}"))
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            return folder
+    raise AssertionError("unreachable")
+
+
+def system_temporary(name: str) -> Path:
+    """Return a path in the system's temporary folder for `new_folder`; other machines may share that folder."""
+    return Path(tempfile.gettempdir()) / f"{name}-{socket.gethostname()}"
 
 
 def partial_of(path: Path) -> Path:

@@ -1,6 +1,8 @@
 """Filters against brute force: which pairs are dropped, and under which name they are counted."""
 
 import errno
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -128,6 +130,22 @@ def test_buckets_on_disk_give_the_same_result_as_memory(bench, shared):
     assert kept == on_disk
     assert report == report_on_disk
     assert report["kept"] <= 6000
+
+
+def test_buckets_of_killed_processes_are_deleted(bench):
+    dataset = fill(bench, train=[("a", "b")] * 50)
+    dataset = bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),))
+    killed = os.fork()
+    if killed == 0:
+        try:
+            duplicates.Filter._spill = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+            bench.filter(dataset, budget_bytes=1)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == -signal.SIGKILL
+    assert list(bench.folder.rglob("*.partial"))
+    bench.filter(dataset, budget_bytes=1)
+    assert not list(bench.folder.rglob("*.partial"))
 
 
 def test_a_full_disk_while_writing_buckets_raises_user_error(bench, monkeypatch):

@@ -11,7 +11,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ from typing import ClassVar, Self
 from nmtcore.annotation.base import Annotator, NumberedSentence
 from nmtcore.config.annotators import CoreNlpSettings, EasyCcgSettings
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.files import system_temporary, temporary_folder
 from nmtcore.syntax.annotation import Annotation, failed
 
 Words = Sequence[str]
@@ -96,9 +96,9 @@ class JavaAnnotator(Annotator):
         while portions:
             checked = False
             done, fault = 0, None
-            with tempfile.TemporaryDirectory(prefix="nmtcore-") as name:
-                failure = self._run(portions, Path(name))
-                for portion, result in zip(portions, self.read(portions, Path(name)), strict=False):
+            with temporary_folder(system_temporary("nmtcore-java")) as folder:
+                failure = self._run(portions, folder)
+                for portion, result in zip(portions, self.read(portions, folder), strict=False):
                     done += 1
                     fault = result if isinstance(result, str) else None
                     if fault and not checked:
@@ -132,9 +132,9 @@ class JavaAnnotator(Annotator):
         )
 
     def _check_installation(self, fault: str) -> None:
-        with tempfile.TemporaryDirectory(prefix="nmtcore-") as name:
-            failure = self._run([TEST_PORTION], Path(name))
-            result = next(self.read([TEST_PORTION], Path(name)), None)
+        with temporary_folder(system_temporary("nmtcore-java")) as folder:
+            failure = self._run([TEST_PORTION], folder)
+            result = next(self.read([TEST_PORTION], folder), None)
         if not isinstance(result, list):
             fault = failure or result or fault
             raise UserError(

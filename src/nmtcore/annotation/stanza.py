@@ -11,7 +11,6 @@ such folders):
 """
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,6 +20,7 @@ from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence,
 from nmtcore.annotation.models import find_model
 from nmtcore.config.annotators import StanzaSettings
 from nmtcore.errors import UserError
+from nmtcore.files import system_temporary, temporary_folder
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -77,9 +77,9 @@ def load_stanza_pipeline(model: str, model_folders: Sequence[Path], *, language:
         raise UserError("Stanza needs the package stanza: pip install stanza.") from error
     folder = find_model(model, model_folders, description="Stanza model", holds=StanzaSettings.model_holds)
     paths = _model_paths(folder, constituency=constituency)
-    with tempfile.TemporaryDirectory() as name:
+    with temporary_folder(system_temporary("nmtcore-stanza")) as temporary:
         # Stanza requires a list of its models; with an empty list it uses the paths of the options.
-        resources = Path(name) / "resources.json"
+        resources = temporary / "resources.json"
         resources.write_text("{}", encoding="utf-8")
         try:
             return stanza.Pipeline(

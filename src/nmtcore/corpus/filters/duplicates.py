@@ -5,14 +5,16 @@ records do not fit into the memory budget, they are distributed over files (buck
 share a bucket and each bucket fits. Memory does not grow with the corpus.
 """
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from weakref import finalize
 
 import numpy as np
 
 from nmtcore.config.filters import DuplicatesSettings
 from nmtcore.corpus.filters.pair_batch import COLUMNS, DIGEST, FilterContext, PairBatch
+from nmtcore.files import new_folder
 
 RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("row", "<i8")])
 WORKING_BYTES = 3 * RECORD.itemsize
@@ -29,10 +31,10 @@ class Filter:
         buckets = -(-context.rows * WORKING_BYTES // max(context.budget_bytes, 1))
         self._buckets = min(max(buckets, 1), MAX_BUCKETS)
         self._memory: list[np.ndarray] = []
-        self._folder = None
+        self._folder: Path | None = None
         if self._buckets > 1:
-            context.folder.mkdir(parents=True, exist_ok=True)
-            self._folder = TemporaryDirectory(dir=context.folder, prefix=".duplicates.")
+            self._folder = new_folder(context.folder / "duplicates")
+            self._delete = finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also after an error
 
     def drops(self, batch: PairBatch) -> np.ndarray:
         """Record the pairs of a batch; drop none yet."""
@@ -51,10 +53,10 @@ class Filter:
         if self._folder is None:
             yield repeated_rows(np.concatenate(self._memory or [np.empty(0, dtype=RECORD)]))
             return
-        with self._folder:
-            for bucket in range(self._buckets):
-                if self._path(bucket).exists():
-                    yield repeated_rows(np.fromfile(self._path(bucket), dtype=RECORD))
+        for bucket in range(self._buckets):
+            if self._path(bucket).exists():
+                yield repeated_rows(np.fromfile(self._path(bucket), dtype=RECORD))
+        self._delete()
 
     def _spill(self, records: np.ndarray) -> None:
         buckets = (records["high"] % np.uint64(self._buckets)).astype(np.int64)
@@ -66,7 +68,7 @@ class Filter:
                     part.tofile(file)
 
     def _path(self, bucket: int) -> Path:
-        return Path(self._folder.name) / f"{bucket}.records"
+        return self._folder / f"{bucket}.records"
 
 
 def repeated_rows(records: np.ndarray) -> np.ndarray:
