@@ -184,9 +184,18 @@ def fall(path: Path) -> None:
         file.write((10**6).to_bytes(8, "little"))
 
 
+def flip_a_bit(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[HEADER_BYTES + (len(data) - HEADER_BYTES) // 2] ^= 1
+    path.write_bytes(data)
+
+
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
+        ("ids.values", flip_a_bit),
+        ("ids.offsets", flip_a_bit),
+        ("id.values", flip_a_bit),
         ("ids.values", truncate),
         ("ids.values", append),
         ("ids.offsets", change_header),

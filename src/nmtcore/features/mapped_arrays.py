@@ -1,7 +1,7 @@
 """One-dimensional arrays in files that are mapped into memory: read on demand, shared by processes, never copied.
 
 A file is a header of one page (JSON padded with spaces, then its checksum) and the values. It appears whole or not at
-all. The header has a key, which says what the array was made from.
+all. The header has a key, which says what the array was made from, and a checksum (CRC-32) of the values.
 """
 
 import json
@@ -21,7 +21,9 @@ from nmtcore.files import atomic_path
 HEADER_BYTES = 4096
 """Bytes of the header, a page of memory, so that values are aligned."""
 _CHECKSUM_BYTES = 4
-_FORMAT = 1
+_BLOCK = 1 << 17
+"""Bytes that are read at once to compare the checksum; they are not mapped, so that they take no more memory."""
+_FORMAT = 2
 """To be raised if the format changes: older files are then made again."""
 
 
@@ -29,7 +31,7 @@ class ArrayWriter:
     """Appends values to a file that `array_writer` has opened."""
 
     def __init__(self, file: BinaryIO, dtype: np.dtype) -> None:
-        self._file, self._dtype, self.count = file, dtype, 0
+        self._file, self._dtype, self.count, self.checksum = file, dtype, 0, 0
 
     def append(self, values: np.ndarray) -> None:
         """Append values. Raises `ValueError` if there is one that the array's type does not have."""
@@ -37,6 +39,7 @@ class ArrayWriter:
         if stored.dtype != values.dtype and not np.array_equal(stored, values):
             raise ValueError(f"there are values that {self._dtype} does not have")
         self._file.write(stored.data)
+        self.checksum = zlib.crc32(stored.data, self.checksum)
         self.count += len(stored)
 
 
@@ -49,14 +52,14 @@ def array_writer(path: Path, dtype: np.dtype | type, key: str) -> Iterator[Array
         writer = ArrayWriter(file, dtype)
         yield writer
         file.seek(0)
-        file.write(_header(dtype, writer.count, key))
+        file.write(_header(dtype, writer, key))
 
 
 def open_array(path: Path, key: str) -> np.ndarray | None:
     """Map the array in `path` into memory, read-only.
 
     Return None if there is no such file, if it was made from something else (has another key), or if it is damaged or
-    not complete: then its header or its size is wrong. Damage among the values is not noticed, since they are not read.
+    not complete: then its header, its size or the checksum of its values is wrong. So all values are read once.
     """
     with explain_os_errors(path), suppress(FileNotFoundError):
         with open(path, "rb") as file:
@@ -66,13 +69,23 @@ def open_array(path: Path, key: str) -> np.ndarray | None:
             dtype, count = np.dtype(header["dtype"]), header["count"]
             if file.seek(0, os.SEEK_END) != HEADER_BYTES + count * dtype.itemsize:
                 return None
+            file.seek(HEADER_BYTES)
+            if _checksum_of_rest(file) != header["checksum"]:
+                return None
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return np.frombuffer(mapped, dtype=dtype, count=count, offset=HEADER_BYTES)
     return None
 
 
-def _header(dtype: np.dtype, count: int, key: str) -> bytes:
-    values = {"format": _FORMAT, "dtype": dtype.str, "count": count, "key": key}
+def _checksum_of_rest(file: BinaryIO) -> int:
+    checksum, block = 0, memoryview(bytearray(_BLOCK))
+    while size := file.readinto(block):
+        checksum = zlib.crc32(block[:size], checksum)
+    return checksum
+
+
+def _header(dtype: np.dtype, written: ArrayWriter, key: str) -> bytes:
+    values = {"format": _FORMAT, "dtype": dtype.str, "count": written.count, "checksum": written.checksum, "key": key}
     text = json.dumps(values).encode().ljust(HEADER_BYTES - _CHECKSUM_BYTES)
     return text + _checksum(text)
 
