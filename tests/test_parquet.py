@@ -133,3 +133,17 @@ def test_a_file_without_a_column_is_an_error(tmp_path):
     write_rows(path, pa.schema([("id", pa.int64())]), [{"id": 1}])
     with pytest.raises(UserError, match=r"it has no column words\): delete it and run the workflow again"):
         list(read_rows(path, columns=["id", "words"]))
+
+
+@pytest.mark.parametrize("values", [{"words": [1]}, {"id": ["1"]}, {"id": [[1]]}])
+def test_a_file_without_ids_is_an_error(values, tmp_path):
+    table = pa.table(values)
+    write_rows(tmp_path / "x", table.schema, table.to_pylist())
+    with pytest.raises(UserError, match=r"x is damaged.*it has no column id of integers.*: delete it and run"):
+        list(read_rows_from(tmp_path / "x", 0, columns=["id"]))
+
+
+def test_a_missing_file_is_an_error_that_says_how_to_make_it(tmp_path):
+    for read in (row_count, lambda path: list(read_rows(path)), parquet.content_key):
+        with pytest.raises(UserError, match=r"/x does not exist: run the workflow, which makes it\."):
+            read(tmp_path / "x")

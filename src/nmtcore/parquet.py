@@ -202,6 +202,8 @@ def _explain_damage(path: str | Path) -> Iterator[None]:
     with explain_os_errors(path):
         try:
             yield
+        except FileNotFoundError as error:
+            raise UserError(f"{path} does not exist: run the workflow, which makes it.") from error
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno is not None:  # the system's, not pyarrow's
                 raise
@@ -295,6 +297,8 @@ def _first_row_near(path: str | Path, id: int) -> int:
     """Return the first row of the first row group that may contain the given `id` or a larger one."""
     row = 0
     with open_file(path) as file:
+        if "id" not in file.schema.names or not pa.types.is_integer(file.schema.field("id").type):
+            raise UserError(_damaged(path, "it has no column id of integers"))
         columns = [file.metadata.schema.column(k).path for k in range(file.metadata.num_columns)]
         for number in range(file.metadata.num_row_groups):
             group = file.metadata.row_group(number)
