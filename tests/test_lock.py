@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from full_disk import largest_file
 
 from nmtcore.errors import UserError
 from nmtcore.lock import locked
@@ -150,4 +151,15 @@ def test_many_waiters_hold_the_lock_one_after_another(tmp_path):
     for thread in threads:
         thread.join()
     assert (inside, most) == (0, 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [0, 10])
+def test_no_lock_is_left_where_there_is_no_space_for_it(tmp_path, size):
+    with (
+        pytest.raises(UserError, match="would exceed the largest file size"),
+        largest_file(size),
+        locked(tmp_path / "lock"),
+    ):
+        pass
     assert list(tmp_path.iterdir()) == []

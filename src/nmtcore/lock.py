@@ -120,10 +120,14 @@ def _write_holder(path: Path, token: str, count: int, flags: int) -> bool:
         except (FileExistsError, FileNotFoundError):
             return False
         try:
-            os.pwrite(file, json.dumps(holder).encode(), 0)
-            os.fsync(file)
-        finally:
-            os.close(file)
+            with os.fdopen(file, "wb") as opened:  # unlike os.write, it writes all or says why not
+                opened.write(json.dumps(holder).encode())
+                opened.flush()
+                os.fsync(file)
+        except OSError:
+            if flags & os.O_EXCL:  # a new lock, for which the disk has no space
+                path.unlink(missing_ok=True)
+            raise
     return True
 
 

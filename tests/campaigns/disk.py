@@ -1,58 +1,109 @@
 """No space at every writer: one sentence, nothing half-written, and the same result once there is space."""
 
-import resource
-import signal
+import argparse
+import atexit
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from tempfile import mkdtemp
 
+import numpy as np
 import pyarrow as pa
 import torch
 from campaigns.run import WrongOutput
-from factories import build_tiny_model, run_settings
-from inference.tiny import write_segmentation
+from corpus.conftest import Bench
+from factories import build_tiny_model, run_settings, side
+from full_disk import PAGE, can_mount, largest_file, on_small_disk
+from inference.tiny import write_bundle
 
+from nmtcore.cli.new import add_new
+from nmtcore.config.filters import DuplicatesSettings
+from nmtcore.config.schema_files import write_schemas
+from nmtcore.config.stages import FilteringSettings
 from nmtcore.config.training import TrainingSettings
+from nmtcore.corpus.filter import filter_split
 from nmtcore.errors import UserError
+from nmtcore.features.examples import Examples
+from nmtcore.features.mapped_blocks import map_blocks
 from nmtcore.files import write_json, write_lines
 from nmtcore.inference.bundle import save_bundle
+from nmtcore.inference.export import export_bundle
 from nmtcore.parquet import write_rows
+from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.table import Column, Page, make_table
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.history import History
 from nmtcore.training.optimiser import Adam
 from nmtcore.training.state import TrainingState
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
+SMALL_DISKS = 0.5
+"""The share of cases with a full disk, where one can be mounted; the others limit the size of files."""
+_inputs: list[Path] = []
+"""The folder with what writers read, after `prepare`: `segmentation`, `model`, and pairs, many of them equal."""
+
+
+def prepare() -> None:
+    """Make what the writers read."""
+    folder, owner = Path(mkdtemp(prefix="campaign-disk-")), os.getpid()
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
+    write_bundle(folder / "model")  # and its segmentation
+    bench = Bench(folder)
+    texts = ("".join(f"{side} {row % 700}\n" for row in range(1000)) for side in ("source", "target"))
+    bench.read(bench.dataset(bench.plain(*texts)))
+    can_mount()
+    _inputs[:] = [folder]
 
 
 def attempt(random: Random, folder: Path) -> str:
-    """Write with a limit on the size of files, then without; compare with writing elsewhere."""
-    name = random.choice(sorted(WRITERS))
-    seed = random.randrange(2**32)
+    """Write with too little space, then with enough; compare with writing elsewhere."""
+    name, seed = random.choice(sorted(WRITERS)), random.randrange(2**32)
     WRITERS[name](folder / "reference", seed)
     expected = written(folder / "reference")
-    largest = max(len(data) for data in expected.values())
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (random.randrange(largest), allowed[1]))
+    if can_mount() and random.random() < SMALL_DISKS:
+        return _on_small_disk(random, folder, name, seed, expected)
+    with largest_file(random.randrange(max(map(len, expected.values())))):
+        _refuse(name, folder / "out", seed, expected, "ulimit")
+    _write_again(name, folder / "out", seed, expected)
+    return "clean"
+
+
+def _on_small_disk(random: Random, folder: Path, name: str, seed: int, expected: dict[str, bytes]) -> str:
+    needed = sum(-(-len(data) // PAGE) for data in expected.values())
+    (folder / "disk").mkdir()
+
+    def fill_and_enlarge(enlarge: Callable[[], None]) -> None:
+        _refuse(name, folder / "disk/out", seed, expected, "is full: free some space")
+        enlarge()
+        _write_again(name, folder / "disk/out", seed, expected)
+
+    if fault := on_small_disk(folder / "disk", random.randrange(needed), fill_and_enlarge):
+        raise WrongOutput(f"{name}: {fault}")
+    return "clean"
+
+
+def _refuse(name: str, folder: Path, seed: int, expected: dict[str, bytes], advice: str) -> None:
+    """Write without enough space."""
     refused = None
     try:
-        WRITERS[name](folder / "out", seed)
+        WRITERS[name](folder, seed)
     except UserError as error:
         refused = str(error)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
     if refused is None:
         raise WrongOutput(f"{name} did not notice that there is no space")
-    if "ulimit" not in refused:
+    if advice not in refused or "\n" in refused:
         raise WrongOutput(refused)
-    left = {file: data for file, data in written(folder / "out").items() if expected.get(file) != data}
+    left = {file: data for file, data in written(folder).items() if expected.get(file) != data}
     if left and name != "history":  # a log grows by lines, and a cut one is dropped by the next attempt
         raise WrongOutput(f"{name} left {sorted(left)}")
-    WRITERS[name](folder / "out", seed)
-    if written(folder / "out") != expected:
+
+
+def _write_again(name: str, folder: Path, seed: int, expected: dict[str, bytes]) -> None:
+    WRITERS[name](folder, seed)
+    if written(folder) != expected:
         raise WrongOutput(f"{name} does not write the same once there is space")
-    return "clean"
 
 
 def written(folder: Path) -> dict[str, bytes]:
@@ -75,7 +126,7 @@ def _json(folder: Path, seed: int) -> None:
 
 
 def _bundle(folder: Path, seed: int) -> None:
-    segmentation = write_segmentation(folder.parent / "segmentation")
+    segmentation = _inputs[0] / "segmentation"
     run = run_settings()
     size = len((segmentation / "source.vocab").read_text().splitlines())
     model = build_tiny_model(run, vocabulary=size, seed=seed)
@@ -99,6 +150,47 @@ def _history(folder: Path, seed: int) -> None:
         history.close()
 
 
+def _arrays(folder: Path, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    lists = [draw.integers(5, 9_000, draw.integers(9)).tolist() for _ in range(1 + seed % 500)]
+    examples = Examples(id=np.arange(len(lists)), source=side(lists), target=side(lists))
+    map_blocks(folder, lambda: [examples], str(seed), log=lambda line: None)
+
+
+def _buckets(folder: Path, seed: int) -> None:
+    """Filter with so little memory that records of pairs are kept in files."""
+    settings = FilteringSettings(languages={"source": "cs", "target": "en"}, filters=(DuplicatesSettings(),))
+    filter_split(
+        settings, dataset="bench", raw=_inputs[0] / "raw/train.parquet", other_raws={},
+        output=folder / "train.parquet", report=folder / "train.json", budget_bytes=1 + seed % 20_000, processes=1,
+    )  # fmt: skip
+
+
+def _page(folder: Path, seed: int) -> None:
+    rows = [[f"system {row}", str(seed)] for row in range(1 + seed % 200)]
+    table = make_table([Column(name="system"), Column(name="score")], rows)
+    write_page(Page(title="Scores", blocks=(table,)), folder / "x.md")
+
+
+def _export(folder: Path, seed: int) -> None:
+    if not (folder / "exported").exists():
+        export_bundle(_inputs[0] / "model", folder / "exported")
+
+
+def _component(folder: Path, seed: int) -> None:
+    """Call `nmtcore new component`."""
+    parser = argparse.ArgumentParser()
+    add_new(parser.add_subparsers())
+    chosen = parser.parse_args(["new", "component", f"vector_{seed}", "--folder", str(folder)])
+    chosen.run(chosen)
+
+
+def _schemas(folder: Path, seed: int) -> None:
+    write_schemas(folder)
+
+
 WRITERS: dict[str, Callable[[Path, int], None]] = {
     "parquet": _rows, "lines": _lines, "json": _json, "bundle": _bundle, "checkpoint": _checkpoint, "history": _history,
+    "arrays": _arrays, "buckets": _buckets, "page": _page, "export": _export, "component": _component,
+    "schemas": _schemas,
 }  # fmt: skip

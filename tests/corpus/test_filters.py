@@ -6,6 +6,7 @@ import signal
 
 import numpy as np
 import pytest
+from full_disk import largest_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -157,6 +158,14 @@ def test_a_full_disk_while_writing_buckets_raises_user_error(bench, monkeypatch)
     monkeypatch.setattr(duplicates.Filter, "_spill", full)
     with pytest.raises(UserError, match="is full"):
         bench.filter(dataset, budget_bytes=1)
+
+
+def test_buckets_that_cannot_grow_raise_user_error(bench):
+    dataset = fill(bench, train=[("a", "b")] * 50)
+    dataset = bench.dataset(dataset.corpora["c"], filters=(DuplicatesSettings(),))
+    with pytest.raises(UserError, match="would exceed the largest file size"), largest_file(10):
+        bench.filter(dataset, budget_bytes=1)
+    assert not list(bench.folder.rglob("*.partial"))
 
 
 def test_a_file_in_place_of_the_folder_raises_user_error(bench):

@@ -65,7 +65,7 @@ class Filter:
         for bucket, part in enumerate(np.split(records, ends[:-1])):
             if len(part):
                 with self._path(bucket).open("ab") as file:
-                    part.tofile(file)
+                    file.write(part.data)  # unlike `tofile`, it says why it fails
 
     def _path(self, bucket: int) -> Path:
         return self._folder / f"{bucket}.records"
