@@ -1,13 +1,15 @@
-"""Memory, open files and threads of a long training with validations by BLEU and checkpoints: do they grow?
+"""Memory, open files and threads of a long training or of translating many lines: do they grow?
 
-python benchmarks/endurance.py [--minutes 30] [--figure endurance.svg]
+python benchmarks/endurance.py [--minutes 30] [--figure endurance.svg] [--translate MODEL TEXT]
 
 The workflow trains a small model on the demo corpus; every 25 updates, it translates the development set and writes a
-checkpoint. The process is looked at every five seconds from outside (/proc). The slopes printed are those of lines
-through the samples after the first tenth of the time, in which caches fill.
+checkpoint. With `--translate`, `nmtcore translate MODEL` gets the lines of a file instead, again and again. The process
+is looked at every five seconds from outside (/proc). The slopes printed are those of lines through the samples after
+the first tenth of the time, in which caches fill.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -15,7 +17,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,14 +54,21 @@ class Sample(NamedTuple):
 
 
 def main() -> None:
-    """Train, look, stop, and print."""
+    """Train or translate, look, stop, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--figure", type=Path)
+    parser.add_argument("--translate", type=Path, nargs=2, metavar=("MODEL", "TEXT"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="endurance-") as folder:
-        samples, updates = watch(Path(folder), arguments.minutes)
-    print(f"{len(samples)} samples in {samples[-1].minutes:.1f} minutes, {updates:,} updates")
+        if arguments.translate:
+            samples, lines = watch_translating(*arguments.translate, Path(folder) / "output", arguments.minutes)
+            done = f"{lines:,} lines translated"
+        else:
+            samples, updates = watch(Path(folder), arguments.minutes)
+            done = f"{updates:,} updates"
+    print(f"{len(samples)} samples in {samples[-1].minutes:.1f} minutes, {done}")
+    print("MB at each tenth of the time:", *(f"{sample.megabytes:.0f}" for sample in tenths(samples)))
     settled = [sample for sample in samples if sample.minutes > samples[-1].minutes / 10]
     for name in Sample._fields[1:]:
         values = [getattr(sample, name) for sample in settled]
@@ -89,16 +101,53 @@ def watch(folder: Path, minutes: float) -> tuple[list[Sample], int]:
             if workflow.poll() is not None:
                 sys.exit((folder / "log").read_text())
             time.sleep(1)
-        began = time.monotonic()
-        while time.monotonic() - began < 60 * minutes and (sample := _sample(trainer, began)):
-            samples.append(sample)
-            time.sleep(5)
+        samples += _samples(trainer, minutes)
         histories = list(folder.rglob("training.jsonl"))
         last = histories[0].read_text().splitlines()[-1] if histories else "{}"
     finally:
         os.killpg(workflow.pid, signal.SIGTERM)  # SIGINT is ignored in the background of a script
         workflow.wait()
     return samples, json.loads(last).get("update", 0)
+
+
+def watch_translating(model: Path, text: Path, output: Path, minutes: float) -> tuple[list[Sample], int]:
+    """Translate the lines of a text again and again; return samples and the number of lines.
+
+    The minutes begin with the first translations.
+    """
+    command = [sys.executable, "-m", "nmtcore", "translate", model]
+    with output.open("wb") as file:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=file)
+    lines = text.read_bytes().splitlines(keepends=True)
+
+    def feed() -> None:
+        with contextlib.suppress(BrokenPipeError), process.stdin:
+            process.stdin.writelines(cycle(lines))
+
+    threading.Thread(target=feed, daemon=True).start()
+    try:
+        while not output.stat().st_size and process.poll() is None:  # it loads the model, and translates the first part
+            time.sleep(1)
+        samples = list(_samples(process.pid, minutes))
+        if process.poll() is not None:
+            sys.exit(f"it ended with status {process.returncode}")
+    finally:
+        process.kill()
+        process.wait()
+    return samples, output.read_bytes().count(b"\n")
+
+
+def _samples(process: int, minutes: float) -> Iterator[Sample]:
+    """Yield what a process holds every five seconds, until it ends."""
+    began = time.monotonic()
+    while time.monotonic() - began < 60 * minutes and (sample := _sample(process, began)):
+        yield sample
+        time.sleep(5)
+
+
+def tenths(samples: list[Sample]) -> list[Sample]:
+    """Return eleven samples with about equal distances."""
+    return [samples[round(k * (len(samples) - 1) / 10)] for k in range(11)]
 
 
 def _trainer(session: int) -> int | None:
