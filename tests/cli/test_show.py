@@ -14,6 +14,7 @@ from inference.tiny import write_bundle
 
 from nmtcore.cli import main
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.pascal import PascalSettings
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,18 @@ def test_the_page_of_a_treebank_has_its_trees(show, browser, tmp_path):
         assert opened.text("details[open] .sides h3 >> nth=0") == "Gold tree of gold.conllu"
         data = json.loads(opened.evaluate("document.getElementById('data').textContent"))
         assert data["sentences"][0]["gold"] == [[3, 3, 0], ["det", "nmod", "root"]]
+
+
+def test_the_page_says_that_the_model_reads_the_gold_trees(monkeypatch, capsysbinary, tmp_path):
+    run = run_settings(
+        PascalSettings(heads=1), features={"source": {"trees": "own"}}, annotators={"own": {"tool": "existing"}}
+    )
+    (tmp_path / "gold.conllu").write_text(GOLD)
+    main(["show", str(write_bundle(tmp_path / "model", run)), "--treebank", str(tmp_path / "gold.conllu")])
+    output, errors = capsysbinary.readouterr()
+    assert errors == b""
+    assert output.count(b"<h3>Gold tree of gold.conllu, read by the model</h3>") == 2
+    assert b"Parsed by" not in output
 
 
 def test_what_is_left_out_is_said_on_the_page_and_in_the_terminal(show):

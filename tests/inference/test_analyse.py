@@ -9,6 +9,7 @@ from inference.test_parse_to_conllu import GOLD
 from inference.test_raw import Chain
 from inference.tiny import write_bundle
 
+from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.components.pascal import PascalSettings
@@ -26,6 +27,7 @@ from nmtcore.inference.parse_to_conllu import parse_text
 from nmtcore.inference.shown_sentences import LabelledTree, is_of_decoder
 from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, tag_row
 from nmtcore.inference.tags import translate_with_tags
+from nmtcore.syntax.annotation import Annotation
 
 LINES = ["the cat", "", "the dog the do", "cat", "  ", "a b c, dog the the the"]
 NUMBERS = [1, 3, 4, 6]
@@ -173,6 +175,66 @@ def test_treebanks_bring_words_and_trees(parser, tmp_path):
     path.write_text(GOLD.replace("\t0\troot", "\t9\troot"))
     with pytest.raises(LineError, match=r"gold\.conllu, line 1: "):
         next(read_treebank_sentences(path))
+
+
+EXISTING = {"own": {"tool": "existing"}}
+
+
+def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_path, monkeypatch):
+    """As it reads a parser's trees that are the same."""
+    run = run_settings(PascalSettings(heads=1), features={"source": {"trees": "own"}}, annotators=EXISTING)
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["det", "nmod", "root"]))
+    path = tmp_path / "gold.conllu"
+    path.write_text(GOLD)
+    first, second = analyse_sentences(bundle, read_treebank_sentences(path), limit=9).sentences
+    assert (first.gold.heads, first.gold_is_read, first.annotations) == ([3, 3, 0], True, {})
+    assert (second.gold.heads, second.gold_is_read, second.annotations) == ([0, 1], True, {})
+    with pytest.raises(UserError, match=r"cannot translate or parse new text.*nmtcore show reads .* --treebank\.\)$"):
+        analysed(bundle, ["the cat dog"])
+
+    for trees, same in ({"the": [3, 3, 0], "dog": [0, 1]}, True), ({"the": [0, 1, 2], "dog": [2, 0]}, False):
+
+        class Parser(Annotator):
+            def annotate(self, sentences, trees=trees):
+                for own in sentences:
+                    yield Annotation(head=trees[own.words[0]], deprel=["det"] * len(own.words))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(raw, "open_annotator", lambda settings, task, parser=Parser: parser())
+            parsed = analysed(bundle, ["the cat dog", "dog ."]).sentences
+        assert [own.gold_is_read for own in parsed] == [False, False]
+        equal = [
+            np.array_equal(weights, expected)
+            for own, other in zip((first, second), parsed, strict=True)
+            for weights, expected in zip(own.weights, other.weights, strict=True)
+        ]
+        assert all(equal) == same
+
+
+def test_trees_longer_than_the_annotator_takes_are_not_read(tmp_path):
+    run = run_settings(
+        PascalSettings(heads=1),
+        features={"source": {"trees": "own"}},
+        annotators={"own": {"tool": "existing", "max_words": 2}},
+    )
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["det"]))
+    path = tmp_path / "gold.conllu"
+    path.write_text(GOLD)
+    first, second = analyse_sentences(bundle, read_treebank_sentences(path), limit=9).sentences
+    assert (first.gold.heads, first.gold_is_read, second.gold_is_read) == ([3, 3, 0], False, True)
+
+
+def test_supertags_of_a_corpus_are_not_in_a_treebank(tmp_path):
+    run = run_settings(
+        transforms={"interleave": InterleaveSettings(side="source", tags="ccg_tags")},
+        features={"source": {"ccg_tags": "own"}},
+        annotators=EXISTING,
+    )
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["NP"]))
+    path = tmp_path / "gold.conllu"
+    path.write_text(GOLD)
+    with pytest.raises(UserError, match=r"reads ccg of the source side, .* which a CoNLL-U file does not have"):
+        analyse_sentences(bundle, read_treebank_sentences(path), limit=9)
 
 
 def test_sentences_that_are_too_much_are_named(parser, monkeypatch):

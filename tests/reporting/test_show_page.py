@@ -32,6 +32,7 @@ def sentence(number, words, *, heads=ENCODER + CROSS, target=("x@@", "y", "</s>"
     encoder = sum(head.attention == "encoder" for head in heads)
     values = {
         "gold": LabelledTree(chain, ["root", *["next"] * (len(words) - 1)]) if gold else None,
+        "gold_is_read": False,
         "annotations": {},
         "parse": tree or chain,
         "translation": "xy",

@@ -1,6 +1,6 @@
-"""Trees that are part of the corpus: CzEng export, CoNLL-U, the demo corpus."""
+"""Trees that are part of the corpus (CzEng export, CoNLL-U, the demo corpus), or that come with a text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence
@@ -33,12 +33,24 @@ class Existing(Annotator):
             yield failed(NO_TREE) if values is None else Annotation(**values)
 
 
+class Given(Annotator):
+    """Reads the trees that come with sentences; the id of a sentence is the index of its annotation."""
+
+    def __init__(self, annotations: Sequence[Annotation]) -> None:
+        self._annotations = annotations
+
+    def annotate(self, sentences: Iterable[NumberedSentence]) -> Iterator[Annotation]:
+        """Yield the annotation of each sentence."""
+        return (self._annotations[sentence.id] for sentence in sentences)
+
+
 def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Existing:
     """Make the annotator of the task's raw pairs. Raises UserError for text from outside a corpus: it has no trees."""
     if task.raw is None:
         raise UserError(
             f"The model needs syntax on the {task.side} side and was trained on trees from its corpus (the annotator "
             "'existing'), so it cannot translate or parse new text. Name a parser, such as {tool: spacy, model: ...}, "
-            "under `annotators` and `syntax` in the data set's file, and train the model again."
+            "under `annotators` and `syntax` in the data set's file, and train the model again. (nmtcore show reads "
+            "trees and tags from a CoNLL-U file: --treebank.)"
         )
     return Existing(task.raw, task.side)

@@ -26,6 +26,7 @@ from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, A
 from nmtcore.inference.tags import predict_tags, predicts_tags
 from nmtcore.inference.translate import translate_and_parse
 from nmtcore.segmentation.vocabulary import EOS
+from nmtcore.syntax.annotation import Annotation
 
 MAX_WEIGHTS = 6_000_000
 """Attention weights in all: about 8 MB of a page. The 96 heads of a paper's model have 86,400 for 30 subwords."""
@@ -41,7 +42,8 @@ class SentenceToAnalyse(NamedTuple):
     text: str
     words: Sequence[str] | None = None
     """None: the text is to be split into words."""
-    gold: LabelledTree | None = None
+    gold: Annotation | None = None
+    """The annotation of a treebank."""
 
 
 def read_text_sentences(lines: Iterable[str | bytes], *, where: str = "standard input") -> Iterator[SentenceToAnalyse]:
@@ -58,8 +60,7 @@ def read_treebank_sentences(path: Path) -> Iterator[SentenceToAnalyse]:
     """
     for number, piece in enumerate(sentences(Input(path, None)), start=1):
         side = read_gold_sentence(piece)
-        tree = LabelledTree(side.annotation.head, side.annotation.deprel)
-        yield SentenceToAnalyse(number, f"{path}, line {piece.line}", side.text, side.words, tree)
+        yield SentenceToAnalyse(number, f"{path}, line {piece.line}", side.text, side.words, side.annotation)
 
 
 def analyse_sentences(
@@ -67,14 +68,18 @@ def analyse_sentences(
 ) -> AnalysedModel:
     """Analyse the first `limit` sentences; those without words count, but are left out.
 
+    A model that reads the trees of its corpus reads those of the treebank here, if all `texts` come from one.
     `bundle` comes from `load_observed_bundle`. Raises `UserError` if a sentence has more than `MAX_SUBWORDS` subwords,
     if there are more than `MAX_WEIGHTS` attention weights, if the model diverged, and the errors of `texts`.
     """
-    with bundle.reader(model_folders) as reader:
-        read = [(text, list(text.words or reader.split(text.text))) for text in islice(texts, limit)]
+    chosen = list(islice(texts, limit))
+    gold = [text.gold for text in chosen if text.gold is not None]
+    with bundle.reader(model_folders, from_treebank=len(gold) == len(chosen)) as reader:
+        read = [(text, list(text.words or reader.split(text.text))) for text in chosen]
         read = [(text, words) for text, words in read if words]
         parts = _parts(reader, read)
-        annotations = reader.annotate(parts)
+        annotations = reader.annotate(parts, gold)
+        read_from_gold = reader.given_by
         examples = reader.examples_of(parts, annotations)
     translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings())
     tokens = [list(hypotheses[0].tokens) for hypotheses in translations]
@@ -92,11 +97,12 @@ def analyse_sentences(
                 number=text.number,
                 text=text.text,
                 words=words,
-                gold=text.gold,
+                gold=None if text.gold is None else LabelledTree(text.gold.head, text.gold.deprel),
+                gold_is_read=any(annotations[name][row].head is not None for name in read_from_gold),
                 annotations={
                     name: LabelledTree(own[row].head, own[row].deprel)
                     for name, own in annotations.items()
-                    if own[row].head is not None
+                    if own[row].head is not None and name not in read_from_gold
                 },
                 parse=None if parses is None else getattr(parses[row], method).tolist(),
                 translation=bundle.text(tokens[row]),

@@ -146,7 +146,7 @@ class Bundle:
         """Return the text of a hypothesis, detokenised according to the data set's settings of words."""
         return WordTokenizer(self.run.text_words("target"), self.run.target).join(self.words(tokens))
 
-    def reader(self, model_folders: Sequence[Path] = ()) -> TextReader:
+    def reader(self, model_folders: Sequence[Path] = (), *, from_treebank: bool = False) -> TextReader:
         """Make a reader of raw text for this model; `model_folders` hold the annotators' models."""
         return TextReader(
             self.run,
@@ -156,6 +156,7 @@ class Bundle:
             truecaser=self.truecaser,
             labels=self.labels,
             model_folders=model_folders,
+            from_treebank=from_treebank,
         )
 
     def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:

@@ -9,11 +9,14 @@ from typing import NamedTuple, Self, TypeVar
 import numpy as np
 
 from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
+from nmtcore.annotation.existing import Given
 from nmtcore.annotation.shards import annotation_batch
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
+from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSettings
+from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.truecase import Truecaser
+from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples, group_by_annotator, ragged_column
 from nmtcore.features.extract import token_batch
 from nmtcore.features.ragged import Ragged
@@ -66,7 +69,10 @@ class TextPart(NamedTuple):
 
 
 class TextReader:
-    """Makes examples from lines of text; a context manager, which starts and stops the annotators."""
+    """Makes examples from lines of text; a context manager, which starts and stops the annotators.
+
+    `from_treebank`: the lines come from a treebank, and their trees are given to `annotate`.
+    """
 
     def __init__(
         self,
@@ -78,6 +84,7 @@ class TextReader:
         truecaser: Truecaser | None = None,
         labels: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         model_folders: Sequence[Path] = (),
+        from_treebank: bool = False,
     ) -> None:
         self._tokenizer = WordTokenizer(run.text_words("source"), run.source, truecaser)
         self._vocabulary, self._segmenter, self._transforms = vocabulary, segmenter, transforms
@@ -87,12 +94,17 @@ class TextReader:
             for name, features in group_by_annotator(run.inference_features["source"]).items()
         ]
         self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
-        self._annotators: list[tuple[str, AnnotatorSettings, list[str], Annotator]] = []
+        self._from_treebank = from_treebank
+        self._annotators: list[tuple[str, AnnotatorSettings, list[str], Annotator | None]] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         for name, settings, features in self._annotator_features:
-            annotator = self._stack.enter_context(open_annotator(settings, self._task))
+            if self._from_treebank and isinstance(settings, ExistingSettings):
+                _check_in_conllu(features)
+                annotator = None
+            else:
+                annotator = self._stack.enter_context(open_annotator(settings, self._task))
             self._annotators.append((name, settings, features, annotator))
         return self
 
@@ -116,12 +128,23 @@ class TextReader:
         """Cut lines of words into subwords, and very long lines into parts; a line without words has no parts."""
         return [part for line, words in enumerate(lines) for part in self._parts(line, list(words))]
 
-    def annotate(self, parts: Sequence[TextPart]) -> dict[str, list[Annotation]]:
-        """Annotate parts by each annotator whose features translation needs; by the annotator's name."""
+    @property
+    def given_by(self) -> list[str]:
+        """The names of the annotators whose annotations must be given to `annotate`."""
+        return [name for name, _, _, annotator in self._annotators if annotator is None]
+
+    def annotate(self, parts: Sequence[TextPart], given: Sequence[Annotation] = ()) -> dict[str, list[Annotation]]:
+        """Annotate parts by each annotator whose features translation needs; by the annotator's name.
+
+        `given` has the treebank's annotation of each part, which `existing` returns. One that does not fit the words of
+        its part becomes null.
+        """
         annotations: dict[str, list[Annotation]] = {}
-        for name, settings, _, annotator in self._annotators:
+        for name, settings, _, own in self._annotators:
+            annotator = Given(given) if own is None else own
             sentences = (NumberedSentence(number, part.words) for number, part in enumerate(parts))
-            annotations[name] = [own for _, own in guarded(annotator, sentences, max_words=settings.max_words)]
+            checked = guarded(annotator, sentences, max_words=settings.max_words)
+            annotations[name] = [annotation for _, annotation in checked]
         return annotations
 
     def examples_of(
@@ -158,6 +181,16 @@ class TextReader:
                 column: ragged_column(batch.column(column), dtype) for column, dtype in columns_of(features).items()
             }
         return columns
+
+
+def _check_in_conllu(features: Iterable[str]) -> None:
+    """Raise `UserError` if features are made from annotations that CoNLL-U has no columns for."""
+    for feature in features:
+        if (annotation := FEATURES[feature].annotation) not in ("dependencies", "tags"):
+            raise UserError(
+                f"The model reads {annotation} of the source side, which came with its corpus (the annotator "
+                "'existing') and which a CoNLL-U file does not have: use a model of a system without it."
+            )
 
 
 def part_ranges(word_of_subword: Sequence[int], *, longest: int) -> Iterator[tuple[int, int]]:

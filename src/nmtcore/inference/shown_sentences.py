@@ -35,8 +35,10 @@ class AnalysedSentence(NamedTuple):
     text: str
     words: Sequence[str]
     gold: LabelledTree | None
+    gold_is_read: bool
+    """Whether the system reads the gold tree, since it was trained on trees that came with its corpus."""
     annotations: dict[str, LabelledTree]
-    """The trees that the system reads, by the annotator that made them; it may fail."""
+    """The other trees that the system reads, by the annotator that made them; it may fail."""
     parse: list[int] | None
     """The heads that the model predicts, 1-based, 0 = root; None if it does not parse."""
     translation: str

@@ -131,9 +131,12 @@ def _figure(attributes: str, label: str) -> str:
 def _trees_html(model: AnalysedModel, sentence: AnalysedSentence, gold: str | None) -> str:
     trees = []
     if sentence.gold is not None:
-        trees.append(("gold", "Gold tree" + (f" of {gold}" if gold else "")))
-    read = enumerate(sentence.annotations)
-    trees += [(f"annotation-{number}", f"Parsed by {name}, read by the model") for number, name in read]
+        read = ", read by the model" if sentence.gold_is_read else ""
+        trees.append(("gold", "Gold tree" + (f" of {gold}" if gold else "") + read))
+    trees += [
+        (f"annotation-{number}", f"Parsed by {name}, read by the model")
+        for number, name in enumerate(sentence.annotations)
+    ]
     if sentence.parse is not None:
         trees.append(("parse", _PARSE_TITLES[model.trees]))
     if _has_encoder_heads(model):
