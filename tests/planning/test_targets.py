@@ -79,6 +79,33 @@ def test_impossible_targets_are_refused(make_project, target, words):
 
 
 @pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (
+            "results/smoke/demo_en2de/tag_attention.bleu",
+            "names no annotator for it. With one that gives ccg for 'de', add `syntax: {target: {ccg: NAME}}` to "
+            "config/datasets/demo_en2de.yaml; without one, use another data set. tag_attention can be trained on "
+            "demo_de2en, multi30k_cs2en, multi30k_cs2en_2k, multi30k_cs2en_8k, multi30k_cs2en_mono, multi30k_de2en "
+            "and 11 more.",
+        ),
+        (
+            "results/multi30k_cs2en_mono/source_dg_a.bleu",
+            "Use a data set without copies. source_dg_a can be trained on cs2en, cs2en_bpe, czeng_sample_cs2en, de2cs, "
+            "demo_de2en, demo_en2de and 46 more.",
+        ),
+        (
+            "results/cs2en/source_ccg.bleu",
+            "source_ccg can be trained on demo_en2de, multi30k_en2de, rehearsal_multi30k_en2de.",
+        ),
+    ],
+)
+def test_data_sets_are_named_that_have_what_a_system_needs(make_project, target, words):
+    with pytest.raises(UserError) as error:
+        check_target(make_project(), target)
+    assert str(error.value).endswith(words)
+
+
+@pytest.mark.parametrize(
     "target",
     [
         "all",

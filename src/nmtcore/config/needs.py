@@ -128,8 +128,9 @@ def _find_annotator(data: DatasetSettings, side: str, annotation: str, *, where:
     annotator = data.syntax.get(side, {}).get(annotation)
     if annotator is None:
         raise MissingAnnotation(
-            f"{where}: needs {annotation} on the {side} side, but the data set names no annotator for it: "
-            f"add `syntax: {{{side}: {{{annotation}: NAME}}}}` to config/datasets/{data.name}.yaml.",
+            f"{where}: needs {annotation} on the {side} side, but the data set names no annotator for it. With one "
+            f"that gives {annotation} for '{data.language(side)}', add `syntax: {{{side}: {{{annotation}: NAME}}}}` to "
+            f"config/datasets/{data.name}.yaml; without one, use another data set.",
             missing=f"no annotator for {annotation} on the {side} side",
         )
     return annotator

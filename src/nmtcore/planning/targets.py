@@ -1,8 +1,10 @@
 """Check the targets of a command line before Snakemake looks for rules, so that a typing error gets a clear message."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from nmtcore.config.datasets import METRIC_NAMES
+from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -18,6 +20,8 @@ NOT_EXTERNAL = (
 """The types of files that need a model, which external systems do not have."""
 LONGEST_NAME = 255
 """The most bytes of a file's name on common file systems."""
+MOST_NAMED = 6
+"""The most data sets that a message names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +98,10 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
     )
     dataset = project.dataset(parts[0])
     if len(parts) == 2:
-        _check_score(project, dataset.name, parts[1], scale, target)
+        try:
+            _check_score(project, dataset.name, parts[1], scale, target)
+        except MissingAnnotation as error:
+            raise UserError(f"{error}{_where_it_runs(project, parts[1].partition('.')[0], scale)}") from error
     elif len(parts) > 2 and parts[1] in STAGES:
         if scale != PAPER:
             raise UserError(f"{target}: {parts[1]} does not depend on the scale: leave '{scale}/' out of the path.")
@@ -176,6 +183,18 @@ def _check_score(project: Project, dataset: str, name: str, scale: str, target: 
     if not run.parses:
         raise UserError(f"{target}: {system} predicts no trees, so it has no attachment score; ask for its .bleu.")
     raise UserError(f"{target}: {_missing_trees(run, score)} Ask for {_alternatives(run)}.")
+
+
+def _where_it_runs(project: Project, system: str, scale: str) -> str:
+    """Name data sets on which a system can be planned, those of the papers and the demo before rehearsals of them."""
+    names = []
+    for name in project.dataset_files:
+        with suppress(UserError):
+            project.run(name, system, scale, project.seeds(name, system)[0])
+            names.append(name)
+    names.sort(key=lambda name: (name.startswith("rehearsal_"), name))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f" {system} can be trained on {', '.join(names[:MOST_NAMED])}{more}." if names else ""
 
 
 def _missing_trees(run: RunSettings, score: str) -> str:
