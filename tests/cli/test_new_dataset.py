@@ -254,6 +254,8 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
 def test_a_mistake_is_one_sentence(options, message, text, capsys):
     assert message in mistake(capsys, arguments("--folder", "mine", **options))
     assert not list((text.parent / "mine").rglob("datasets/*"))
+        ({"name": "a" * 300}, "cannot be the name of a data set: it has 300 characters, and at most 100 are possible."),
+        *(({"name": n}, f"'{n}' means something else in YAML: choose another") for n in ("on", "null", "true", "yes")),
 
 
 def test_text_without_spaces_between_words_must_be_segmented_first(text, capsys):

@@ -1,13 +1,13 @@
 """Files for a component of the user's own to begin with: its code, a system that has it, and a test that fails."""
 
 import keyword
-import re
 from pathlib import Path
 
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
-from nmtcore.layout import NAME, STAGES
+from nmtcore.layout import STAGES
+from nmtcore.planning.own_names import check_own_name
 
 _IMPORTED = ("component", "context", "label_vocabularies", "tensor")
 """Names whose classes would be called like those that the file imports."""
@@ -119,13 +119,9 @@ def new_component_files(name: str, project: Project, folder: Path) -> dict[Path,
 
     Raises `UserError` if the name is not valid or taken, or if a file exists.
     """
-    if not re.fullmatch(NAME, name):
-        raise UserError(
-            f"'{name}' cannot be the name of a component: a name has small letters, digits and single underscores, and "
-            "begins with a letter."
-        )
-    if name in (*RESERVED_NAMES, *_IMPORTED, *STAGES) or keyword.iskeyword(class_name_of(name)) or _is_no_key(name):
-        raise UserError(f"'{name}' means something else in nmtcore, Python or YAML: choose another name.")
+    check_own_name(name, noun="component")
+    if name in (*RESERVED_NAMES, *_IMPORTED, *STAGES) or keyword.iskeyword(class_name_of(name)):
+        raise UserError(f"'{name}' means something else in nmtcore or Python: choose another name.")
     texts = {
         folder / "config/components" / f"{name}.py": _CODE,
         folder / "config/systems" / f"{name}.yaml": _SYSTEM,
@@ -140,10 +136,3 @@ def new_component_files(name: str, project: Project, folder: Path) -> dict[Path,
         raise UserError(f"{project.system_entries[name][0]} has a system '{name}': choose another name.")
     names = {"name": name, "class_name": class_name_of(name)}
     return {path: text.format(**names) for path, text in texts.items()}
-
-
-def _is_no_key(name: str) -> bool:
-    """Return whether YAML reads a name as something else than text, such as `on`, which is true."""
-    import yaml
-
-    return yaml.safe_load(name) != name

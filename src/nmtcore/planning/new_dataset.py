@@ -1,7 +1,6 @@
 """A data set of the user's own: its files, checked and surveyed, and the file that describes it."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,10 @@ from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.formats.rows import Input
 from nmtcore.corpus.survey_dataset import DatasetSurvey, survey_dataset
 from nmtcore.errors import UserError
-from nmtcore.layout import NAME, RESERVED
+from nmtcore.layout import RESERVED
 from nmtcore.planning.dataset_file import DatasetDraft, fixed_words
 from nmtcore.planning.known_parsers import choose_parsers
+from nmtcore.planning.own_names import check_own_name
 
 OWN_FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
 """Formats that a data set of one's own can have."""
@@ -46,11 +46,7 @@ class NewDataset:
 def check_new_name(name: str, project: Project, *, force: bool) -> Path:
     """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken."""
     folder = project.folders[0] / "datasets"
-    if not re.fullmatch(NAME, name):
-        raise UserError(
-            f"'{name}' cannot be the name of a data set: a name has small letters, digits and single underscores, and "
-            "begins with a letter."
-        )
+    check_own_name(name, noun="data set")
     if name in project.scale_files or name in RESERVED:
         raise UserError(f"'{name}' is also the name of a scale or of a folder in results/: choose another name.")
     path = yaml_files(folder).get(name, folder / f"{name}.yaml")
