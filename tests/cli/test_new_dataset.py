@@ -205,6 +205,25 @@ def test_archives_several_corpora_and_odd_paths(text, tmp_path):
     assert "mine: en to de, 120 training pairs" in content
 
 
+def test_two_members_of_an_archive_are_two_files(text, capsys):
+    with tarfile.open(text / "dev.tgz", "w:gz") as archive:
+        for side in ("en", "de"):
+            archive.add(text / f"dev.{side}", f"dev.{side}")
+    main(arguments("--folder", "mine", dev=["text/dev.tgz:dev.en", "text/dev.tgz:dev.de"]))
+    same = arguments("--folder", "mine", "--force", dev=["text/dev.tgz:dev.en", "text/dev.tgz:dev.en"])
+    assert "--dev: both sides are the same file, text/dev.tgz:dev.en: " in mistake(capsys, same)
+
+
+def test_one_language_on_both_sides_is_said(text, capsys):
+    sentence = "Both sides are in 'en', as of paraphrases or simplifications: if they are not, correct the codes"
+    main(arguments("--folder", "mine", target="de"))
+    assert "Both sides" not in capsys.readouterr().out
+    main(arguments("--folder", "mine", "--force", target="en"))
+    assert sentence in capsys.readouterr().out
+    main(["check", "mine", "--folder", "mine"])
+    assert sentence in capsys.readouterr().out
+
+
 def test_nothing_is_overwritten_without_force(text, capsys):
     main(arguments("--folder", "mine"))
     path = text.parent / "mine/config/datasets/mine.yaml"
@@ -235,6 +254,8 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
     [
         ({"name": "Mine"}, "'Mine' cannot be the name of a data set: a name has small letters, digits and single "),
         ({"name": "../mine"}, "'../mine' cannot be the name of a data set: "),
+        ({"name": "a" * 300}, "cannot be the name of a data set: it has 300 characters, and at most 100 are possible."),
+        *(({"name": n}, f"'{n}' means something else in YAML: choose another") for n in ("on", "null", "true", "yes")),
         ({"name": "small"}, "'small' is also the name of a scale or of a folder in results/: choose another name."),
         ({"name": "tables"}, "'tables' is also the name of a scale or of a folder in results/"),
         (
@@ -248,14 +269,17 @@ def test_a_yml_file_is_also_a_data_set(text, capsys):
         ({"dev": ["text/dev.en", "text"]}, "--dev: text is a folder, not a file."),
         ({"dev": ["text/dev.en"]}, "--dev has 1 file, but the format plain needs 2: write --dev SOURCE TARGET."),
         ({"dev": ["text/dev.en", "text/test.de"]}, "dev.en has 4 lines, but "),
+        (
+            {"train": ["text/train.en", "text/train.en"]},
+            "--train: both sides are the same file, text/train.en: write --train SOURCE TARGET.",
+        ),
+        ({"dev": ["text/dev.en", "text/../text/dev.en"]}, "--dev: both sides are the same file, text/dev.en: write"),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
 )
 def test_a_mistake_is_one_sentence(options, message, text, capsys):
     assert message in mistake(capsys, arguments("--folder", "mine", **options))
     assert not list((text.parent / "mine").rglob("datasets/*"))
-        ({"name": "a" * 300}, "cannot be the name of a data set: it has 300 characters, and at most 100 are possible."),
-        *(({"name": n}, f"'{n}' means something else in YAML: choose another") for n in ("on", "null", "true", "yes")),
 
 
 def test_text_without_spaces_between_words_must_be_segmented_first(text, capsys):

@@ -73,8 +73,11 @@ def corpus_files(request: NewDataset) -> tuple[str, dict[str, dict[str, list[Inp
                 raise UserError(
                     f"--{split} has {given}, but the format {name} needs {len(roles)}: write --{split} {needed}."
                 )
-            for role, path in zip(roles, paths, strict=True):
-                files[split][role].append(_own_input(path, option=f"--{split}"))
+            inputs = [_own_input(path, option=f"--{split}") for path in paths]
+            if len(inputs) > 1 and _are_same(*inputs):
+                raise UserError(f"--{split}: both sides are the same file, {paths[0]}: write --{split} SOURCE TARGET.")
+            for role, own in zip(roles, inputs, strict=True):
+                files[split][role].append(own)
     return name, files
 
 
@@ -156,6 +159,11 @@ def _own_input(text: str, *, option: str) -> Input:
     if _is_not_utf8(str(absolute)):
         raise UserError(f"{option}: the name of {absolute} is not UTF-8, as names in YAML files are: rename it.")
     return Input(absolute, member)
+
+
+def _are_same(first: Input, second: Input) -> bool:
+    """Return whether two inputs are the same file, perhaps by links, or the same member of an archive."""
+    return first.member == second.member and os.path.samefile(first.path, second.path)
 
 
 def _is_not_utf8(path: str) -> bool:

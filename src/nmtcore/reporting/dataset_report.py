@@ -28,6 +28,11 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
         lines.append("(lengths between white space; languages not checked: neither langdetect nor lingua knows them)")
     for split, split_survey in survey.splits.items():
         lines += _odd_lines(split, split_survey)
+    if len(set(survey.languages.values())) == 1:
+        lines.append(
+            f"Both sides are in '{survey.languages['source']}', as of paraphrases or simplifications: if they are not, "
+            "correct the codes `source` and `target`."
+        )
     return lines + survey.unsegmented + _overlap_lines(survey)
 
 
