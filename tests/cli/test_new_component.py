@@ -16,7 +16,9 @@ AFTER = "        return embedded_BSD + self.settings.strength * self.vector_D.to
 def folder(tmp_path, capsys):
     """A working folder with a new component."""
     main(["new", "component", "my_vector", "--folder", str(tmp_path / "mine")])
-    assert f"pytest {tmp_path}/mine/tests/test_my_vector.py" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert output.startswith(f"Made the folder {tmp_path}/mine.\nWrote ")
+    assert f"pytest {tmp_path}/mine/tests/test_my_vector.py" in output
     return tmp_path / "mine"
 
 
@@ -40,6 +42,11 @@ def test_the_test_fails_until_the_component_is_written(folder):
     mixed = AFTER.replace("self.vector_D", "embedded_BSD.mean(0, keepdim=True) * self.vector_D")
     code.write_text(text.replace(BEFORE, mixed), encoding="utf-8")
     assert "reads other sentences of the batch" in run("pytest", "-q", "-p", "no:cacheprovider", test).stdout
+
+
+def test_a_folder_that_is_there_is_not_made(tmp_path, capsys):
+    main(["new", "component", "my_vector", "--folder", str(tmp_path)])
+    assert "Made the folder" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["my_vector", "a_component_whose_name_is_as_long_as_nobody_would_write_it"])

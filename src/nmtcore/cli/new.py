@@ -70,14 +70,23 @@ def _add_component(things: argparse._SubParsersAction) -> None:
     )
 
 
+def _make_folder(folder: Path) -> Path:
+    """Make a working folder unless it is there, say so, and return its absolute path."""
+    absolute = folder.resolve()
+    if not absolute.exists():
+        absolute.mkdir(parents=True)
+        print(f"Made the folder {folder}.")
+    absolute.mkdir(exist_ok=True)  # an error if it is a file
+    return absolute
+
+
 def _run_new_component(chosen: argparse.Namespace) -> None:
     from nmtcore.config.own_project import project_of_folder
     from nmtcore.config.schema_files import write_schemas
     from nmtcore.files import write_texts
     from nmtcore.planning.new_component import new_component_files
 
-    folder = chosen.folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _make_folder(chosen.folder)
     with chdir(folder):
         project = project_of_folder(folder, datasets=[], systems=[], baseline=None)
         files = new_component_files(chosen.name, project, Path())
@@ -112,8 +121,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         parser=chosen.parser,
     )
     format_name, files = corpus_files(request)
-    folder, models = chosen.folder.resolve(), own_folders(models=chosen.models)
-    folder.mkdir(parents=True, exist_ok=True)
+    models, folder = own_folders(models=chosen.models), _make_folder(chosen.folder)
     with chdir(folder):  # as Snakemake does: relative folders in config.yaml start there
         # config.yaml may name the new data set already.
         changes = {"datasets": [], "systems": [], "baseline": None, **models}
