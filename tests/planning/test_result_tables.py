@@ -97,6 +97,16 @@ def test_figures_are_not_replaced_either(check):
     assert "a figure is figures/curves.svg or figures/NAME/curves.svg" in refusal(check, "figures/a/b/curves.svg")
 
 
+def test_a_table_whose_kind_draws_no_figure_has_none(check):
+    assert refusal(check, "figures/pham2018_table_6_1.svg") == (
+        "results/figures/pham2018_table_6_1.svg: pham2018_table_6_1 is a table of scores, of which no figure is drawn: "
+        "ask for results/tables/pham2018_table_6_1.md."
+    )
+    assert "ask for results/tables/mine/pham2018_table_6_1.md." in refusal(check, "figures/mine/pham2018_table_6_1.svg")
+    check("pham2018_table_6_1.md")
+    check("figures/pham2018_figure_6_4.svg")
+
+
 def test_a_table_of_productions_loses_neither_treebanks_nor_runs(check):
     content = [{**rows("depparse_l1")[0], "seeds": [], "system": None}, *rows("depparse_l1")]
     write_json("results/tables/productions.json", content)

@@ -7,12 +7,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.paper_tables import FIGURES_OF_KINDS
 from nmtcore.config.project import Project
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
-from nmtcore.planning.paper_tables import all_papers, paper_and_table
+from nmtcore.planning.paper_tables import all_papers, paper_and_table, table_settings
 
 TABLES = {
     "systems": "system",
@@ -61,11 +62,18 @@ def check_table(project: Project, folder: str, parts: Sequence[str], target: str
 
 
 def check_table_name(project: Project, folder: str, parts: Sequence[str], target: str) -> str:
-    """Return the table or figure that the path `parts` below a folder names. Raises `UserError` if there is none."""
+    """Return the table or figure that the path `parts` below a folder names. Raises `UserError` if there is none.
+
+    Of a paper's table, a figure exists only if its kind draws one.
+    """
     table, noun = parts[-1].partition(".")[0], RESULT_FOLDERS[folder]
     papers = all_papers(project)
     if any(table.startswith(f"{paper}_") for paper in papers):
         paper_and_table(project, table, where=target)
+        kind = table_settings(project, table).kind
+        if folder == "figures" and kind not in FIGURES_OF_KINDS:
+            file = "/".join([project.layout.results, "tables", *parts[:-1], f"{table}.md"])
+            raise UserError(f"{target}: {table} is a table of {kind}, of which no figure is drawn: ask for {file}.")
     else:
         others = ["claims", "licences", *papers, *(["demo"] if len(parts) == 1 else [])] if folder == "tables" else []
         choose(table, [*_prefixes(folder), *others], noun=noun, where=target)
