@@ -21,13 +21,16 @@ from nmtcore.planning.configured import (
 from nmtcore.planning.external import (
     external_notes,
     external_pattern,
+    missing_seed_notes,
     raw_reports,
     tracked_import,
     trained_pattern,
     translation_files,
 )
+from nmtcore.planning.paper_tables import paper_table_notes, planned_table
 from nmtcore.planning.runs import seed_scores, summary_seeds
 from nmtcore.planning.targets import check_target
+from nmtcore.reporting.seed_items import run_items
 
 CUT = [{"corpus": "test", "first": 3, "last": 6}, {"corpus": "dev", "sample": 2}]
 """Parts of a test with six pairs."""
@@ -242,10 +245,30 @@ def test_a_summary_has_the_configured_seeds_with_translations(make):
     assert summary_seeds(project, dataset="parsed", system="transformer_base") == [3, 2, 1]
     runs, sentences = configured_runs(project)
     assert [run.seed for run in runs] == [2, 1]
-    assert sentences == ["llm has no external translations of parsed for seed 3: its row lacks them."]
+    notes = missing_seed_notes(project, dataset="parsed", system="llm")
+    assert notes == sentences
+    assert external_notes(project, runs=runs) == {"llm": f"An engine. {notes[0]}"}
+    assert not missing_seed_notes(project, dataset="parsed", system="transformer_base")
+    assert sentences == ["llm has no external translations of parsed for seed 3: its scores lack them."]
     project = make({"parsed": {"test": "a"}}, {"seeds": [4, 5]})
     with pytest.raises(MissingTranslations, match="there is no seed 4"):
         configured_runs(project)
+
+
+def test_tables_record_the_seeds_without_translations(make, tmp_path):
+    (tmp_path / "config/tables").mkdir(parents=True)
+    table = {"kind": "scores", "rows": ["transformer_base", "llm"], "columns": ["parsed/test/bleu"]}
+    values = {"seeds": {"llm": [1, 2, 3, 4]}, "tables": {"t": table}}
+    (tmp_path / "config/tables/mine.yaml").write_text(yaml.safe_dump(values))
+    for scale, missing, seeds in (("smoke", (3,), "seed 3"), ("quick", (3, 4), "seeds 3, 4")):
+        project = make({"parsed": {"test": ["a", "b"]}}, {"seeds": [3, 2], "scale": scale})
+        runs = planned_table(project, "mine_t").runs
+        assert (runs["parsed/llm"].missing, runs["parsed/transformer_base"].missing) == (missing, ())
+        assert set(runs["parsed/llm"].seeds) == ({2} if scale == "smoke" else {1, 2})
+        sentence = f"llm has no external translations of parsed for {seeds}: its scores lack them."
+        assert paper_table_notes(project, paper_table="mine_t") == [sentence]
+        which = f"{seeds}, which ha{'s' if len(missing) == 1 else 've'} no translations."
+        assert f"llm on parsed: without {which}" in list(run_items(planned_table(project, "mine_t")))
 
 
 def test_only_trained_systems_have_models_and_curves(make):

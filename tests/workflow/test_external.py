@@ -85,9 +85,10 @@ def test_a_plan_names_the_seed_without_a_file(external):
     refused = external.call("-n", f"{RUN}/seed3/scores.json", settings=SETTINGS)
     assert refused.code == 1
     assert "engine on demo_en2de at scale smoke: has 2 files for test, so there is no seed 3" in refused.output
-    planned = external.plan("all", settings=SETTINGS)
-    sentence = "engine has no external translations of demo_en2de for seed 3: its row lacks them."
-    assert planned.output.splitlines().count(sentence) == 1
+    sentence = "engine has no external translations of demo_en2de for seed 3: its scores lack them."
+    for target in ("all", f"{RUN}.bleu"):
+        planned = external.plan(target, settings=SETTINGS)
+        assert planned.output.splitlines().count(sentence) == 1
 
 
 def test_systems_are_compared_with_an_external_one(external):

@@ -99,23 +99,31 @@ def table_files(prefix):
     return {"table": LAYOUT.pattern(f"{prefix}_table"), **formats}
 
 
-def planned(function, **fixed):
+def planned(function, notes=None, **fixed):
     """Make an input or params function that calls a function of the package with the parameters that it names.
 
     These may be the `project`, wildcards of the rule, the `run` with these wildcards, and the configured `runs`.
+    `notes` is another such function, which returns sentences to warn of.
     """
-    parameters = signature(function).parameters.keys() - fixed.keys()
 
     @without_traceback
     def call(wildcards):
-        values = {"project": PROJECT, **dict(wildcards.items())}
-        values |= {"run": run_of(wildcards)} if "run" in parameters else {}
-        values |= {"runs": all_runs()} if "runs" in parameters else {}
-        return function(
-            **{name: values[name] for name in parameters & values.keys()}, **fixed
-        )
+        for sentence in call_planned(notes, wildcards) if notes else ():
+            warn(sentence)
+        return call_planned(function, wildcards, **fixed)
 
     return call
+
+
+def call_planned(function, wildcards, **fixed):
+    """Call a function of the package with the parameters that it names, as `planned` says."""
+    parameters = signature(function).parameters.keys() - fixed.keys()
+    values = {"project": PROJECT, **dict(wildcards.items())}
+    values |= {"run": run_of(wildcards)} if "run" in parameters else {}
+    values |= {"runs": all_runs()} if "runs" in parameters else {}
+    return function(
+        **{name: values[name] for name in parameters & values.keys()}, **fixed
+    )
 
 
 @without_traceback

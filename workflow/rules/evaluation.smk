@@ -7,7 +7,12 @@ from nmtcore.planning.demo import (
     demo_test_file,
     demo_translations,
 )
-from nmtcore.planning.external import raw_reports, tracked_import, translation_files
+from nmtcore.planning.external import (
+    missing_seed_notes,
+    raw_reports,
+    tracked_import,
+    translation_files,
+)
 from nmtcore.planning.manifests import manifest_inputs, tracked_sources
 from nmtcore.planning.runs import (
     pair_files,
@@ -178,7 +183,7 @@ rule write_manifest:
 
 rule summarise_seeds:
     input:
-        planned(seed_scores),
+        planned(seed_scores, notes=missing_seed_notes),
     output:
         LAYOUT.pattern("summary"),
     log:

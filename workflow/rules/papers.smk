@@ -4,6 +4,7 @@ from nmtcore.planning.paper_tables import (
     claimed_table_jsons,
     paper_table_inputs,
     paper_table_jsons,
+    paper_table_notes,
     paper_table_plan,
 )
 from nmtcore.planning.report import (
@@ -32,7 +33,7 @@ rule tables:
 
 rule paper_table:
     input:
-        planned(paper_table_inputs),
+        planned(paper_table_inputs, notes=paper_table_notes),
     output:
         **table_files("paper"),
         json=LAYOUT.pattern("paper_json"),

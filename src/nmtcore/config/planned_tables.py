@@ -21,6 +21,8 @@ class PlannedRuns:
     seeds: tuple[Seed, ...] = ()
     unfinished: tuple[Seed, ...] = ()
     """Seeds that are left out because their runs are not finished."""
+    missing: tuple[Seed, ...] = ()
+    """Seeds that an external system has no translations for."""
     reason: str = ""
     """Why there are no seeds."""
     provenance: str = ""

@@ -76,12 +76,13 @@ class Project(Catalogue):
             check_start(run, self.run(dataset, run.start_from, scale, seed), where=where)
         return run
 
-    def seeds(self, dataset: str, system: str) -> tuple[int, ...]:
-        """Return the configured seeds of a system: for an external system, those with translations of the data set.
+    def seeds(self, dataset: str, system: str, wanted: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        """Return the seeds of a system: for an external system, those with translations of the data set.
 
-        If no configured seed has any, all are returned, and `run` says what is missing.
+        `wanted` are the seeds to choose from, by default those of config.yaml. If none of them has any translations,
+        all are returned, and `run` says what is missing.
         """
-        seeds = self.settings.seeds
+        seeds = self.settings.seeds if wanted is None else wanted
         if system not in self.systems.external:
             return seeds
         count = self.system(system).external.seed_count(dataset)

@@ -9,6 +9,7 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
+from nmtcore.planning.external import missing_seed_notes
 from nmtcore.planning.runs import attention_treebanks
 
 SHOWN = 5
@@ -47,10 +48,7 @@ def _left_out_seeds(project: Project, runs: Iterable[RunSettings]) -> list[str]:
     """Write a sentence for each external system that has no translations for some of the configured seeds."""
     sentences = []
     for dataset, system in dict.fromkeys((run.dataset, run.system) for run in runs if run.external is not None):
-        missing = [str(seed) for seed in project.settings.seeds if seed not in project.seeds(dataset, system)]
-        if missing:
-            seeds = f"seed{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
-            sentences.append(f"{system} has no external translations of {dataset} for {seeds}: its row lacks them.")
+        sentences += missing_seed_notes(project, dataset=dataset, system=system)
     return sentences
 
 

@@ -1,6 +1,7 @@
 """Inputs of the import of external translations, and the systems that it makes."""
 
 import os
+from collections.abc import Sequence
 
 from nmtcore.config.changes import Tracked
 from nmtcore.config.datasets import DatasetSettings
@@ -38,9 +39,24 @@ def tracked_import(project: Project, *, run: RunSettings) -> Tracked:
 
 
 def external_notes(project: Project, *, runs: list[RunSettings]) -> dict[str, str]:
-    """Return what is known of the origin of the external systems' translations, by system."""
-    names = dict.fromkeys(run.system for run in runs if run.external is not None)
-    return {name: project.system(name).external.source_note for name in names}
+    """Return what is known of the origin of the external systems' translations, and their missing seeds, by system."""
+    names: dict[str, list[str]] = {}
+    for dataset, system in dict.fromkeys((run.dataset, run.system) for run in runs if run.external is not None):
+        names.setdefault(system, []).extend(missing_seed_notes(project, dataset=dataset, system=system))
+    return {name: ". ".join([project.system(name).external.source_note, *notes]) for name, notes in names.items()}
+
+
+def missing_seed_notes(project: Project, *, dataset: str, system: str) -> list[str]:
+    """Write a sentence if an external system has no translations of a data set for some of the configured seeds."""
+    seeds = project.seeds(dataset, system)
+    missing = [seed for seed in project.settings.seeds if seed not in seeds]
+    return [missing_seeds_sentence(dataset, system, missing)] if missing else []
+
+
+def missing_seeds_sentence(dataset: str, system: str, missing: Sequence[int]) -> str:
+    """Name the seeds that an external system has no translations of a data set for."""
+    seeds = f"seed{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
+    return f"{system} has no external translations of {dataset} for {seeds}: its scores lack them."
 
 
 def trained_pattern(project: Project) -> str:

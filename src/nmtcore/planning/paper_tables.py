@@ -31,6 +31,7 @@ from nmtcore.config.published import FILTERED, PublishedCell, PublishedColumn, P
 from nmtcore.config.stand_ins import read_stand_ins, stand_in_files
 from nmtcore.config.typed import choose, plain
 from nmtcore.layout import PAPER
+from nmtcore.planning.external import missing_seeds_sentence
 
 
 @cache
@@ -67,6 +68,15 @@ def paper_table_inputs(project: Project, *, paper_table: str) -> list[str]:
     """List the files that a table is made from, each once."""
     table = planned_table(project, paper_table)
     return list(dict.fromkeys(_function(table, "inputs")(project, table)))
+
+
+def paper_table_notes(project: Project, *, paper_table: str) -> list[str]:
+    """Write a sentence for each external system of a table that has no translations for some of its seeds."""
+    return [
+        missing_seeds_sentence(runs.dataset, runs.system, runs.missing)
+        for runs in planned_table(project, paper_table).runs.values()
+        if runs.missing
+    ]
 
 
 def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
@@ -267,9 +277,10 @@ class _Planner:
 
     def _find_runs(self, system: str, dataset: str) -> PlannedRuns:
         settings = self.project.settings
-        seeds = self.project.seeds(dataset, system)
+        wanted = settings.seeds
         if self.project.scale(settings.scale).verdicts:
-            seeds = self.spec.settings.seeds.get(system, seeds)
+            wanted = self.spec.settings.seeds.get(system, wanted)
+        seeds = self.project.seeds(dataset, system, wanted)
         try:
             for seed in seeds:
                 self.project.run(dataset, system, settings.scale, seed)
@@ -277,7 +288,8 @@ class _Planner:
             return PlannedRuns(dataset=dataset, system=system, reason=f"{dataset} has {error.missing}")
         if system in self.project.systems.external:
             note = self.project.system(system).external.source_note
-            return PlannedRuns(dataset=dataset, system=system, seeds=seeds, provenance=note)
+            missing = tuple(seed for seed in wanted if seed not in seeds)
+            return PlannedRuns(dataset=dataset, system=system, seeds=seeds, missing=missing, provenance=note)
         if settings.unfinished_runs == "train":
             return PlannedRuns(dataset=dataset, system=system, seeds=seeds)
         finished = tuple(seed for seed in seeds if self._is_finished(system, dataset, seed))

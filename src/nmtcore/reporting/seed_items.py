@@ -15,11 +15,15 @@ def seed_items(table: PlannedTable) -> Iterator[str]:
 
 
 def run_items(table: PlannedTable) -> Iterator[str]:
-    """Yield a sentence about each system that was not trained here, or of which some seeds are not finished."""
+    """Yield a sentence about each system that was not trained here, or of which some seeds are missing."""
     for runs in table.runs.values():
         if runs.unfinished and runs.seeds:
             seeds = ", ".join(map(str, runs.unfinished))
             left_out = f"seed {seeds}, whose run is" if len(runs.unfinished) == 1 else f"seeds {seeds}, whose runs are"
             yield f"{runs.system} on {runs.dataset}: without {left_out} not finished."
+        if runs.missing and runs.seeds:
+            seeds = ", ".join(map(str, runs.missing))
+            without = f"seed {seeds}, which has" if len(runs.missing) == 1 else f"seeds {seeds}, which have"
+            yield f"{runs.system} on {runs.dataset}: without {without} no translations."
         if runs.provenance:
             yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
