@@ -67,7 +67,7 @@ def test_empty_lines_line_ends_and_rare_characters_are_kept_in_place(imported):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (b"a\n" * 6, r"mine.txt has 6 lines, but the split test of \w+ \(.*raw.json\) has 7 pairs: provide one line"),
+        (b"a\n" * 6, r"mine.txt has 6 lines, but the split test of \w+ has 7 pairs: provide one line"),
         (b"a\n" * 4, "mine.txt has 4 lines"),
         (b"a\n" * 7 + b"\n", "mine.txt has 8 lines"),
         (b"", "mine.txt is empty"),

@@ -49,7 +49,8 @@ def make(make_project, tmp_path):
             for name in [files] if isinstance(files, str) else files:
                 file = tmp_path / "config" / name
                 file.write_bytes((lines or {}).get(name, b"eins\n" * 6))
-        return make_project({"systems": ["llm"]} | (settings or {}), **datasets or {"parsed": parsed()})
+        datasets = {"parsed": parsed()} if datasets is None else datasets
+        return make_project({"systems": ["llm"]} | (settings or {}), **datasets)
 
     return make
 
@@ -189,6 +190,19 @@ def test_a_number_of_lines_is_checked_if_the_number_of_pairs_is_known(make, tmp_
         words = rf"/t has {count} lines, but the split test of cut \(.*/datasets/cut\.yaml\) has 6 pairs: provide"
         with pytest.raises(UserError, match=words):
             translation_files(project, run=run)
+
+
+def test_the_size_of_a_generated_test_is_known(make):
+    for lines, sentence in ((500, ""), (99, "t has 99 lines, but the split test of demo_en2de (")):
+        files = {"t": b"a\n" * lines}
+        project = make({"demo_en2de": {"test": "t"}}, lines=files, datasets={})
+        run = project.run("demo_en2de", "llm", "smoke", 1)
+        if not sentence:
+            assert len(translation_files(project, run=run)) == 1
+            continue
+        with pytest.raises(UserError, match=re.escape(sentence)) as caught:
+            translation_files(project, run=run)
+        assert str(caught.value).endswith("has 500 pairs: provide one line for each pair, empty lines included.")
 
 
 def test_a_report_on_reading_also_says_the_number_of_pairs(make, tmp_path):

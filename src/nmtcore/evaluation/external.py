@@ -19,14 +19,15 @@ def import_translations(
 
     The translation of a pair is the line of the run's file with the pair's number in the split, so pairs that reading
     dropped or that the scale leaves out are skipped. `corpora` (PAIR_SCHEMA) and `reports` (on reading) are files by
-    split. Raises `UserError` if a file has not one line per pair, or is not UTF-8.
+    split. Raises `UserError` if a file has not one line per pair, or is not UTF-8. It names no
+    report: jobs advise to make results again that an error names, and here the file is wrong.
     """
     messages = []
     with explain_os_errors(hypotheses):
         hypotheses.mkdir(parents=True, exist_ok=True)
     for split, path in run.external.items():
         pairs = read_json(reports[split])["pairs"]
-        lines = read_aligned_lines(path, count=pairs, split=f"the split {split} of {run.dataset} ({reports[split]})")
+        lines = read_aligned_lines(path, count=pairs, split=f"the split {split} of {run.dataset}")
         rows = read_rows(corpora[split], columns=["id"], stop=run.sentences.of(split))
         translations = [lines[row["id"]] for row in rows]
         files = output_files(hypotheses, split)

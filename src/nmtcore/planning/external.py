@@ -4,8 +4,10 @@ import os
 from collections.abc import Sequence
 
 from nmtcore.config.changes import Tracked
+from nmtcore.config.corpora import PartSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.depends import import_settings
+from nmtcore.config.formats import DemoOptions, corpus_options
 from nmtcore.config.own_files import file_state, own_file_states
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings, run_to_json
@@ -73,10 +75,10 @@ def external_pattern(project: Project) -> str:
 def _pair_count(project: Project, data: DatasetSettings, split: str) -> tuple[int | None, str]:
     """Return the number of pairs of a split before any is dropped, and the file that says so; None if it is unknown.
 
-    It is known if the data set names first and last rows or the size of a sample, or if the split has been read since
-    its files changed.
+    It is known if the data set names first and last rows or the size of a sample, if its corpora are generated, or if
+    the split has been read since its files changed.
     """
-    sizes = [part.sample or (part.last and part.last - part.first + 1) for part in data.splits[split]]
+    sizes = [_part_size(data, part) for part in data.splits[split]]
     if all(sizes):
         return sum(sizes), str(project.dataset_files[data.name])
     report = project.layout.path("raw_report", dataset=data.name, split=split)
@@ -85,3 +87,13 @@ def _pair_count(project: Project, data: DatasetSettings, split: str) -> tuple[in
     files = own_file_states(ReadingSettings.of(data, split))
     changed = any(os.path.getmtime(file) > os.path.getmtime(report) for file in files)
     return None if changed else read_json(report)["pairs"], report
+
+
+def _part_size(data: DatasetSettings, part: PartSettings) -> int | None:
+    """Return the number of rows of a part of a corpus; None if only reading it tells."""
+    if part.sample:
+        return part.sample
+    corpus = data.corpora[part.corpus]
+    options = corpus_options(corpus.format, corpus.options, corpus.files, where=f"{data.name}, {part.corpus}")
+    last = part.last or (options.pairs if isinstance(options, DemoOptions) else None)
+    return last and last - part.first + 1
