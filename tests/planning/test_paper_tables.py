@@ -252,7 +252,15 @@ def test_mistakes_in_a_file_of_tables_are_sentences(make_project, tmp_path, chan
             {"rows": ["transformer_base", "depparse_l1", "transformer_bas"]},
             "unknown system 'transformer_bas'. Did you mean transformer_base",
         ),
-        ({"baselines": ["nmt"]}, "unknown row 'nmt'. Valid are: depparse_l1, transformer_base."),
+        (
+            {"rows": ["transformer_bas", "depparse_l1"]},
+            "headline: rows: unknown system 'transformer_bas'. Did you mean transformer_base",
+        ),
+        ({"baselines": ["nmt"]}, "headline: baselines: unknown row 'nmt'. Valid are: depparse_l1, transformer_base."),
+        (
+            {"claims": [{"says": "x", "systems": ["depparse_l2"]}]},
+            "headline: claims: unknown row 'depparse_l2'. Did you mean depparse_l1",
+        ),
         ({"added": ["nmtt"]}, "unknown system 'nmtt'. Did you mean nmt"),
     ],
 )

@@ -178,6 +178,9 @@ def _with_own_tables(
     for table in settings.tables.keys() - own.keys():
         if settings.tables[table].rows or settings.tables[table].columns:
             raise UserError(f"{path}: tables.{table}: the published table has rows and columns: leave them out here.")
+    for table in own:  # before baselines and claims, which name rows
+        for row in settings.tables[table].rows:
+            catalogue.systems.check(row_system(row), where=f"{path}: tables.{table}: rows")
     if published and not own:
         return published
     title = published.settings.title if published else settings.title or name

@@ -386,10 +386,10 @@ def _check_rows(table: PublishedTable, settings: PublishedTableSettings, *, wher
                 if MARKS[mark][0] >= len(settings.baselines):
                     raise UserError(f"{where}: marks: {column}: {row}: there is no baseline for the mark {mark}.")
     if settings.rows and settings.row == "system":
-        named = [*settings.baselines, *settings.trained_on]
-        named += [row for claim in settings.claims for row in (*claim.systems, *claim.baselines)]
-        for row in named:
-            choose(row, rows, noun="row", where=where)
+        claimed = [row for claim in settings.claims for row in (*claim.systems, *claim.baselines)]
+        for key, named in (("baselines", settings.baselines), ("trained_on", settings.trained_on), ("claims", claimed)):
+            for row in named:
+                choose(row, rows, noun="row", where=f"{where}: {key}")
     for claim in settings.claims:
         for column in claim.columns:
             choose(column, columns, noun="column", where=f"{where}: claims")
