@@ -89,7 +89,9 @@ def test_tokens_are_named_in_signatures(texts, capsysbinary):
 
 def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path, capsysbinary):
     write_lines(tmp_path / "empty.txt", ["x"] * 19 + [""] * 21)
-    output = " ".join(score(capsysbinary, "single/seed1.txt", "empty.txt").split())
+    output = score(capsysbinary, "single/seed1.txt", "empty.txt")
+    assert output.split("\n\n")[:2] == ["40 sentences", "empty.txt, file 1: 21 of 40 translations are empty."]
+    output = " ".join(output.split())
     assert "empty.txt, file 1: 21 of 40 translations are empty." in output
     assert "One seed: training noise is not included" in output
     assert "too wide" not in output

@@ -14,7 +14,7 @@ from nmtcore.config.planned_tables import (
     PlannedTable,
 )
 from nmtcore.config.typed import build, plain
-from nmtcore.reporting.table import Table
+from nmtcore.reporting.table import Items, Table
 
 
 def planned(
@@ -23,16 +23,20 @@ def planned(
     *,
     seeds: dict[str, list[int]] | None = None,
     rows: dict[str, dict[str, Any]] | None = None,
+    of_runs: dict[str, Any] | None = None,
     of_columns: dict[str, Any] | None = None,
     **more: Any,
 ) -> PlannedTable:
     """Plan a table of the data set `d` from its cells; `seeds` are those of each system, `rows` flags of rows.
 
-    `of_columns` are values of all columns.
+    `of_columns` are values of all columns, `of_runs` of all runs.
     """
     names = list(dict.fromkeys(cell["row"] for cell in cells))
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
-    runs = {f"d/{system}": PlannedRuns(dataset="d", system=system, seeds=own) for system, own in (seeds or {}).items()}
+    runs = {
+        f"d/{system}": PlannedRuns(dataset="d", system=system, seeds=own, **(of_runs or {}))
+        for system, own in (seeds or {}).items()
+    }
     table = PlannedTable(
         paper="p2020",
         name="table_1",
@@ -59,6 +63,25 @@ def shown(table: Table) -> list[list[str]]:
         ]
         for row in table.rows
     ]
+
+
+RUNS = {"unfinished": (4,), "missing": (5, 6), "provenance": "An engine"}
+"""Runs that lack seeds and were made elsewhere."""
+
+
+def about_runs(*systems: str) -> Items:
+    """Return the items about such runs."""
+    return Items(
+        tuple(
+            sentence
+            for system in systems
+            for sentence in (
+                f"{system} on d: without seed 4, whose run is not finished.",
+                f"{system} on d: without seeds 5, 6, which have no translations.",
+                f"{system} was not trained here; its translations: An engine.",
+            )
+        )
+    )
 
 
 def plan_translations(

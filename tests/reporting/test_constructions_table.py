@@ -41,6 +41,12 @@ def write_table(tmp_path, results, runs, *annotations, **options):
     return text, read_json(outputs["json"])
 
 
+def test_mostly_empty_translations_are_named_on_top(tmp_path, results):
+    runs = [results.write_run(system, 1, lines) for system, lines in (("base", [""] * 40), ("better", translate(9)))]
+    text, _ = write_table(tmp_path, results, runs, results.write_annotation("target", "ccg", SUPERTAGS * 8))
+    assert text.splitlines()[0] == "- d/base, seed 1, test: 40 of 40 translations are empty."
+
+
 def test_the_table_has_a_row_per_subset_and_system(tmp_path, results):
     translations = {"base": translate(3), "better": translate(9)}
     runs = [results.write_run(system, 1, lines) for system, lines in translations.items()]

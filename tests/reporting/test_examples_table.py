@@ -34,6 +34,13 @@ def shown_cells(text):
     return [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
 
 
+def test_mostly_empty_translations_are_named_on_top(tmp_path):
+    results = Results(tmp_path, SOURCES, REFERENCES)
+    runs = [results.write_run("base", 3, REFERENCES), results.write_run("other", 3, ["", " ", "", "same"])]
+    text, _ = write_table(tmp_path, runs, results)
+    assert text.splitlines()[0] == "- d/other, seed 3, test: 3 of 4 translations are empty."
+
+
 def test_the_largest_difference_comes_first(tmp_path):
     results = Results(tmp_path, SOURCES, REFERENCES)
     runs = [

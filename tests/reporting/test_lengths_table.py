@@ -11,6 +11,7 @@ from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differences import Difference
+from nmtcore.files import write_lines
 from nmtcore.reporting.lengths_figure import length_points
 from nmtcore.reporting.table import Items, Page, SeedMean
 from nmtcore.reporting.table_content import Undecided, judged_claims
@@ -54,6 +55,13 @@ def planned(*columns, **changes):
 
 def tables(content):
     return Page(title="", blocks=tuple(content.blocks)).tables
+
+
+def test_mostly_empty_translations_are_named_on_top(results):
+    folder = results.layout.path("hypotheses", scale="quick", dataset="d", system="better", seed=2)
+    write_lines(f"{folder}/test.txt", [""] * 60 + REFERENCES[60:])
+    content = lengths_content(planned(), results.layout)
+    assert content.blocks[0] == Items(("d/better, seed 2, test: 60 of 80 translations are empty.",))
 
 
 def test_each_bin_has_the_scores_of_its_sentences(results):

@@ -7,7 +7,7 @@ import pytest
 from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import MEASURES
 from nmtcore.evaluation.summary import write_summary
-from nmtcore.files import read_json, write_json
+from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.layout import Layout
 from nmtcore.reporting.systems_table import training_facts, write_system_table
 
@@ -67,6 +67,13 @@ def test_each_system_has_one_row_per_test_split(tmp_path):
     assert lines[3].startswith("| d | base | test_two |")
     assert lines[4] == f"| d | parser | test | 21.5 ± 0.7 | 50.0 ± 0.0 | 81.5 ± 0.7 |  | 30.0 ± 0.0 |  {end}"
     assert "Scale small, seeds 1, 2;" in text
+    layout = Layout(results=str(tmp_path / "results"), scales=("small",))
+    write_lines(folder / "parser/seed2/hypotheses/test_two.txt", ["", "", "a"])
+    files = {"json": tmp_path / "systems.json", "table": tmp_path / "systems.md"}
+    text = write_system_table(
+        bleu=[base["bleu"], parser["bleu"]], uas=[parser["uas"]], histories=[*first, *second], layout=layout, **files
+    )
+    assert text.splitlines()[0] == "- d/parser, seed 2, test_two: 2 of 3 translations are empty."
     assert [entry["system"] for entry in read_json(tmp_path / "systems.json")] == ["base", "base", "parser", "parser"]
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from reporting.planned import planned, shown
+from reporting.planned import RUNS, about_runs, planned, shown
 
 from nmtcore.files import write_lines
 from nmtcore.layout import Layout
@@ -48,6 +48,12 @@ def test_best_and_last_scores(layout, tmp_path):
     svg = (tmp_path / "curves.svg").read_text()
     for text in ("Figure 1: curves. Scale quick.", "dev BLEU, greedy search", "dev perplexity", "base", "nmt"):
         assert f">{text}<" in svg
+
+
+def test_missing_seeds_and_the_provenance_are_named(layout):
+    cells = [{"row": "base", "column": "", "runs": "d/base"}]
+    table = planned("curves", cells, seeds={"base": [1]}, of_runs=RUNS, more={"logs": {}, "beams": {}})
+    assert curves_content(table, layout).blocks[-1] == about_runs("base")
 
 
 def test_a_figure_without_runs_says_so(layout, tmp_path):

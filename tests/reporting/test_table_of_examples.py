@@ -1,12 +1,13 @@
 """Tables of the kind examples: the paper's sentence, or those whose translations differ most."""
 
 import pytest
-from reporting.planned import plan_cell, plan_translations
+from reporting.planned import RUNS, about_runs, plan_cell, plan_translations
 from reporting.runs import Results
 
+from nmtcore.files import write_lines
 from nmtcore.reporting.markdown import page_markdown
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
-from nmtcore.reporting.table import Page
+from nmtcore.reporting.table import Items, Page
 from nmtcore.reporting.table_html import page_html
 from nmtcore.reporting.table_kinds.examples import examples_content, find_sentence
 from nmtcore.reporting.table_latex import page_latex
@@ -24,9 +25,9 @@ def results(tmp_path):
     return results
 
 
-def content(results, cells=None, **more):
+def content(results, cells=None, of_runs=None, **more):
     cells = cells or [plan_cell("base", ""), plan_cell("better", "")]
-    table = plan_translations("examples", cells, {"base": [3, 2], "better": [1]}, more=more)
+    table = plan_translations("examples", cells, {"base": [3, 2], "better": [1]}, more=more, of_runs=of_runs)
     return examples_content(table, results.layout)
 
 
@@ -45,6 +46,18 @@ def test_the_papers_sentence_is_shown_where_the_test_has_it(results):
     ]
     assert "differ most" not in text
     assert "Scale quick, seed 1. Sentence: its position" in text
+
+
+def test_mostly_empty_translations_are_named_on_top(results):
+    folder = results.layout.path("hypotheses", scale="quick", dataset="d", system="better", seed=1)
+    write_lines(f"{folder}/test.txt", ["", "", "two"])
+    shown = content(results)
+    assert shown.blocks[0] == Items(("d/better, seed 1, test: 2 of 3 translations are empty.",))
+    assert "empty" not in shown.data[0]
+
+
+def test_missing_seeds_and_the_provenance_are_named(results):
+    assert content(results, of_runs=RUNS).blocks[-1] == about_runs("base", "better")
 
 
 def test_else_the_sentences_that_differ_most_are_shown(results):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from reporting.planned import planned, shown
+from reporting.planned import RUNS, about_runs, planned, shown
 
 from nmtcore.files import write_lines
 from nmtcore.layout import Layout
@@ -46,6 +46,10 @@ def test_times_are_relative_to_the_baselines_mean(logs):
         ["quoted", "d", "2.00", "(quoted is no system of ours)", "", "", "", "", "", ""],
         ["late", "d", "", "(not trained yet)", "", "", "", "", "", ""],
     ]
+
+
+def test_missing_seeds_and_the_provenance_are_named(logs):
+    assert content_of(logs, seeds={"base": [1, 2]}, of_runs=RUNS).blocks[-1] == about_runs("base")
 
 
 def test_without_a_run_of_the_baseline_nothing_is_relative(logs):

@@ -18,6 +18,7 @@ from nmtcore.evaluation.subsets import FEW, read_subsets
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.difference_columns import difference_columns
+from nmtcore.reporting.empty_translations import empty_outputs
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
     Column,
@@ -26,6 +27,7 @@ from nmtcore.reporting.table import (
     Page,
     SeedMean,
     TableCell,
+    item_blocks,
     make_table,
     note,
     number_columns,
@@ -86,7 +88,13 @@ def write_construction_table(
     ]
     write_json(json, entries)
     without = [dataset for dataset, test in tests.items() if not test["annotations"]]
-    return write_page(_page(entries, baseline=baseline, scale=scale, without=without), table)
+    empty = [
+        sentence
+        for dataset in dict.fromkeys(entry["dataset"] for entry in entries if entry["seeds"])
+        for split in [tests[dataset]["split"]]
+        for sentence in empty_outputs(read_outputs(runs[dataset], split), dataset, split)
+    ]
+    return write_page(_page(entries, baseline=baseline, scale=scale, without=without, empty=empty), table)
 
 
 def runs_by_dataset(hypotheses: Sequence[Path], layout: Layout) -> dict[str, dict[str, dict[int, Path]]]:
@@ -159,7 +167,9 @@ _COLUMNS = (
 )
 
 
-def _page(entries: Sequence[Mapping[str, Any]], *, baseline: str, scale: str, without: Sequence[str]) -> Page:
+def _page(
+    entries: Sequence[Mapping[str, Any]], *, baseline: str, scale: str, without: Sequence[str], empty: Sequence[str]
+) -> Page:
     several = any(len(entry["seeds"]) > 1 for entry in entries)
     notes = _NOTES.format(scale=scale, baseline=baseline, samples=SAMPLES, few=FEW)
     items = list(dict.fromkeys(_items(entries, several=several)))
@@ -167,7 +177,8 @@ def _page(entries: Sequence[Mapping[str, Any]], *, baseline: str, scale: str, wi
         f"{dataset}: neither supertags of the target side nor constituents to make subsets" for dataset in without
     ]
     listed = [Items(tuple(f"{item}." for item in items))] if items else []
-    blocks = (make_table(_COLUMNS, [_row(entry) for entry in entries]), note(notes), *listed)
+    rows = make_table(_COLUMNS, [_row(entry) for entry in entries])
+    blocks = (*item_blocks(empty), rows, note(notes), *listed)
     return Page(title="BLEU by construction", blocks=blocks)
 
 

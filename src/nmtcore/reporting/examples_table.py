@@ -14,6 +14,7 @@ from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.constructions_table import runs_by_dataset
+from nmtcore.reporting.empty_translations import empty_outputs
 from nmtcore.reporting.pages import write_page
 from nmtcore.reporting.table import (
     Block,
@@ -22,6 +23,7 @@ from nmtcore.reporting.table import (
     Page,
     Paragraph,
     Table,
+    item_blocks,
     make_table,
     note,
     number_columns,
@@ -64,7 +66,7 @@ def write_example_table(
         json: output, a list with one entry per data set and system other than the baseline.
         table: output as Markdown, a section per entry.
     """
-    entries = []
+    entries, empty = [], []
     for dataset, folders in runs_by_dataset(hypotheses, layout).items():
         split = tests[dataset]["split"]
         supertags = [Path(path) for _, column, path in tests[dataset]["annotations"] if column == "ccg"]
@@ -75,12 +77,13 @@ def write_example_table(
             evaluation=build(EvaluationSettings, tests[dataset]["evaluation"], where=dataset),
             left_out={system: reason for name, system, reason in left_out if name == dataset},
         )
+        empty += empty_outputs(test.outputs, dataset, split)
         common = {"dataset": dataset, "scale": scale, "split": split, "baseline": baseline}
         others = [system for system in (*folders, *test.left_out) if system != baseline]
         entries += [{**common, "system": system, **example_entry(test, baseline, system)} for system in others]
     write_json(json, entries)
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
-    blocks = [block for entry in entries for block in example_blocks(entry)]
+    blocks = [*item_blocks(empty), *(block for entry in entries for block in example_blocks(entry))]
     return write_page(Page(title="Examples", blocks=(*blocks, note(example_notes(scale, seeds)))), table)
 
 

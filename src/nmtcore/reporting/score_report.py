@@ -12,6 +12,7 @@ from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
 from nmtcore.evaluation.seeds import summarise_seeds
+from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.terminal_table import terminal_table
 
 _NOTES = f"""
@@ -35,6 +36,14 @@ def score_report(outputs: SplitOutputs, evaluation: EvaluationSettings, *, metri
     if len(names) > 1 and sentences < 2:
         raise UserError("Systems cannot be compared on a single sentence: provide more, or score one system at a time.")
     blocks = [f"{sentences:,} sentence{'s' * (sentences > 1)}\n"]
+    empty = [
+        warning
+        for name, seeds in outputs.translations.items()
+        for seed, lines in seeds.items()
+        for warning in mostly_empty(f"{name}, file {seed}", lines)
+    ]
+    if empty:
+        blocks.append("".join(f"{textwrap.fill(warning, 120)}\n" for warning in empty))
     compared: dict[str, SystemScores] = {}
     for metric in metrics:
         statistics = {
@@ -91,11 +100,6 @@ def _p_text(p: float | None) -> str:
 
 def _notes(outputs: SplitOutputs, compared: Mapping[str, SystemScores]) -> Iterator[str]:
     """Yield paragraphs that explain the columns, and what is special about these systems."""
-    for name, seeds in outputs.translations.items():
-        for seed, lines in seeds.items():
-            empty = sum(not line.strip() for line in lines)
-            if 2 * empty > len(lines):
-                yield f"{name}, file {seed}: {empty:,} of {len(lines):,} translations are empty."
     differences = {name: scores.difference for name, scores in compared.items() if scores.difference}
     if not differences:
         return

@@ -1,17 +1,28 @@
 """Scores and training speeds of the configured systems, as one table and one JSON."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import DEV, GREEDY_DEV, tests_of
-from nmtcore.files import explain_content, read_json, write_json
+from nmtcore.evaluation.scores import output_files
+from nmtcore.files import explain_content, read_json, read_lines, write_json
 from nmtcore.layout import Layout
+from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.induction_table import induction_entries, induction_table
 from nmtcore.reporting.pages import write_page
-from nmtcore.reporting.table import Page, Paragraph, SeedMean, make_table, note, number_columns, text_columns
+from nmtcore.reporting.table import (
+    Page,
+    Paragraph,
+    SeedMean,
+    item_blocks,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+)
 from nmtcore.training.history import TRANSLATION_LOSS, read_history
 
 _NOTES = """
@@ -79,7 +90,22 @@ def write_system_table(
     notes = note(_NOTES.format(scale=results[0]["scale"], seeds=", ".join(map(str, seeds))))
     systems = make_table(columns, rows)
     origins = _external_notes(external or {}, results)
-    return write_page(Page(title="Systems", blocks=(systems, notes, *origins, *induction_table(trees))), table)
+    empty = item_blocks(sentence for result in results for sentence in _empty_translations(result, layout))
+    return write_page(Page(title="Systems", blocks=(*empty, systems, notes, *origins, *induction_table(trees))), table)
+
+
+def _empty_translations(result: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    """Yield a sentence for each seed of a summary whose translations of a test are mostly empty.
+
+    The translations are no inputs of the table: those that are not there any more are left out.
+    """
+    names = {key: result[key] for key in ("scale", "dataset", "system")}
+    for seed in result["seeds"]:
+        folder = Path(layout.path("hypotheses", **names, seed=seed))
+        for split in tests_of(result["splits"]):
+            if (path := output_files(folder, split).translations).exists():
+                name = f"{result['dataset']}/{result['system']}, seed {seed}, {split}"
+                yield from mostly_empty(name, read_lines(path))
 
 
 def _external_notes(external: Mapping[str, str], results: Sequence[Mapping[str, Any]]) -> list[Paragraph]:

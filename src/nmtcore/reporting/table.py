@@ -5,7 +5,7 @@ Text of our own may have `code` in backticks. Text of the corpus is shown as it 
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, product
 from string import ascii_lowercase
@@ -236,6 +236,12 @@ def number_columns(*names: str, content: Content = "number", digits: int = 0) ->
 def note(text: str) -> Paragraph:
     """Make a paragraph of a text of several lines."""
     return Paragraph(text.strip("\n"))
+
+
+def item_blocks(texts: Iterable[str]) -> list[Block]:
+    """Make a list of short texts, each once; an empty list of blocks if there are none."""
+    items = tuple(dict.fromkeys(texts))
+    return [Items(items)] if items else []
 
 
 def percentage(part: float | None, whole: float | None) -> float | None:

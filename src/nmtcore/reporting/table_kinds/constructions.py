@@ -12,6 +12,7 @@ from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
 from nmtcore.reporting.construction_scores import ConstructionScores
 from nmtcore.reporting.constructions_figure import count_bars, count_panel, difference_panel, gain_points
 from nmtcore.reporting.difference_columns import difference_columns
+from nmtcore.reporting.empty_translations import empty_runs
 from nmtcore.reporting.measurements import measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.subset_scores import difference_cells, few_mark, mean_cell
@@ -22,6 +23,7 @@ from nmtcore.reporting.table import (
     Items,
     Table,
     TableCell,
+    item_blocks,
     make_table,
     note,
     number_columns,
@@ -46,7 +48,8 @@ def constructions_content(table: PlannedTable, layout: Layout) -> TableContent:
     """Count the sentences with each construction, or score the runs of a table on them."""
     scores = ConstructionScores(table, layout)
     counts, gains = list(scores.counts()), list(scores.gains())
-    blocks: list[Block] = [_count_table(table, counts)] if counts else []
+    blocks: list[Block] = item_blocks(empty_runs(table, layout))
+    blocks += [_count_table(table, counts)] if counts else []
     comparisons: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for entry in gains:
         comparisons.setdefault((entry["test"], entry["system"], entry["baseline"], entry["column"]), []).append(entry)

@@ -8,12 +8,14 @@ from nmtcore.config.planned_tables import PlannedCell, PlannedTable
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import write_empty_chart
 from nmtcore.reporting.curves_figure import curve_entries, draw_validation_curves, drawn_metrics
+from nmtcore.reporting.seed_items import run_items
 from nmtcore.reporting.table import (
     Block,
     Column,
     SeedMean,
     Table,
     TableCell,
+    item_blocks,
     make_table,
     note,
     number_columns,
@@ -39,7 +41,8 @@ def curves_content(table: PlannedTable, layout: Layout) -> TableContent:
     entries = curve_entries([Path(path) for by_seed in logs.values() for path in by_seed.values()], layout)
     metrics = [metric for metric in LABELS if metric in drawn_metrics(entries)] or ["bleu"]
     blocks: list[Block] = [_scores_table(table, entries, metric) for metric in metrics]
-    return TableContent(blocks=[*blocks, note(_NOTES)], data={"entries": entries, "beams": table.more["beams"]})
+    blocks += [note(_NOTES), *item_blocks(run_items(table))]
+    return TableContent(blocks=blocks, data={"entries": entries, "beams": table.more["beams"]})
 
 
 def draw_curves(data: Mapping[str, Any], figure: Path, *, title: str) -> None:

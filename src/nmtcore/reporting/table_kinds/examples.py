@@ -10,6 +10,7 @@ from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedTab
 from nmtcore.config.typed import build
 from nmtcore.evaluation.outputs import read_outputs
 from nmtcore.layout import Layout
+from nmtcore.reporting.empty_translations import empty_outputs
 from nmtcore.reporting.examples_table import (
     ExampleTest,
     example_blocks,
@@ -17,20 +18,22 @@ from nmtcore.reporting.examples_table import (
     example_notes,
     read_example_pairs,
 )
-from nmtcore.reporting.table import Block, Paragraph, note
+from nmtcore.reporting.seed_items import run_items
+from nmtcore.reporting.table import Block, Paragraph, item_blocks, note
 from nmtcore.reporting.table_content import TableContent
 
 
 def examples_content(table: PlannedTable, layout: Layout) -> TableContent:
     """Show the example of a paper where the test has it, or else the sentences whose translations differ most."""
     entries = [entry for column in table.columns for entry in _entries(table, column, layout)]
-    blocks: list[Block] = []
+    blocks = item_blocks(sentence for entry in entries for sentence in entry.pop("empty", ()))
     for entry in entries:
         heading, *others = example_blocks(entry)
         blocks += [heading, *_about_sentence(entry), *others]
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
     if seeds:
         blocks.append(note(example_notes(table.scale, seeds, differing=not all(entry["found"] for entry in entries))))
+    blocks += item_blocks(run_items(table))
     return TableContent(blocks=blocks, data=entries)
 
 
@@ -68,7 +71,8 @@ def _compared(table: PlannedTable, first: PlannedCell, second: PlannedCell, layo
     sources = [pair["source"] for pair in test.sentences[: len(test.outputs.references)]]
     row = find_sentence(sources, sentence) if sentence else None
     entry = example_entry(test, first.row, second.row, rows=None if row is None else [row])
-    return {**entry, "sentence": sentence, "found": row is not None}
+    empty = list(empty_outputs(test.outputs, second.dataset, second.split))
+    return {**entry, "sentence": sentence, "found": row is not None, "empty": empty}
 
 
 def find_sentence(sources: Sequence[str], sentence: str) -> int | None:

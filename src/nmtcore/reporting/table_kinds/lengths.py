@@ -13,6 +13,7 @@ from nmtcore.evaluation.subsets import FEW, read_translated
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import draw_nothing, wrapped_title, write_svg
 from nmtcore.reporting.difference_columns import difference_columns
+from nmtcore.reporting.empty_translations import empty_runs
 from nmtcore.reporting.lengths_figure import length_panel, length_points
 from nmtcore.reporting.measurements import Measurements, Subset, measure_label
 from nmtcore.reporting.seed_items import seed_items
@@ -30,6 +31,7 @@ from nmtcore.reporting.table import (
     Table,
     TableCell,
     grouped_table,
+    item_blocks,
     make_table,
     note,
     number_columns,
@@ -64,6 +66,7 @@ def lengths_content(table: PlannedTable, layout: Layout) -> TableContent:
     notes = _NOTES.format(share=f"{100 * scores.share:g} %", baseline=baseline or "the baseline")
     return TableContent(
         blocks=[
+            *item_blocks(empty_runs(table, layout)),
             *(Heading("Long sentences"), _long_table(table, entries), Heading("By length"), _bins_table(entries)),
             *(note(notes), Items(tuple(dict.fromkeys(_items(table, entries))))),
         ],

@@ -10,10 +10,12 @@ from nmtcore.evaluation.training_times import TrainingTime, training_time
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, wrapped_title, write_empty_chart, write_svg
 from nmtcore.reporting.published_columns import cell_data
+from nmtcore.reporting.seed_items import run_items
 from nmtcore.reporting.table import (
     SeedMean,
     Table,
     TableCell,
+    item_blocks,
     make_table,
     note,
     number_columns,
@@ -92,7 +94,8 @@ def time_content(table: PlannedTable, layout: Layout) -> TableContent:
     cells = [entry for entry in cell_data(table, ours) if entry["row"] not in hidden]
     data = {"cells": cells, "facts": table.facts, "baseline": times.baseline}
     notes = note(_NOTES.format(baseline=times.baseline))
-    return TableContent(blocks=[_times_table(table, times, ours), notes], data=data)
+    blocks = [_times_table(table, times, ours), notes, *item_blocks(run_items(table))]
+    return TableContent(blocks=blocks, data=data)
 
 
 def _times_table(table: PlannedTable, times: _Times, ours: Mapping[tuple[str, str], TableCell]) -> Table:

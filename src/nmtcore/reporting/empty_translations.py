@@ -1,0 +1,33 @@
+"""What pages say on top about runs whose translations are mostly empty."""
+
+from collections.abc import Iterator, Sequence
+
+from nmtcore.config.datasets import GOLD
+from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.evaluation.outputs import SplitOutputs
+from nmtcore.layout import Layout
+from nmtcore.reporting.measurements import Measurements
+
+
+def mostly_empty(name: str, lines: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence if more than half of some translations are empty; `name` says whose they are."""
+    empty = sum(not line.strip() for line in lines)
+    if 2 * empty > len(lines):
+        yield f"{name}: {empty:,} of {len(lines):,} translations are empty."
+
+
+def empty_outputs(outputs: SplitOutputs, dataset: str, split: str) -> Iterator[str]:
+    """Yield a sentence for each seed of the systems on a data set's split whose translations are mostly empty."""
+    for system, seeds in outputs.translations.items():
+        for seed, lines in seeds.items():
+            yield from mostly_empty(f"{dataset}/{system}, seed {seed}, {split}", lines)
+
+
+def empty_runs(table: PlannedTable, layout: Layout) -> Iterator[str]:
+    """Yield a sentence for each seed of a table's runs whose translations of a split of its cells are mostly empty."""
+    measurements = Measurements(table, layout)
+    tests = dict.fromkeys((cell.runs, cell.split) for cell in table.cells if cell.runs and cell.split)
+    for runs, split in tests:
+        if not split.startswith(GOLD):
+            for seed, lines in measurements.outputs(runs, split).translations[runs].items():
+                yield from mostly_empty(f"{runs}, seed {seed}, {split}", lines)
