@@ -82,12 +82,12 @@ Mean over seeds, `</s>` too:
 """
 
 CSV = """\
-system,tag,text,words,BLEU,"BLEU, standard deviation",difference,"difference, mark","95 % interval, low",\
-"95 % interval, high","time, seconds"
+system,tag,text,words,"words, reason",BLEU,"BLEU, standard deviation","BLEU, reason",difference,"difference, mark",\
+"95 % interval, low","95 % interval, high","time, seconds"
 transformer_base,S\\NP|a,"a_b <i>
-100 % `x` | & ""y""\",1234567,36.66,0.25,,,,,3661.5
-`</s>`,,,,37,,1.4,†,-0.123,2.5,
-nmt,,,,,,,,,,0
+100 % `x` | & ""y""\",1234567,,36.66,0.25,,,,,,3661.5
+`</s>`,,,,,37,,,1.4,†,-0.123,2.5,
+nmt,,,,not run: no tags,,,too few,,,,,0
 """
 
 LATEX = r"""% A & B. Needs \usepackage{booktabs}; UTF-8, T1 or a Unicode engine.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nmtcore.reporting.table import Page, Table
+from nmtcore.reporting.table import Column, Page, Table, TableCell
 
 _QUOTED = re.compile(r'[",\r\n]|^\s|\s$')
 """What a field contains that must be quoted."""
@@ -12,7 +12,8 @@ _QUOTED = re.compile(r'[",\r\n]|^\s|\s$')
 def page_csv(page: Page) -> str:
     """Format the tables of a page; those with equal columns are one, others have an empty line between them.
 
-    A mean has two columns, as has an interval; a column with marks is followed by one for the marks.
+    A mean has two columns, as has an interval; a column with marks is followed by one for the marks, and one with
+    reasons for empty cells by one for the reasons.
     """
     parts: list[list[list[str]]] = []
     for table in page.tables:
@@ -26,23 +27,24 @@ def page_csv(page: Page) -> str:
 
 def _records(table: Table) -> list[list[str]]:
     """Return the header and the rows."""
-    marked = {
-        column.name
-        for row in table.rows
-        for column, cell in zip(table.columns, row, strict=True)
-        if cell.mark
-    }  # fmt: skip
+    by_column = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    marked = [any(cell.mark for cell in cells) for cells in by_column]
+    reasoned = [any(cell.reason for cell in cells) for cells in by_column]
+    flags = list(zip(marked, reasoned, strict=True))
     header = list(table.keys)
-    for column in table.columns:
-        header += [*column.raw_names, *([f"{column.name}, mark"] if column.name in marked else [])]
+    for column, (has_mark, has_reason) in zip(table.columns, flags, strict=True):
+        header += [*column.raw_names, *[f"{column.name}, mark"] * has_mark, *[f"{column.name}, reason"] * has_reason]
     records = [header]
     for row in table.rows:
         record = [_field(value) for value in table.keys.values()]
-        for column, cell in zip(table.columns, row, strict=True):
-            record += map(_field, column.raw(cell))
-            record += [cell.mark.strip()] if column.name in marked else []
+        for column, cell, (has_mark, has_reason) in zip(table.columns, row, flags, strict=True):
+            record += [*_raw_fields(column, cell), *[cell.mark.strip()] * has_mark, *[cell.reason] * has_reason]
         records.append(record)
     return records
+
+
+def _raw_fields(column: Column, cell: TableCell) -> list[str]:
+    return list(map(_field, column.raw(cell)))
 
 
 def _field(value: str | int | float | None) -> str:
