@@ -118,6 +118,9 @@ def test_a_copy_of_the_baseline_is_noted(texts, tmp_path, capsysbinary):
         (["none.txt"], "No file matches none.txt"),
         (["short.txt"], "short.txt has 1 lines, but the references ref.txt have 40"),
         (["empty.txt"], "empty.txt is empty"),
+        (["base"], "base is a folder: name a file in it, or several as a pattern, 'base/*.txt'."),
+        (["x=base/"], "base/ is a folder: name a file in it, or several as a pattern, 'base/*.txt'."),
+        (["ref.txt"], "ref.txt is given as the references and as translations: name two different files."),
         (["latin.txt"], "latin.txt, line 1: byte 1 is not UTF-8"),
     ],
 )
@@ -130,6 +133,14 @@ def test_mistakes_are_one_sentence(texts, tmp_path, capsys, arguments, sentence)
     assert (exit.value.code, output) == (2, "")
     assert errors.startswith(f"nmtcore score: {sentence}")
     assert errors.count("\n") == 1
+
+
+def test_blank_references_are_an_error(texts, tmp_path, capsys):
+    write_lines(tmp_path / "ref.txt", ["", " "] * 20)
+    with pytest.raises(SystemExit):
+        main(["score", "ref.txt", "base/seed1.txt"])
+    sentence = "ref.txt has only blank lines, so nothing can be scored: provide the references."
+    assert sentence in capsys.readouterr().err
 
 
 def test_systems_are_not_compared_on_one_sentence(tmp_path, monkeypatch, capsys):
