@@ -222,6 +222,20 @@ def test_a_user_has_tables_of_her_own(make_project, tmp_path):
     assert plan.runs["demo_en2de/transformer_base"].seeds == (1, 2)
 
 
+def test_comet_is_planned_only_where_a_table_asks_for_it(make_project, tmp_path):
+    table = {"kind": "scores", "rows": ["transformer_base", "depparse_l1"]}
+    columns = ["demo_en2de/test/bleu", "demo_de2en/test/comet"]
+    tables = {"plain": table | {"columns": columns[:1]}, "both": table | {"columns": columns}}
+    write_tables(tmp_path, {"tables": tables})
+    project = make_project({"scale": "smoke", "seeds": [1]})
+    segments = [
+        [path for path in paper_table_inputs(project, paper_table=name) if path.endswith("/comet")]
+        for name in ("mine_plain", "mine_both")
+    ]
+    folder = "results/smoke/demo_de2en"
+    assert segments == [[], [f"{folder}/transformer_base/seed1/comet", f"{folder}/depparse_l1/seed1/comet"]]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

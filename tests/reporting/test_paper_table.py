@@ -4,13 +4,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from reporting.runs import EVALUATION, Results
 from sacrebleu import corpus_bleu
-from sacrebleu.metrics import CHRF
+from sacrebleu.metrics import BLEU, CHRF
 
 from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json
-from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, TRANSLATION_MEASURES
+from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, SEGMENT_MEASURES, TRANSLATION_MEASURES
 from nmtcore.config.planned_tables import (
     PlannedCell,
     PlannedClaim,
@@ -20,10 +21,16 @@ from nmtcore.config.planned_tables import (
     PlannedTable,
 )
 from nmtcore.config.typed import plain
-from nmtcore.evaluation.differences import holm
+from nmtcore.errors import UserError
+from nmtcore.evaluation.differences import compare_systems, holm
 from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.paired_tests import run_paired_tests
+from nmtcore.evaluation.segments import SEGMENT_SCHEMA
+from nmtcore.evaluation.sentence_statistics import MeanStatistics
 from nmtcore.files import write_lines
+from nmtcore.parquet import write_rows
 from nmtcore.reporting.measurements import ATTACHMENT
+from nmtcore.reporting.measurements import SEGMENT_MEASURES as OF_SEGMENTS
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
 from nmtcore.reporting.paper_table import write_claims, write_paper_page, write_paper_table
 from nmtcore.reporting.table import Heading, Items, Paragraph
@@ -126,15 +133,85 @@ def test_p_values_are_corrected_over_the_comparisons_by_the_same_measure(results
 def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_path):
     text, _ = write(results, tmp_path)
     lines = text.splitlines()
-    assert lines[4] == f"| system | {COLUMN}, published | {COLUMN} |"
+    assert lines[4] == f"| system | {COLUMN}, published | {COLUMN} | chrF of real/test |"
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
     assert "| new | 22.0 d |" in text
-    assert "| missing | 21.0 | [a] |" in text
+    assert "| missing | 21.0 | [a] |  |" in text
     assert "[a] missing on d has no finished run (unfinished_runs: leave_out)" in text
-    assert "| Other (2019) | 19.0 |  |" in text
+    assert "| Other (2019) | 19.0 |  |  |" in text
     assert rows["control (added)"].startswith("| control (added) |  | ")
     assert "One seed (control on d): training noise is not included" in text
     assert "BLEU of d, test: nrefs:1|" in text.replace("\\", "")
+
+
+def whole_scores(metric, lines_by_seed):
+    return [metric.corpus_score(lines, [REFERENCES]).score for lines in lines_by_seed]
+
+
+def test_each_test_has_bleu_and_chrf_by_sacrebleu(results, tmp_path):
+    """Beside a column of multi-bleu there are both; a measure that a column has is not shown again."""
+    text, content = write(results, tmp_path, plan(measures={"bleu": "multi_bleu"}))
+    assert f"| {COLUMN}, published | {COLUMN} | BLEU of real/test | chrF of real/test |" in text
+    more = {entry["row"]: entry["more_scores"] for entry in content["data"]["scores"]}
+    for name, seeds in SYSTEMS.items():
+        for measure, metric in (("bleu", BLEU(tokenize="none")), ("chrf", CHRF())):
+            assert more[name][measure] == pytest.approx(whole_scores(metric, seeds), abs=1e-9)
+    assert more["missing"] == {}
+    chrf = sum(more["new"]["chrf"]) / 2
+    (row,) = [line for line in text.splitlines() if line.startswith("| new | 22.0")]
+    assert row.split(" | ")[-1].startswith(f"{chrf:.1f} ± ")
+    for label in ("multi-bleu", "BLEU", "chrF"):
+        assert f"- {label} of d, test: " in text.replace("\\", "")
+    first = plan()
+    column = replace(first.columns[0], name="real/test/chrf", metric="chrf")
+    cells = [replace(cell, column=column.name, metric="chrf", published=None, marks="") for cell in first.cells]
+    text, content = write(results, tmp_path, plan(columns=(*first.columns, column), cells=(*first.cells, *cells)))
+    assert text.splitlines()[4] == f"| system | {COLUMN}, published | {COLUMN} | real/test/chrf |"
+    assert all(not entry["more_scores"] for entry in content["data"]["scores"])
+
+
+def write_segments(results, system, seed, scores):
+    folder = Path(results.layout.path("segment_scores", scale="quick", dataset="d", system=system, seed=seed))
+    rows = [{"id": i, "score": score} for i, score in enumerate(scores)]
+    write_rows(folder / "test.parquet", SEGMENT_SCHEMA.with_metadata({"signature": "COMET|model:m"}), rows)
+
+
+def test_comet_has_the_same_statistics(results, tmp_path):
+    """The intervals and tests are those of the stored scores of segments."""
+    draw = np.random.default_rng(1)
+    segments = {
+        name: [draw.random(len(REFERENCES)) + (name == "new") for _ in seeds] for name, seeds in SYSTEMS.items()
+    }
+    for name, seeds in segments.items():
+        for seed, scores in enumerate(seeds, start=1):
+            write_segments(results, name, seed, scores)
+    first = plan()
+    column = replace(first.columns[0], name="real/test/comet", metric="comet")
+    cells = tuple(replace(cell, column=column.name, metric="comet") for cell in first.cells)
+    own = claim_to_json(claim(metric="comet"))
+    claims = (PlannedClaim(claim=own, system="d/new", baseline="d/base", dataset="d", split="test"),)
+    table = plan(columns=(column,), cells=cells, claims=claims)
+    text, content = write(results, tmp_path, table)
+    scores = {entry["row"]: entry["scores"] for entry in content["data"]["scores"]}
+    for name, seeds in segments.items():
+        assert scores[name] == pytest.approx([100 * own.mean() for own in seeds])
+    compared = next(c for c in content["data"]["comparisons"] if (c["row"], c["measure"]) == ("new", "comet"))
+    statistics = {
+        name: [MeanStatistics(signature="", scores_B=own, sentences_B=np.ones(len(own))) for own in segments[name]]
+        for name in ("base", "new")
+    }
+    expected = compare_systems(statistics, baseline="base")["new"].difference
+    assert compared["result"]["interval"] == pytest.approx(expected.interval)
+    tests = run_paired_tests(statistics, baseline="base")["new"]
+    assert compared["tests"]["bootstrap"] == pytest.approx(tests.bootstrap)
+    assert compared["tests"]["randomisation"] == pytest.approx(tests.randomisation)
+    assert content["claims"][0]["answer"] == "upheld"
+    assert f"| {column.name} | COMET | new | base |" in text
+    assert "COMET of d, test: COMET|model:m." in text.replace("\\", "")
+    assert "| BLEU of real/test | chrF of real/test |" in text
+    write_segments(results, "new", 2, [0.5] * 3)
+    with pytest.raises(UserError, match=r"test\.parquet has 3 scores for 27 translations: delete it and score again"):
+        write(results, tmp_path, table)
 
 
 def test_scores_that_are_all_zero_have_no_mark(results, tmp_path):
@@ -147,7 +224,7 @@ def test_scores_that_are_all_zero_have_no_mark(results, tmp_path):
     assert (compared["measure"], compared["result"]["delta"]) == ("multi_bleu", 0)
     assert max(compared["tests"]["bootstrap"]) < 0.01
     (row,) = [line for line in text.splitlines() if line.startswith("| new | 22.0")]
-    assert row.endswith("| 0.00 ± 0.00 |")
+    assert "| 0.00 ± 0.00 |" in row
 
 
 def test_another_translation_changes_the_cells_of_its_run_and_no_others(results, tmp_path):
@@ -241,3 +318,4 @@ def test_runs_with_other_references_are_not_compared(results, tmp_path):
 def test_configuration_knows_all_measures():
     assert tuple(METRICS) == TRANSLATION_MEASURES
     assert tuple(ATTACHMENT) == ATTACHMENT_MEASURES
+    assert tuple(OF_SEGMENTS) == SEGMENT_MEASURES

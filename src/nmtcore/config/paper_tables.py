@@ -46,7 +46,10 @@ TableKind = Literal[
 `nmtcore.reporting.table_kinds.KIND`."""
 
 TRANSLATION_MEASURES = ("bleu", "chrf", "ribes", "multi_bleu")
-"""Measures of translations in tables of scores."""
+"""Measures of translations in tables of scores that are computed from the texts."""
+
+SEGMENT_MEASURES = ("comet",)
+"""Measures of translations in tables of scores whose scores of segments need an environment and a model."""
 
 ATTACHMENT_MEASURES = ("uas", "diagonal_precision")
 """Measures of heads in tables of scores."""
@@ -151,6 +154,7 @@ def _check_measures(settings: PaperTablesSettings, published: Container[str], *,
     measures = [*TRANSLATION_MEASURES, *ATTACHMENT_MEASURES, *own_names("metrics")]
     for metric, measure in settings.measures.items():
         choose(measure, measures, noun="measure", where=f"{where}: measures.{metric}")
+    of_columns = [*measures, *SEGMENT_MEASURES]
     for name, table in settings.tables.items():
         if not re.fullmatch(_TABLE_NAME, name):
             raise UserError(f"{where}: tables: '{name}': a name has small letters, digits and single underscores.")
@@ -159,7 +163,7 @@ def _check_measures(settings: PaperTablesSettings, published: Container[str], *,
         for column in table.columns if table.kind == "scores" else ():
             metric = column.rpartition("/")[2]
             if column.count("/") == 2 and metric not in settings.measures:
-                choose(metric, measures, noun="metric", where=f"{where}: tables.{name}: columns: {column}")
+                choose(metric, of_columns, noun="metric", where=f"{where}: tables.{name}: columns: {column}")
 
 
 def paper_systems(paper: Paper, settings: PaperTablesSettings) -> list[str]:

@@ -14,20 +14,29 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment_statistics import attachment_statistics
 from nmtcore.evaluation.bootstrap import bootstrap_weights
 from nmtcore.evaluation.differences import Difference, SampledScores, difference_of, sampled_scores, score_interval
-from nmtcore.evaluation.metrics import METRICS
+from nmtcore.evaluation.metrics import LABELS, METRICS
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
 from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
 from nmtcore.evaluation.scores import output_files, read_compared
+from nmtcore.evaluation.segments import segment_statistics
 from nmtcore.evaluation.sentence_statistics import SentenceStatistics
-from nmtcore.layout import Layout
+from nmtcore.layout import Layout, file_name
 
 ATTACHMENT = {"uas": "UAS", "diagonal_precision": "precision of chains"}
 """Measures of heads, and their labels."""
 
+SEGMENT_MEASURES = {"comet": LABELS["comet"]}
+"""Measures of translations whose scores of segments are files of a run, and their labels."""
+
 
 def measure_label(measure: str) -> str:
     """Return the name of a measure in tables."""
-    return METRICS[measure].label if measure in METRICS else ATTACHMENT.get(measure, measure)
+    return METRICS[measure].label if measure in METRICS else (ATTACHMENT | SEGMENT_MEASURES).get(measure, measure)
+
+
+def is_of_translations(measure: str) -> bool:
+    """Return whether a measure scores translations, from the texts or by stored scores of segments."""
+    return measure in METRICS or measure in SEGMENT_MEASURES
 
 
 class Subset(NamedTuple):
@@ -53,7 +62,7 @@ class Measurements:
 
     def has(self, runs: str, split: str, measure: str) -> bool:
         """Return whether runs have a measure: attachment scores need parses."""
-        return measure in METRICS or split in self._trees.get(runs, {})
+        return is_of_translations(measure) or split in self._trees.get(runs, {})
 
     def outputs(self, runs: str, split: str) -> SplitOutputs:
         """Read the translations of some runs, whose only system is `runs`. Raises the errors of `read_outputs`."""
@@ -64,6 +73,8 @@ class Measurements:
         """Return the statistics of each seed of some runs on a split."""
         if measure in ATTACHMENT:
             return self._attachment(runs, split)
+        if measure in SEGMENT_MEASURES:
+            return self._segments(runs, split)
         outputs = self.outputs(runs, split)
         dataset = self._table.runs[runs].dataset
         evaluation = build(EvaluationSettings, self._table.evaluation[dataset], where=dataset)
@@ -94,11 +105,6 @@ class Measurements:
         statistics = {runs: self.statistics(runs, split, measure) for runs in (system, baseline)}
         return run_paired_tests(statistics, baseline=baseline)[system]
 
-    def empty_translations(self, runs: str, split: str) -> dict[int, tuple[int, int]]:
-        """Return the numbers of empty translations and of all, by seed."""
-        lines_by_seed = self.outputs(runs, split).translations[runs]
-        return {seed: (sum(not line.strip() for line in lines), len(lines)) for seed, lines in lines_by_seed.items()}
-
     def _path(self, file_type: str, runs: PlannedRuns, seed: int) -> Path:
         names = {"scale": self._table.scale, "dataset": runs.dataset, "system": runs.system, "seed": seed}
         return Path(self._layout.path(file_type, **names))
@@ -110,6 +116,20 @@ class Measurements:
         parses = [output_files(self._path(folder, planned, seed), split).parses for seed in planned.seeds]
         compared = [read_compared(path, Path(files["pairs"]), trees) for path in parses]
         return [attachment_statistics([row["argmax"] for row in own.predicted], own.gold) for own in compared]
+
+    def _segments(self, runs: str, split: str) -> list[SentenceStatistics]:
+        """Read the stored scores of segments. Raises `UserError` if they are not those of the translations."""
+        planned, statistics = self._table.runs[runs], []
+        sentences = len(self.outputs(runs, split).references)
+        for seed in planned.seeds:
+            path = self._path("segment_scores", planned, seed) / file_name("comet_segments", split=split)
+            own = segment_statistics(path)
+            if len(own) != sentences:
+                raise UserError(
+                    f"{path} has {len(own):,} scores for {sentences:,} translations: delete it and score again."
+                )
+            statistics.append(own)
+        return statistics
 
     def _check_references(self, system: str, baseline: str, split: str) -> None:
         if split.startswith(GOLD):

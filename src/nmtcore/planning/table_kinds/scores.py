@@ -3,19 +3,24 @@
 from typing import Any
 
 from nmtcore.config.datasets import GOLD
-from nmtcore.config.paper_tables import ATTACHMENT_MEASURES
+from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, SEGMENT_MEASURES
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
 from nmtcore.planning.paper_tables import run_files
 
 
 def scores_inputs(project: Project, table: PlannedTable) -> list[str]:
-    """List the translations of all runs and, for attachment scores, the parses and trees."""
+    """List the translations of all runs; for attachment scores, the parses and trees; for COMET, scores of segments."""
     trees = scores_facts(project, table)["trees"]
     files = [path for by_split in trees.values() for paths in by_split.values() for path in paths.values()]
     translated = _is_translated(table)
     hypotheses = run_files(project, table, "hypotheses") if translated else []
-    return [*hypotheses, *(path for path in files if path is not None), *_gold_parses(project, table, trees)]
+    return [
+        *hypotheses,
+        *(path for path in files if path is not None),
+        *_gold_parses(project, table, trees),
+        *_segment_scores(project, table),
+    ]
 
 
 def scores_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
@@ -54,4 +59,15 @@ def _gold_parses(project: Project, table: PlannedTable, trees: dict[str, Any]) -
     return [
         project.layout.path("gold_parses", scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed)
         for runs, seed in names
+    ]
+
+
+def _segment_scores(project: Project, table: PlannedTable) -> list[str]:
+    """List the scores of segments of all runs on the data sets whose cells measure them."""
+    datasets = {cell.dataset for cell in table.cells if cell.runs and cell.metric in SEGMENT_MEASURES}
+    return [
+        project.layout.path("segment_scores", scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed)
+        for runs in table.runs.values()
+        if runs.dataset in datasets
+        for seed in runs.seeds
     ]

@@ -10,11 +10,11 @@ from nmtcore.evaluation.agreement import expected_agreement
 from nmtcore.evaluation.attachment_statistics import AttachmentStatistics
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import Difference, holm
-from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.paired_tests import PairedTests
 from nmtcore.layout import Layout
 from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
-from nmtcore.reporting.measurements import ATTACHMENT, Measurements, measure_label
+from nmtcore.reporting.empty_translations import empty_runs
+from nmtcore.reporting.measurements import ATTACHMENT, Measurements, is_of_translations, measure_label
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
@@ -25,6 +25,7 @@ from nmtcore.reporting.table import (
     Table,
     TableCell,
     grouped_table,
+    item_blocks,
     make_table,
     note,
     number_columns,
@@ -33,13 +34,17 @@ from nmtcore.reporting.table import (
 from nmtcore.reporting.table_content import Compared, TableContent
 
 ALSO = "chrf"
-"""The measure that is shown for translations in addition to the paper's."""
+"""The measure that translations are also compared by, in addition to the paper's."""
+
+ALWAYS = ("bleu", ALSO)
+"""The measures that each test of translations has scores by, in columns of their own if no column of the paper has."""
 
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
 """Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
 
 _NOTES = f"""
-Scores are means over seeds, ± their standard deviation if there are several. Marks of published scores are the
+Scores are means over seeds, ± their standard deviation if there are several. Columns "chrF of" and "BLEU of" a test
+are ours alone, by sacreBLEU. Marks of published scores are the
 paper's: d and D, p < 0.05 and p < 0.01 against the first baseline; v and V the same against the second. Ours have the
 same marks for gains, and x, X (y, Y against the second baseline) for losses, by the paired bootstrap test of single
 runs (of several seeds the median). Difference: from the baseline's mean. Its 95 % interval joins the variance over
@@ -70,7 +75,7 @@ def scores_content(table: PlannedTable, layout: Layout) -> TableContent:
     measurements = Measurements(table, layout)
     comparisons = [comparison for column in table.columns for comparison in _comparisons(table, column, measurements)]
     corrected = _corrected(comparisons)
-    blocks: list[Block] = [*_warnings(table, measurements), _overview(table, measurements, comparisons)]
+    blocks: list[Block] = [*item_blocks(empty_runs(table, layout)), _overview(table, measurements, comparisons)]
     if comparisons:
         blocks += [Heading("Differences from the baselines"), _details(comparisons, corrected)]
     blocks += [note(_NOTES), Items(tuple(dict.fromkeys(_items(table, measurements))))]
@@ -137,10 +142,13 @@ def _corrected(comparisons: Sequence[_Comparison]) -> list[float | None]:
 
 def _overview(table: PlannedTable, measurements: Measurements, comparisons: Sequence[_Comparison]) -> Table:
     columns = [*text_columns("system")]
+    more = _more_measures(table, measurements)
     for column in table.columns:
         if _is_published(table, column):
             columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
         columns.append(Column(name=column.name, content="mean", digits=2))
+        for measure in more[column.name]:
+            columns.append(_more_column(column, measure))
         if column.metric == "uas":
             columns += number_columns(f"{column.name}, mean over sentences", digits=2)
     marks = {(c.row, c.column): "" for c in comparisons}
@@ -155,9 +163,16 @@ def _overview(table: PlannedTable, measurements: Measurements, comparisons: Sequ
             if _is_published(table, column):
                 mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
                 cells.append(TableCell(cell.published, mark))
-            cells += _score_cells(cell, measurements, marks.get((row.name, column.name), ""))
+            cells += _score_cells(cell, measurements, marks.get((row.name, column.name), ""), more[column.name])
         rows.append(cells)
     return make_table(columns, rows)
+
+
+def _more_column(column: PlannedColumn, measure: str) -> Column:
+    """Make the column of the test of another column, by a measure that the paper does not have."""
+    test = column.name.removesuffix(column.metric or "").removesuffix("/")
+    name = measure_label(measure) + (f" of {test}" if test else "")
+    return Column(name=name, content="mean", digits=2 if measure == "bleu" else 1)
 
 
 def _is_published(table: PlannedTable, column: PlannedColumn) -> bool:
@@ -180,14 +195,29 @@ def _mark(table: PlannedTable, comparison: _Comparison) -> str:
     return letters[comparison.tests.bootstrap_p < 0.01]
 
 
-def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str) -> list[TableCell]:
-    """Make our cells of a column: the score and, for UAS, the mean over sentences."""
+def _more_measures(table: PlannedTable, measurements: Measurements) -> dict[str, tuple[str, ...]]:
+    """Return, for each column of scores of translations, those of `ALWAYS` that no column has for the same test."""
+    of_columns = {column.name: measurements.measure(column.metric or "") for column in table.columns}
+    shown = {(column.dataset, column.split, of_columns[column.name]) for column in table.columns}
+    more: dict[str, tuple[str, ...]] = {}
+    for column in table.columns:
+        lacking = [measure for measure in ALWAYS if (column.dataset, column.split, measure) not in shown]
+        more[column.name] = tuple(lacking) if is_of_translations(of_columns[column.name]) else ()
+        shown |= {(column.dataset, column.split, measure) for measure in more[column.name]}
+    return more
+
+
+def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str, more: Sequence[str] = ()) -> list[TableCell]:
+    """Make our cells of a column: the score, those by `more` measures and, for UAS, the mean over sentences."""
     cells = []
     mean: float | None = None
     if _scored(cell, measurements):
         names = (cell.runs, cell.split, measurements.measure(cell.metric))
         scores = measurements.scores(*names)
         cells.append(TableCell(SeedMean.over(scores), f" {mark}" if mark else "", origin=cell.runs))
+        for measure in more:
+            others = measurements.scores(cell.runs, cell.split, measure)
+            cells.append(TableCell(SeedMean.over(others), origin=cell.runs))
         parts = measurements.statistics(*names)
         mean = (
             fmean(part.sentence_mean for part in parts if isinstance(part, AttachmentStatistics))
@@ -195,7 +225,7 @@ def _score_cells(cell: PlannedCell, measurements: Measurements, mark: str) -> li
             else None
         )
     else:
-        cells.append(TableCell(None, reason=cell.reason))
+        cells += [TableCell(None, reason=cell.reason), *[TableCell(None)] * len(more)]
     return [*cells, *([TableCell(mean, origin=cell.runs or "")] if cell.metric == "uas" else [])]
 
 
@@ -233,35 +263,20 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
     return grouped_table(columns, list(groups.values()))
 
 
-def _translated(table: PlannedTable, measurements: Measurements) -> Iterator[tuple[str, str]]:
-    """Yield the runs and split of each cell that is a score of translations."""
-    for cell in table.cells:
-        if _scored(cell, measurements) and measurements.measure(cell.metric) in METRICS:
-            yield cell.runs, cell.split
-
-
-def _warnings(table: PlannedTable, measurements: Measurements) -> list[Block]:
-    """Say on top which translations are mostly empty."""
-    sentences = [
-        f"{runs}, seed {seed}, {split}: {empty:,} of {lines:,} translations are empty."
-        for runs, split in dict.fromkeys(_translated(table, measurements))
-        for seed, (empty, lines) in measurements.empty_translations(runs, split).items()
-        if 2 * empty > lines
-    ]
-    return [Items(tuple(sentences))] if sentences else []
-
-
 def _items(table: PlannedTable, measurements: Measurements) -> Iterator[str]:
     """Yield sentences about signatures, seeds and unfinished runs."""
+    more = _more_measures(table, measurements)
     for cell in table.cells:
-        if _scored(cell, measurements) and measurements.measure(cell.metric) in METRICS:
-            for measure in dict.fromkeys((measurements.measure(cell.metric), ALSO)):
+        if _scored(cell, measurements) and is_of_translations(measurements.measure(cell.metric)):
+            for measure in dict.fromkeys((measurements.measure(cell.metric), *more[cell.column], ALSO)):
                 signature = measurements.statistics(cell.runs, cell.split, measure)[0].signature
                 yield f"{measure_label(measure)} of {cell.dataset}, {cell.split}: {signature}."
     yield from seed_items(table)
 
 
 def _score_data(table: PlannedTable, measurements: Measurements) -> list[dict[str, Any]]:
+    """List the scores of each cell by seed; `more_scores` are those by the measures that the paper's columns lack."""
+    more = _more_measures(table, measurements)
     return [
         {
             **{
@@ -272,6 +287,10 @@ def _score_data(table: PlannedTable, measurements: Measurements) -> list[dict[st
             "scores": measurements.scores(cell.runs, cell.split, measurements.measure(cell.metric))
             if _scored(cell, measurements)
             else None,
+            "more_scores": {
+                measure: measurements.scores(cell.runs, cell.split, measure)
+                for measure in (more[cell.column] if _scored(cell, measurements) else ())
+            },
             "reason": cell.reason or None,
         }
         for cell in table.cells
