@@ -3,6 +3,7 @@
 import contextlib
 import io
 from collections import Counter
+from itertools import islice
 
 import pytest
 from hypothesis import example, given, settings
@@ -28,6 +29,11 @@ CORPORA = {
     "treebanks": [f"ud/{language}_pud.conllu" for language in ("tr", "ja")],
     "czeng sample": ["czeng_sample/data.export-format.0"],
 }
+
+LINES, MERGES = 200, 30
+"""The lines of each file of text, and the merges that are learned from them."""
+SKIPPED = (".md", ".zip", ".gz")
+"""The endings of files in the folder of texts that hold no corpus as text."""
 
 
 def subword_nmt_codes(words: dict[str, int], merges: int) -> str:
@@ -58,6 +64,17 @@ def test_of_pairs_with_equal_counts_the_greater_comes_first():
 
 def test_pairs_that_occur_once_are_not_merged():
     assert learn_merges({"ab": 1, "bcd": 1}, 9) == []
+
+
+def test_merges_of_every_file_of_text_are_those_of_subword_nmt(shared):
+    """Of each file, the first lines, and few merges, so that all of them take seconds."""
+    files = [path for path in sorted((shared / "data").rglob("*")) if path.is_file() and path.suffix not in SKIPPED]
+    for path in files:
+        with path.open(encoding="utf-8") as file:
+            words = Counter(word for line in islice(file, LINES) for word in line.split())
+        assert learn_codes(words, MERGES) == subword_nmt_codes(words, MERGES), path
+    print(f"{len(files)} files, {MERGES} merges of the first {LINES} lines of each")
+    assert len(files) > 50
 
 
 @pytest.mark.parametrize("name", CORPORA)
