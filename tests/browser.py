@@ -4,8 +4,11 @@ A test takes the fixture `browser` and calls `browser.open(path)`, or `browser.c
 """
 
 import contextlib
+import html
 import os
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -159,8 +162,17 @@ class OpenPage:
         return self.tab.screenshot(path=path, full_page=True)
 
     def pdf(self, path: Path | None = None) -> bytes:
-        """Print the page to PDF on A4, and write it to `path`."""
-        return self.tab.pdf(path=path, format="A4", print_background=True)
+        """Print the page to PDF on A4, upright unless its style says otherwise, and write it to `path`."""
+        return self.tab.pdf(path=path, format="A4", print_background=True, prefer_css_page_size=True)
+
+    def printed_words(self, path: Path) -> list[tuple[str, float]]:
+        """Print the page to `path`; return the words that are on the paper, each with its height in points."""
+        if shutil.which("pdftotext") is None:
+            skip_unless_ci("pdftotext (poppler-utils) is not installed")
+        self.pdf(path)
+        boxes = subprocess.run(["pdftotext", "-bbox", path, "-"], check=True, capture_output=True, text=True).stdout
+        words = re.findall(r'<word xMin="\S+" yMin="(\S+)" xMax="\S+" yMax="(\S+)">(.*?)</word>', boxes)
+        return [(html.unescape(text), float(bottom) - float(top)) for top, bottom, text in words]
 
     def no_console_errors(self) -> None:
         """Fail if the page has logged an error, or thrown one that nothing caught."""
@@ -224,6 +236,7 @@ class Browser:
             service_workers="block",
         )
         context.set_default_timeout(5000)
+        context.set_default_navigation_timeout(60_000)  # a busy machine is not a defect of the page
         try:
             yield OpenPage(context.new_page(), path, site)
         finally:

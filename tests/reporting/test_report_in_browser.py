@@ -1,10 +1,20 @@
 """The report in a real browser: it sorts, filters and opens what a link leads to, and its text is never a script."""
 
+import re
+
 import pytest
 from browser import NARROW
 from reporting.report_folder import HOSTILE, report_folder
 
+from nmtcore.config.claims import paper_claims
+from nmtcore.config.project import Project
+from nmtcore.config.published import paper_names, read_paper
+from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.verdicts import judge_claim
+from nmtcore.files import write_json
+from nmtcore.reporting.claims_page import JudgedClaim
 from nmtcore.reporting.report.page import write_report
+from nmtcore.reporting.table_content import judged_to_json
 
 SYSTEMS = ["base", *(f"system_{letter}" for letter in "dbaecfgh")]
 
@@ -13,6 +23,29 @@ SYSTEMS = ["base", *(f"system_{letter}" for letter in "dbaecfgh")]
 def path(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     layout, inputs = report_folder(folder, SYSTEMS)
+    write_report(inputs, layout=layout, page=folder / "report.html")
+    return folder / "report.html"
+
+
+LANDSCAPE = (297 - 20) * 96 / 25.4
+"""The width of landscape A4 between margins of a centimetre, in pixels of CSS."""
+
+
+@pytest.fixture(scope="module")
+def ledger_path(root, tmp_path_factory):
+    """A page with a real ledger: every tenth claim of each paper, as if it were run."""
+    folder = tmp_path_factory.mktemp("ledger")
+    layout, inputs = report_folder(folder, SYSTEMS)
+    project = Project.load(root / "config")
+    ours = Difference(
+        delta=-11.25, stdev=0.3, baseline_stdev=0.2, seed_error=0.2, sentence_error=0.3, error=0.36, degrees=8.0,
+        interval=(-12.42, -10.08), bootstrap_interval=(-13.0, -10.0), detectable=1.16, p=0.0008,
+    )  # fmt: skip
+    claims = [claim for name in paper_names(project) for claim in paper_claims(read_paper(project, name))[::10]]
+    judged = [
+        JudgedClaim(claim, judge_claim(claim, ours, scale="small"), seeds=5, baseline_seeds=5) for claim in claims
+    ]
+    write_json(inputs.claims, [judged_to_json(claim) for claim in judged])
     write_report(inputs, layout=layout, page=folder / "report.html")
     return folder / "report.html"
 
@@ -104,6 +137,23 @@ def test_the_text_of_corpora_is_shown_as_it_is(browser, path):
         page.tab.locator("#runs-d-base dl").first.wait_for(state="visible")
         assert HOSTILE in page.tab.locator("#runs-d-base dl").first.inner_text()
         assert dialogs == []
+
+
+def test_nothing_is_cut_off_or_tiny_on_paper(browser, ledger_path, tmp_path):
+    with browser.open(ledger_path) as page:
+        page.tab.emulate_media(media="print")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        page.nothing_overflows(int(LANDSCAPE))
+        page.no_console_errors()
+        ledger = page.evaluate(
+            "[...document.querySelectorAll('#claims table')].at(-1).querySelectorAll('tbody tr').length"
+        )
+        words = page.printed_words(tmp_path / "report.pdf")
+        heads = page.evaluate("[...document.querySelectorAll('#claims th')].map((th) => th.textContent)")
+    assert heads[-1] == "scale"
+    assert ledger > 15
+    assert [text for text, _ in words].count("small") >= ledger, "the last column is cut off"
+    assert min(height for text, height in words if re.fullmatch(r"[a-z]{4,}", text)) > 7, "everything is shrunk"
 
 
 def test_all_sections_are_printed(browser, path):
