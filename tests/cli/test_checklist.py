@@ -56,6 +56,17 @@ def test_questions_are_answered_from_the_manifests(results, capsysbinary):
     assert by_question["Which measures, and how were they computed?"] == ["BLEU: `nrefs:1`"]
 
 
+def test_scores_beside_an_interrupted_manifest_are_reported(results, capsys):
+    main(["checklist", str(results)])
+    assert capsys.readouterr().err == "", "the interrupted run has no scores"
+    path = results / "small/d/base/seed1/manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"status": "interrupted"}))
+    main(["checklist", str(results)])
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"{path} says that the run was interrupted, but scores lie beside it")
+    assert errors.count("\n") == 1
+
+
 def test_a_manifest_without_anything_else_is_answered(tmp_path, capsysbinary):
     manifest = {"format": 1, "status": "interrupted", "scale": "s", "dataset": "d", "system": "a", "seed": 1}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))

@@ -9,7 +9,13 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.config.project import Project
-from nmtcore.planning.manifests import described_runs, manifest_inputs, manifest_sources, run_states
+from nmtcore.planning.manifests import (
+    described_runs,
+    manifest_inputs,
+    manifest_sources,
+    run_states,
+    runs_to_describe,
+)
 from nmtcore.planning.targets import check_target
 
 
@@ -82,6 +88,23 @@ def test_the_index_depends_on_runs_but_not_on_their_manifests(make_project):
     assert repr(run_states(project)) != repr(states)
     write(project, "manifest", system="interrupted", seed=1)
     assert len(run_states(project)[0]) == 3
+
+
+def test_runs_with_newer_results_than_their_manifest_are_to_be_described(make_project):
+    project = make_project(mine=parsed())
+
+    def to_describe():
+        return [(path["system"], path["seed"]) for path in runs_to_describe(project.layout)]
+
+    for system in ("complete", "killed", "unscored", "without"):
+        for number, file_type in enumerate(("model", "scores")):
+            if (system, file_type) != ("unscored", "scores"):
+                os.utime(write(project, file_type, system=system, seed=1), (10 + number, 10 + number))
+    for system, time in (("complete", 12), ("killed", 9), ("unscored", 9), ("training", 9)):
+        os.utime(write(project, "manifest", system=system, seed=1), (time, time))
+    assert sorted(to_describe()) == [("killed", "1"), ("unscored", "1"), ("without", "1")]
+    os.utime(write(project, "gold_scores", system="complete", seed=1), (13, 13))
+    assert ("complete", "1") in to_describe()
 
 
 def test_other_files_are_no_runs(make_project):

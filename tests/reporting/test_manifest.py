@@ -1,6 +1,7 @@
 """Manifests: collected from the files of a run, and read again."""
 
 import hashlib
+import json
 import re
 import shutil
 from pathlib import Path
@@ -127,6 +128,17 @@ def test_a_run_that_the_configuration_no_longer_has_keeps_its_manifest(tmp_path)
     write_manifests(layout, unknown)
     assert read_json(folder / "manifest.json")["data"] is not None
     assert not (folder.parent.parent / "not_started").exists()
+
+
+def test_a_run_that_the_configuration_no_longer_has_is_not_called_interrupted(tmp_path):
+    layout = layout_of(tmp_path)
+    path = write_run(layout) / "manifest.json"
+    write_json(path, {"format": 1, "status": "interrupted", **names_of()})
+    assert write_manifests(layout, [{"names": names_of(), "sources": None}]) == []
+    assert json.loads(path.read_text())["status"] == "complete"
+    path.write_text("[]")
+    write_manifests(layout, [{"names": names_of(), "sources": None}])
+    assert path.read_text() == "[]", "it may be the manifest of another version"
 
 
 def test_manifests_are_read_in_the_order_of_seeds(tmp_path):

@@ -1,7 +1,9 @@
 """Translations made elsewhere in the workflow: scored and tabulated like those of trained systems."""
 
 import json
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,36 @@ def test_the_table_has_a_row_without_training(external):
     assert "±" in cells[3]
     assert cells[5:] == [""] * (len(cells) - 5), "neither trees nor dev nor training"
     assert "engine (seeds 1, 2) was not trained here; its translations: An engine; 2026-11-20" in text
+
+
+def manifest_of(workplace, seed):
+    return json.loads((workplace.folder / RUN / f"seed{seed}/manifest.json").read_text(encoding="utf-8"))
+
+
+def test_a_killed_workflow_leaves_manifests_that_the_next_call_mends(external):
+    summary = external.folder / f"{RUN}.bleu"
+    scores = [external.folder / RUN / f"seed{seed}/scores.json" for seed in (1, 2)]
+    manifests = [path.with_name("manifest.json") for path in scores]
+    for path in (summary, *scores, *manifests):
+        path.unlink()
+    process = external.start("--cores", "1", f"{RUN}.bleu", settings=SETTINGS)
+    while process.poll() is None and not any(path.exists() for path in manifests):
+        time.sleep(0.02)
+    assert not summary.exists(), "manifests are written before the workflow ends"
+    process.kill()
+    process.communicate()
+    for seed, path in enumerate(manifests, start=1):
+        assert not path.exists() or manifest_of(external, seed)["status"] == "complete"
+
+    external.call("--unlock", settings=SETTINGS)
+    external.run(f"{RUN}.bleu", settings=SETTINGS)
+    for seed, path in enumerate(manifests, start=1):
+        path.write_text(json.dumps(manifest_of(external, seed) | {"status": "interrupted", "scores": None}))
+        os.utime(path, (1, 1))
+    assert "Nothing to be done" in external.run(f"{RUN}.bleu", settings=SETTINGS).output
+    for seed in (1, 2):
+        assert manifest_of(external, seed)["status"] == "complete"
+        assert manifest_of(external, seed)["scores"]["test"]["BLEU"] == scores_of(external, seed)["test"]["bleu"]
 
 
 def test_the_results_are_listed(external):

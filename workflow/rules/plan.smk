@@ -1,6 +1,6 @@
 # Before the first job starts: report what must be downloaded and which models are missing, and run the jobs again that
-# an earlier plan did not finish. After the last one: write the manifests of the plan's runs. After a dry run: say what
-# the plan takes.
+# an earlier plan did not finish, and bring the manifests of runs up to date. When a job has made a model or scores, and
+# after the last job: write the manifests of these runs. After a dry run: say what the plan takes.
 import os
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.comet import comet_obstacles
 from nmtcore.planning.downloads import files_and_licences, files_by_hand
 from nmtcore.planning.costs import planned_costs
-from nmtcore.planning.manifests import described_runs
+from nmtcore.planning.manifests import RESULTS, described_runs, runs_to_describe
 from nmtcore.planning.paper_tables import all_tables
 from nmtcore.reporting.cost_table import cost_lines
 from nmtcore.unfinished import delete_plan_record, record_plan, unfinished
@@ -80,6 +80,8 @@ def check_plan(jobs):
         estimate_costs(jobs)
     else:
         PLANNED_PATHS.extend(file for job in jobs for file in job.output)
+        write_manifests_of(runs_to_describe(LAYOUT))
+        workflow.dag.finish = describing_runs(workflow.dag.finish)
         outputs = [file for job in jobs for file in job.output if os.path.exists(file)]
         record_plan(outputs, layout=LAYOUT)
         record_jobs(jobs)
@@ -118,16 +120,39 @@ def ask_length(url):
 
 
 def write_planned_manifests():
-    """Write the manifests of the plan's runs; a fault in a file is a warning, as the results are there.
+    """Write the manifests of the plan's runs, with the times of all their jobs."""
+    paths = map(LAYOUT.parse, PLANNED_PATHS)
+    write_manifests_of([path for path in paths if path and "seed" in path.names])
+
+
+def write_manifests_of(runs):
+    """Write the manifests of runs; a fault in a file is a warning, as the results are there.
 
     A job per run would take longer than its work, and change the plans of finished results.
     """
+    if not runs:
+        return
     from nmtcore.reporting.manifest_files import write_manifests
 
-    paths = map(LAYOUT.parse, PLANNED_PATHS)
-    runs = [path for path in paths if path is not None and "seed" in path.names]
     for sentence in write_manifests(LAYOUT, described_runs(PROJECT, runs)):
         warn(sentence)
+
+
+def describing_runs(finish):
+    """Return a function that does what `DAG.finish` does, then writes the manifests of runs with new results.
+
+    So they are right while other runs go on, and if Snakemake is killed.
+    """
+
+    async def finish_job(job, **options):
+        await finish(job, **options)
+        jobs = [own for own in (job if job.is_group() else [job]) if is_ours(own)]
+        paths = [LAYOUT.parse(str(file)) for own in jobs for file in own.output]
+        write_manifests_of(
+            [path for path in paths if path and path.file_type in RESULTS]
+        )
+
+    return finish_job
 
 
 def after_dry_run(function):

@@ -16,6 +16,13 @@ def add_checklist(commands: argparse._SubParsersAction) -> None:
 
 def _run_checklist(chosen: argparse.Namespace) -> None:
     from nmtcore.reporting.checklist import checklist
-    from nmtcore.reporting.manifest_files import read_manifests
+    from nmtcore.reporting.manifest_files import outdated_manifests, read_manifests
 
-    sys.stdout.buffer.write(checklist(read_manifests(chosen.folder)).encode("utf-8"))
+    manifests = read_manifests(chosen.folder)
+    for path in outdated_manifests(chosen.folder):
+        print(
+            f"{path} says that the run was interrupted, but scores lie beside it, which the answers lack: unless it "
+            "trains again now, `snakemake results/runs.parquet` brings the manifest up to date.",
+            file=sys.stderr,
+        )
+    sys.stdout.buffer.write(checklist(manifests).encode("utf-8"))

@@ -10,7 +10,10 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
-from nmtcore.layout import ParsedPath
+from nmtcore.layout import Layout, ParsedPath, file_name
+
+RESULTS = ("model", "scores", "gold_scores", "comet_scores")
+"""The types of a run's files that change its manifest when they are made."""
 
 
 def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
@@ -55,6 +58,20 @@ def run_states(project: Project) -> Tracked:
             states[str(path.parent)] = (project.layout.parse(path), time)
     times = {folder: time for folder, (_, time) in states.items()}
     return Tracked(described_runs(project, (path for path, _ in states.values())), {"runs": times})
+
+
+def runs_to_describe(layout: Layout) -> list[ParsedPath]:
+    """List the runs whose manifest is missing, or older than their model or scores; one path of each run.
+
+    A workflow that was killed leaves such manifests, which say that the run was interrupted.
+    """
+    runs = {}
+    for file_type in RESULTS:
+        for path in layout.existing(file_type):
+            manifest = path.parent / file_name("manifest")
+            if not manifest.exists() or manifest.stat().st_mtime_ns < path.stat().st_mtime_ns:
+                runs[path.parent] = layout.parse(path)
+    return [parsed for parsed in runs.values() if parsed is not None]
 
 
 def described_runs(project: Project, paths: Iterable[ParsedPath | None]) -> list[dict[str, Any]]:

@@ -216,13 +216,16 @@ def _with_checksum(layout: Layout, file: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file with the checksum of the copy that was read: of its download, or of the user's own file."""
     if file["path"] is not None:
         path = Path(file["path"]).expanduser()
-        return {"name": path.name, "url": None, "sha256": _sha256_of(path) if path.is_file() else None}
+        checksum = _sha256_of(path, path.stat().st_mtime_ns) if path.is_file() else None
+        return {"name": path.name, "url": None, "sha256": checksum}
     record = Path(layout.path("download_record", file=file["name"]))
     with explain_content(record):
         checksum = read_json(record)["sha256"] if record.exists() else file["sha256"]
     return {"name": file["name"], "url": file["url"], "sha256": checksum}
 
 
-def _sha256_of(path: Path) -> str:
+@cache
+def _sha256_of(path: Path, time: int) -> str:
+    """Return the checksum of a file, read once for all runs; `time` is that of its last change."""
     with explain_os_errors(path), open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,25 +7,38 @@ from typing import Any
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.layout import Layout, file_name
-from nmtcore.reporting.manifest import FORMAT_OF_MANIFESTS, RUN_KEYS, write_manifest
+from nmtcore.reporting.manifest import FORMAT_OF_MANIFESTS, INTERRUPTED, RUN_KEYS, write_manifest
 
 
 def write_manifests(layout: Layout, runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Write the manifests of runs that were started; return a sentence for each run that has a broken file.
 
     `runs` have `names` (scale, data set, system, seed) and `sources`. A run whose sources are None, which is no longer
-    in the configuration, keeps the manifest that it has.
+    in the configuration, keeps the manifest that it has, unless that says that the run was interrupted.
     """
     sentences = []
     for run in runs:
         manifest = Path(layout.path("manifest", **run["names"]))
-        kept = run["sources"] is None and manifest.exists()
+        kept = run["sources"] is None and manifest.exists() and not _says_interrupted(manifest)
         if manifest.parent.is_dir() and not kept:
             try:
                 write_manifest(layout, run["names"], run["sources"])
             except UserError as error:
                 sentences.append(f"No manifest was written for {manifest.parent}: {error}")
     return sentences
+
+
+def _says_interrupted(path: Path) -> bool:
+    try:
+        return read_manifest(path)["status"] == INTERRUPTED
+    except UserError:
+        return False
+
+
+def outdated_manifests(folder: Path) -> list[Path]:
+    """List the manifests below a folder that say that a run was interrupted although it has scores."""
+    paths = sorted(folder.rglob(file_name("manifest")))
+    return [path for path in paths if (path.parent / file_name("scores")).exists() and _says_interrupted(path)]
 
 
 def read_manifests(folder: Path) -> list[dict[str, Any]]:
