@@ -1,6 +1,7 @@
 """The figure of validation curves."""
 
 import json
+import math
 import re
 
 import pytest
@@ -9,7 +10,7 @@ from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_lines
 from nmtcore.layout import Layout
 from nmtcore.reporting.charts import COLOURS, DASHES, SHAPES, system_scale
-from nmtcore.reporting.curves_figure import curve_points, drawn_metrics, write_curve_figure
+from nmtcore.reporting.curves_figure import LONE, curve_points, drawn_metrics, write_curve_figure
 
 
 @pytest.fixture
@@ -67,6 +68,28 @@ def test_curves_of_systems_and_seeds(tmp_path, layout):
     assert "d, scale quick (thick: mean over seeds; thin: seeds)" in texts
     assert 'stroke-dasharray="6,3"' in svg
     assert len(svg) < 40_000
+
+
+def lone_marks(svg):
+    """Count the circles that are as large as those of points that are alone."""
+    radius = f"{math.sqrt(LONE) / 2:.3f}"
+    return svg.count(f"M{radius},0A{radius},{radius}")
+
+
+def test_a_line_of_one_point_is_seen(tmp_path, layout):
+    long = write_history(layout, "d", "base", 1, bleu(*range(20)))
+    assert lone_marks(draw(tmp_path, layout, [long])[1]) == 0
+    short = write_history(layout, "d", "other", 1, bleu(10))
+    assert lone_marks(draw(tmp_path, layout, [long, short])[1]) == 1
+    apart = write_history(layout, "d", "other", 2, [(3000, {"perplexity": 9.0, "bleu": 5.0})])
+    assert lone_marks(draw(tmp_path, layout, [short, apart])[1]) == 2, "they have no mean"
+
+
+def test_few_updates_have_whole_numbers_once_each(tmp_path, layout):
+    history = write_history(layout, "d", "base", 1, [(update, {"perplexity": 9.0, "bleu": 1.0}) for update in (1, 3)])
+    svg = draw(tmp_path, layout, [history])[1]
+    labels = re.findall(r'transform="translate\([\d.]+,15\)"[^>]*>([^<]*)</text>', svg)
+    assert labels == ["1", "2", "3"]
 
 
 def test_the_mean_covers_the_updates_of_all_seeds():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from reporting.report_folder import HOSTILE, report_folder
 
-from nmtcore.reporting.report.curves import ticks
+from nmtcore.reporting.report.curves import curves_svg, ticks
 from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import embedded_svg, write_report
 from nmtcore.reporting.report.runs import flat_settings
@@ -95,7 +95,8 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
         assert f"<h5>{heading}</h5>" in section
     assert "BLEU: nrefs:1" in section
     assert "3,600.0" in section  # kJ
-    assert section.count("<polyline") == 3 * 3  # loss, BLEU and accuracy, of two seeds and their mean
+    assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
+    assert section.count("<circle") == 3  # accuracy, which has one validation
     assert section.count('<use href="#tree-d-') == 3
     # Settings that differ from the baseline's: this system's, then the baseline's.
     assert "<td>model.width</td><td>10</td><td>8</td>" in section
@@ -164,6 +165,25 @@ def test_pieces_that_differ(reference, translation, expected):
 )
 def test_ticks_are_round(low, high, expected):
     assert ticks(low, high, most=6) == pytest.approx(expected)
+
+
+def entry_of(**curves):
+    return {"dataset": "d", "system": "base", "seeds": [1], "curves": {"bleu": curves}}
+
+
+def test_a_curve_of_one_point_is_a_circle():
+    svg = curves_svg(entry_of(**{"1": [(3, 20.0)], "2": [(3, 22.0), (4, 23.0)]}), title="x")
+    assert svg.count("<polyline") == 1
+    assert re.findall(r'<circle cx="\d+" cy="\d+" r="([\d.]+)"/>', svg) == ["1.7", "3"], "seed 1, and the mean"
+
+
+@pytest.mark.parametrize(
+    ("updates", "expected"), [((1, 3), ["1", "2", "3"]), ((4,), ["4"]), ((10, 1000), ["0", "500", "1,000"])]
+)
+def test_updates_are_whole_numbers_once_each(updates, expected):
+    svg = curves_svg(entry_of(**{"1": [(update, 20.0 + update) for update in updates]}), title="x")
+    labels = svg[svg.index('text-anchor="middle"') : svg.index("updates</text>")]
+    assert re.findall(r">([\d,]+)</text>", labels) == expected
 
 
 def test_settings_are_flattened():

@@ -1,5 +1,6 @@
 """Validation scores over updates for several systems and seeds, as one figure and one JSON."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -19,6 +20,12 @@ METRICS = {"bleu": "dev BLEU, {search}", "perplexity": "dev perplexity"}
 
 MARKED = 12
 """Validations of a run up to which each is marked; more marks would hide the dashes."""
+
+FEW_UPDATES = 10
+"""Updates from the first to the last point up to which the axis names each."""
+
+LONE = 40
+"""The size of the mark of a point that is alone on its line."""
 
 
 def write_curve_figure(
@@ -119,18 +126,35 @@ def curve_points(entry: Mapping[str, Any], metric: str) -> Iterator[dict[str, An
 def curve_chart(
     points: Sequence[Mapping[str, Any]], systems: Sequence[str], *, axis: str
 ) -> tuple["altair.Chart", "altair.StrokeDash"]:
-    """Make a chart of points (`curve_points`) without marks, and the dashes of its lines; `axis` is the y axis."""
+    """Make a chart of points (`curve_points`) without marks, and the dashes of its lines; `axis` is the y axis.
+
+    Its points have `alone`: whether they are the only one of their line, which `lone_marks` shows.
+    """
     import altair as alt
 
     legend = alt.Legend(symbolType="stroke", symbolSize=900, symbolStrokeWidth=2, symbolOpacity=1)
     dashes = alt.StrokeDash("system:N", title="system", scale=system_scale(systems, DASHES), legend=legend)
-    chart = alt.Chart(alt.InlineData(values=list(points))).encode(
-        x=alt.X("update:Q", title="updates", axis=alt.Axis(format=",d")),
+    sizes = Counter((point["system"], point["line"]) for point in points)
+    values = [{**point, "alone": sizes[point["system"], point["line"]] == 1} for point in points]
+    chart = alt.Chart(alt.InlineData(values=values)).encode(
+        x=alt.X("update:Q", title="updates", axis=alt.Axis(format=",d", values=_few_updates(points) or alt.Undefined)),
         y=alt.Y("score:Q", title=axis, scale=alt.Scale(zero=False)),
         color=alt.Color("system:N", title="system", scale=system_scale(systems, COLOURS), legend=legend),
         detail="line:N",
     )
     return chart, dashes
+
+
+def _few_updates(points: Sequence[Mapping[str, Any]]) -> list[int]:
+    """List all updates if they are few; else none. Ticks that are chosen for them repeat whole numbers."""
+    updates = [point["update"] for point in points]
+    low, high = min(updates, default=0), max(updates, default=0)
+    return list(range(low, high + 1)) if high - low < FEW_UPDATES else []
+
+
+def lone_marks(chart: "altair.Chart") -> "altair.Chart":
+    """Mark the points of a `curve_chart` that are alone on their line, which is not drawn."""
+    return chart.transform_filter("datum.alone").mark_point(size=LONE, filled=True, opacity=1)
 
 
 def _panel(
@@ -152,6 +176,7 @@ def _panel(
     layers = [
         seeds.mark_line(strokeWidth=0.7, opacity=0.6).encode(strokeDash=dashes),
         mean.mark_line(strokeWidth=2).encode(strokeDash=dashes),
+        lone_marks(chart),
     ]
     if max(len(curve) for entry in entries for curve in entry["curves"][metric].values()) <= MARKED:
         layers.append(mean.mark_point(size=14, filled=True, opacity=1))

@@ -12,7 +12,7 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.files import check_output_path, write_text
 from nmtcore.layout import file_name
 from nmtcore.reporting.charts import chart_svg, wrapped_title, write_svg
-from nmtcore.reporting.curves_figure import curve_chart, curve_points, drawn_metrics
+from nmtcore.reporting.curves_figure import curve_chart, curve_points, drawn_metrics, lone_marks
 from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.training.history import TRANSLATION_LOSS, read_history
 
@@ -152,7 +152,9 @@ def _curves_panel(
     chart, dashes = curve_chart(points, systems, axis=AXES[metric])
     bands = chart.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=AXES[metric]), y2="high:Q")
     lines = chart.mark_line(strokeWidth=2).encode(strokeDash=dashes)
-    return alt.layer(bands, lines).properties(title=alt.Title(name, anchor="start"), width=480, height=220)
+    return alt.layer(bands, lines, lone_marks(chart)).properties(
+        title=alt.Title(name, anchor="start"), width=480, height=220
+    )
 
 
 def _band(entry: Mapping[str, Any], metric: str) -> list[dict[str, Any]]:

@@ -46,10 +46,15 @@ def curves_svg(entry: Mapping[str, Any], *, title: str) -> str:
     )
 
 
-def ticks(low: float, high: float, *, most: int = 5) -> list[float]:
-    """List round numbers, 1, 2 or 5 times a power of ten apart, of which at most `most` lie from `low` to `high`."""
+def ticks(low: float, high: float, *, most: int = 5, whole: bool = False) -> list[float]:
+    """List round numbers, 1, 2 or 5 times a power of ten apart, of which at most `most` lie from `low` to `high`.
+
+    With `whole`, they are whole numbers; there may be none.
+    """
     if not low < high:
         return [low]
+    if whole and high - low < most:
+        return [float(number) for number in range(math.ceil(low), math.floor(high) + 1)]
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     steps = (factor * power for factor in (1, 2, 5, 10, 20))
     step = next(own for own in steps if math.floor(high / own) - math.ceil(low / own) < most)
@@ -62,9 +67,14 @@ def _panel(entry: Mapping[str, Any], metric: str) -> str:
     y = _scale([point["score"] for point in points], _HEIGHT - _BOTTOM, _TOP)
     elements = [f'<text x="{_LEFT}" y="14" font-size="11">{AXES[metric]}</text>', _axes(x, y)]
     for line in dict.fromkeys(point["line"] for point in points):
-        places = " ".join(f"{x(p['update']):.0f},{y(p['score']):.0f}" for p in points if p["line"] == line)
+        places = [(f"{x(p['update']):.0f}", f"{y(p['score']):.0f}") for p in points if p["line"] == line]
         width = 2 if line == "mean" else 0.7
-        elements.append(f'<polyline points="{places}" stroke-width="{width}"/>')
+        if len(places) == 1:  # a line of one point is not drawn
+            ((across, down),) = places
+            elements.append(f'<circle cx="{across}" cy="{down}" r="{1 + width}"/>')
+        else:
+            line_points = " ".join(map(",".join, places))
+            elements.append(f'<polyline points="{line_points}" stroke-width="{width}"/>')
     return "".join(elements)
 
 
@@ -77,7 +87,7 @@ def _scale(values: Sequence[float], start: float, end: float) -> _Scale:
 def _axes(x: _Scale, y: _Scale) -> str:
     """Draw the axes with their ticks; updates are on the x axis."""
     bottom = _HEIGHT - _BOTTOM
-    updates, values = ticks(x.low, x.high), ticks(y.low, y.high)
+    updates, values = ticks(x.low, x.high, whole=True), ticks(y.low, y.high)
     lines = "".join([f"M{x(own):.0f} {bottom}v4" for own in updates] + [f"M{_LEFT} {y(own):.0f}h-4" for own in values])
     column_labels = "".join(f'<text x="{x(own):.0f}" y="{bottom + 15}">{own:,.0f}</text>' for own in updates)
     row_labels = "".join(f'<text x="{_LEFT - 7}" y="{y(own) + 3:.0f}">{own:.6g}</text>' for own in values)
