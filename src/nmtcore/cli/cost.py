@@ -12,7 +12,10 @@ def add_cost(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser("cost", help=_HELP, description=_HELP)
     command.set_defaults(run=_run_cost)
     command.add_argument(
-        "tables", metavar="TABLE", nargs="*", help="PAPER_TABLE, such as pham2018_table_6_1 (default: all tables)"
+        "tables",
+        metavar="TABLE",
+        nargs="*",
+        help="PAPER_TABLE, such as pham2018_table_6_1, or PAPER for all its tables (default: those of all papers)",
     )
     command.add_argument("--config", type=Path, default=Path("config"), help="folder of config.yaml [%(default)s]")
     command.add_argument("--scale", help="the scale, if it is not that of config.yaml")
@@ -26,7 +29,7 @@ def _run_cost(chosen: argparse.Namespace) -> None:
     from nmtcore.config.yaml_files import config_file
     from nmtcore.errors import UserError
     from nmtcore.planning.costs import planned_costs
-    from nmtcore.planning.paper_tables import all_tables
+    from nmtcore.planning.paper_tables import all_tables, named_tables
     from nmtcore.reporting.cost_table import cost_lines, update_cost_table
 
     if not (path := config_file(chosen.config)).exists():
@@ -35,7 +38,8 @@ def _run_cost(chosen: argparse.Namespace) -> None:
     with TemporaryDirectory() as empty:
         changes |= {"paths": {"results": empty}} if chosen.from_scratch else {}
         project = Project.load(chosen.config, **changes)
-        costs = planned_costs(project, tables=chosen.tables or all_tables(project), on_gpu=chosen.device == "cuda")
+        tables = named_tables(project, chosen.tables, where="TABLE") if chosen.tables else all_tables(project)
+        costs = planned_costs(project, tables=tables, on_gpu=chosen.device == "cuda")
     if chosen.update is not None:
         update_cost_table(chosen.update, costs)
     print("\n".join(cost_lines(costs) or ["Everything is there."]))

@@ -1,6 +1,6 @@
 """Plan the tables of the papers: the runs, data sets and splits behind each cell and claim, and the files they need."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -54,6 +54,17 @@ def all_papers(project: Project) -> list[str]:
 def all_tables(project: Project) -> list[str]:
     """List the tables of all papers, as PAPER_TABLE."""
     return [table for paper in all_papers(project) for table in paper_tables_of(project, paper)]
+
+
+def named_tables(project: Project, names: Iterable[str], *, where: str) -> list[str]:
+    """List the tables with these names, each once; the name of a paper means all its tables.
+
+    Raises `UserError` if there is neither a paper nor a table with a name.
+    """
+    papers = {paper: paper_tables_of(project, paper) for paper in all_papers(project)}
+    valid = [*papers, *(table for tables in papers.values() for table in tables)]
+    chosen = [choose(name, valid, noun="paper or table", where=where) for name in names]
+    return list(dict.fromkeys(table for name in chosen for table in papers.get(name, [name])))
 
 
 def paper_and_table(project: Project, paper_table: str, *, where: str = "the target") -> tuple[str, str]:
