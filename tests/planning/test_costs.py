@@ -16,9 +16,10 @@ from nmtcore.config.training import TrainingSettings
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.planning.costs import planned_costs
+from nmtcore.planning.data_costs import result_files
 from nmtcore.planning.device_speeds import interpolated, search_share
 from nmtcore.planning.known_sizes import sentence_pairs
-from nmtcore.planning.paper_tables import all_tables
+from nmtcore.planning.paper_tables import all_tables, named_tables
 from nmtcore.planning.run_costs import run_updates
 from nmtcore.reporting.cost_table import cost_lines, cost_markdown
 
@@ -270,6 +271,29 @@ def test_training_that_validations_end_has_at_most_its_updates(make_project):
     assert rows["aycock2021_table_5_1"].updates.at_most
     assert not rows["pham2018_table_6_1"].updates.at_most
     assert rows["pham2018_table_6_1"].updates.value == 500_000 * rows["pham2018_table_6_1"].new
+
+
+def test_trees_count_where_a_table_needs_them(make_project):
+    project = make_project({"scale": "paper"})
+    tables = named_tables(project, ["tran2018"], where="test")
+    rows = {row.name: row for row in planned_costs(project, tables=tables, on_gpu=True).rows}
+    unknown = {name: row.annotation_hours.unknown for name, row in rows.items() if row.annotation_hours.unknown}
+    # Translations are scored without trees; gates need the tags of the target, figure 4 shows trees of the source.
+    assert unknown == {"tran2018_gate_argmax_upos": 1, "tran2018_figure_4": 1}
+
+
+def test_scores_need_trees_and_gates_need_tags(make_project):
+    project = make_project()
+    run = project.run("multi30k_en2de", "depparse_l1", "smoke", 1)
+    folder = "results/smoke/multi30k_en2de/depparse_l1/seed1"
+    scores = result_files(project, run, project.layout.parse(f"{folder}/scores.json"))
+    assert scores
+    assert all(path.startswith("results/multi30k_en2de/annotation/stanza_en/") for path in scores)
+    assert result_files(project, run, project.layout.parse(f"{folder}/hypotheses")) == []
+    run = project.run("wmt17dev15_en2de", "sa_nmt_shared", "smoke", 1)
+    path = "results/smoke/wmt17dev15_en2de/sa_nmt_shared/seed1/gates/test_wmt16.parquet"
+    gates = result_files(project, run, project.layout.parse(path))
+    assert gates[-1] == "results/wmt17dev15_en2de/annotation/stanza_de/test_wmt16.target.parquet"
 
 
 def test_speeds_are_interpolated_between_widths():

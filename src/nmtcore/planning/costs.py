@@ -9,10 +9,11 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.speeds import SpeedsSettings, read_speeds
 from nmtcore.layout import PAPER
-from nmtcore.planning.data_costs import FILE_SIZES, data_files, file_cost, made_from
+from nmtcore.planning.data_costs import FILE_SIZES, data_files, file_cost, made_from, result_files
 from nmtcore.planning.known_sizes import KnownSizes
 from nmtcore.planning.paper_tables import paper_table_inputs
 from nmtcore.planning.run_costs import RunCosts
+from nmtcore.planning.runs import tree_files
 
 OTHER_RUNS = "other runs"
 """The name of the row of runs that no table of a paper needs."""
@@ -67,26 +68,26 @@ class _Rows:
         runs: dict[str, RunSettings] = {}
         files: list[str] = []
         for path in paper_table_inputs(self.project, paper_table=name):
-            names = self._names(path)
-            if "seed" in names:
-                run = self.project.run(names["dataset"], names["system"], names["scale"], int(names["seed"]))
-                runs |= {self._model(needed): needed for needed in self._with_starts(run)}
-            else:
+            parsed = self.project.layout.parse(path)
+            if parsed is None or "seed" not in parsed.names:
                 files.append(path)
+                continue
+            run = self.project.run(parsed["dataset"], parsed["system"], parsed["scale"], int(parsed["seed"]))
+            runs |= {self._model(needed): needed for needed in self._with_starts(run)}
+            if not self.is_there(path):
+                files += result_files(self.project, run, parsed)
         return self._row(name, [run for run in runs.values() if run.external is None], files)
 
     def of_others(self, runs: Iterable[RunSettings]) -> PlannedCost:
-        """Count the runs that no table has."""
-        return self._row(OTHER_RUNS, [run for run in runs if self._model(run) not in self.counted], [])
+        """Count the runs that no table has, which are scored."""
+        own = [run for run in runs if self._model(run) not in self.counted]
+        trees = [path for run in own for path in tree_files(self.project, run=run, splits="parsed_tests")]
+        return self._row(OTHER_RUNS, own, trees)
 
     def total(self, rows: Iterable[PlannedCost]) -> PlannedCost:
         """Return the sum of the rows, with each run once."""
         total = sum(rows, start=PlannedCost(name="total"))
         return replace(total, runs=len(self.finished) + total.new, finished=len(self.finished), counted=0)
-
-    def _names(self, path: str) -> dict[str, str]:
-        parsed = self.project.layout.parse(path)
-        return {} if parsed is None else dict(parsed.names)
 
     def _model(self, run: RunSettings) -> str:
         names = {"scale": run.scale, "dataset": run.dataset, "system": run.system, "seed": run.seed}

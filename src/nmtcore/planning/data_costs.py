@@ -10,7 +10,7 @@ from nmtcore.config.speeds import SpeedsSettings
 from nmtcore.layout import ParsedPath
 from nmtcore.planning.annotation import annotator_of, selection_annotations
 from nmtcore.planning.known_sizes import KnownSizes
-from nmtcore.planning.runs import feature_files, pair_files, tree_files
+from nmtcore.planning.runs import feature_files, pair_files, split_features, target_tags, tree_files
 
 FILE_SIZES = {
     "pairs": ("corpus", 2),
@@ -24,12 +24,22 @@ filters, and linearised parses are about twice as long as sentences."""
 
 
 def data_files(project: Project, run: RunSettings) -> Iterator[str]:
-    """Yield the files of data that a run reads."""
+    """Yield the files of data that a run reads to train and to translate."""
     yield from selection_annotations(project, dataset=run.dataset)
     for splits in ("training_splits", "tests"):
         yield from feature_files(project, run=run, splits=splits)
         yield from pair_files(project, run=run, splits=splits)
-    yield from tree_files(project, run=run, splits="parsed_tests")
+
+
+def result_files(project: Project, run: RunSettings, parsed: ParsedPath) -> list[str]:
+    """List the files of data that a result of a run needs besides: trees for scores, tags for gates."""
+    match parsed.file_type:
+        case "scores":
+            return tree_files(project, run=run, splits="parsed_tests")
+        case "gates":
+            split = parsed["split"]
+            return [*split_features(project, run=run, split=split), *target_tags(project, run=run, split=split)]
+    return []
 
 
 def made_from(project: Project, parsed: ParsedPath) -> Iterator[str]:
