@@ -129,6 +129,26 @@ def test_a_number_opens_the_section_of_its_runs(browser, path):
         page.no_requests()
 
 
+def test_a_link_opens_a_section_that_was_closed_by_hand(browser, path):
+    with browser.open(path) as page:
+        link = page.tab.locator("#table-p2020_table_1 a[href='#runs-d-system_a']").first
+        for _ in range(2):
+            link.click()
+            page.tab.locator("#runs-d-system_a table").first.wait_for(state="visible")
+            page.tab.locator("#runs-d-system_a > summary").click()
+            page.tab.locator("#runs-d-system_a table").first.wait_for(state="hidden")
+        page.no_console_errors()
+
+
+def test_an_address_with_a_percent_sign_is_no_error(browser, path):
+    with browser.open(path) as page:
+        page.tab.goto(f"{page.path.as_uri()}#50%")
+        page.evaluate("location.hash = '60%'")
+        page.no_console_errors()
+        page.tab.goto(f"{page.path.as_uri()}#50%25")
+        page.no_console_errors()
+
+
 def test_the_text_of_corpora_is_shown_as_it_is(browser, path):
     with browser.open(path) as page:
         dialogs = []

@@ -60,8 +60,16 @@ function addFilter(table, rows) {
   });
 }
 
-function openTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+function targetOf(hash) {
+  try {
+    return document.getElementById(decodeURIComponent(hash.slice(1)));
+  } catch {  // a hash such as #50% names nothing
+    return null;
+  }
+}
+
+function openTarget(hash = location.hash) {
+  const target = targetOf(hash);
   if (target === null) return;
   for (let node = target; node !== null; node = node.parentElement) {
     if (node.tagName === "DETAILS") node.open = true;
@@ -70,7 +78,12 @@ function openTarget() {
 }
 
 document.querySelectorAll("table").forEach(makeSortable);
-window.addEventListener("hashchange", openTarget);
+window.addEventListener("hashchange", () => openTarget());
+// A link to where the page already is changes no hash, though its target may have been closed since.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='#']");
+  if (link !== null && link.hash === location.hash) openTarget(link.hash);
+});
 window.addEventListener("beforeprint", () => {
   document.querySelectorAll("details").forEach((details) => { details.open = true; });
 });
