@@ -1,5 +1,6 @@
 """What the report is planned from."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.planning.report import (
     main_tests,
+    report_datasets,
     report_figures,
     report_runs,
     report_scores,
@@ -52,6 +54,17 @@ def test_the_main_test_of_each_data_set_with_runs(root, tmp_path, monkeypatch):
             "trees": "results/demo_en2de/annotation/existing/test.source.parquet",
         }
     }
+
+
+def test_the_data_sets_of_all_tables_are_described(root):
+    project = Project([root / "config"], {"scale": "paper"})
+    described = report_datasets(project)
+    assert {"cs2en", "wmt17dev15_en2de", "wmt17_tr2en", "wat_en2ja"} <= described.keys()
+    runs = {run["names"]["dataset"] for run in report_runs(project)[0]}
+    assert runs <= described.keys()
+    assert described["wmt17dev15_en2de"]["splits"].keys() == project.dataset("wmt17dev15_en2de").splits.keys()
+    assert {model["annotator"] for model in described["wmt17dev15_en2de"]["models"]} == {"stanza_en", "stanza_de"}
+    assert described == json.loads(json.dumps(described)), "a job gets plain values"
 
 
 def test_the_runs_of_tables_are_scored_and_those_of_the_folder_are_shown_too(root, tmp_path, monkeypatch):

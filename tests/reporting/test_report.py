@@ -1,12 +1,15 @@
 """The report: everything is on the page, every number leads to its runs, and no text becomes HTML."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from reporting.recorded_runs import SOURCES
 from reporting.report_folder import HOSTILE, report_folder
 
+from nmtcore.files import write_json
 from nmtcore.reporting.report.curves import curves_svg, ticks
 from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import embedded_svg, write_report
@@ -129,6 +132,21 @@ def test_a_run_with_broken_translations_is_shown_without_examples(tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<h5>Scores</h5>" in text
     assert "<h5>Examples</h5>" not in text
+
+
+def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
+    layout, inputs = report_folder(tmp_path, ["base"])
+    write_json(Path(layout.path("raw_report", dataset="prepared", split="train")), {"pairs": 123, "kept": 120})
+    planned = {name: {**SOURCES, "description": f"{name} {HOSTILE}"} for name in ("d", "prepared", "unread")}
+    write_report(replace(inputs, datasets=planned), layout=layout, page=tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'id="data-unread"' not in text
+    assert text.count('href="#data-prepared"') == 1
+    section = text[text.index('id="data-prepared"') : text.index("<h3>Licences")]
+    assert "prepared &lt;script&gt;" in section
+    assert '<td>train</td><td class="right">123</td><td class="right">120</td>' in section
+    assert "https://example.org" not in section
+    assert text.count('id="data-d"') == 1, "its section is made from the manifests"
 
 
 def test_a_page_without_any_run(tmp_path):

@@ -16,6 +16,7 @@ with job(snakemake):
             descriptions=snakemake.params.descriptions,
             tests=snakemake.params.tests,
             baseline=snakemake.params.baseline,
+            datasets=snakemake.params.datasets,
         ),
         layout=job_settings(snakemake).layout,
         page=Path(snakemake.output[0]),

@@ -23,12 +23,25 @@ def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
     """
     dataset = project.dataset(run.dataset)
     splits = dict.fromkeys([*run.training_splits, *run.tests, *run.gold] if run.external is None else run.tests)
+    external = None if run.external is None else project.system(run.system).external.source_note
+    return {**_sources(project, dataset, splits, _annotators(dataset, run)), "external": external}
+
+
+def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:
+    """Describe a data set with all its splits and the annotators of its syntax, whatever runs use of it."""
+    settings = project.dataset(dataset)
+    annotators = dict.fromkeys(name for names in settings.syntax.values() for name in names.values())
+    return _sources(project, settings, settings.splits, annotators)
+
+
+def _sources(
+    project: Project, dataset: DatasetSettings, splits: Iterable[str], annotators: Iterable[str]
+) -> dict[str, Any]:
     return {
         **{key: getattr(dataset, key) for key in ("description", "licence", "citation", "source", "target")},
         "splits": {split: [part.corpus for part in dataset.splits[split]] for split in splits},
         "corpora": _corpora(project, dataset, splits),
-        "models": [_model(project, name, dataset.annotators[name]) for name in _annotators(dataset, run)],
-        "external": None if run.external is None else project.system(run.system).external.source_note,
+        "models": [_model(project, name, dataset.annotators[name]) for name in annotators],
     }
 
 

@@ -1,5 +1,6 @@
 """What the report is made from: the tables and figures of the papers, and what the configuration says about runs."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from nmtcore.config.paper_tables import FIGURES_OF_KINDS
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
-from nmtcore.planning.manifests import described_runs
+from nmtcore.planning.manifests import dataset_sources, described_runs
 from nmtcore.planning.paper_tables import all_papers, paper_table_jsons, paper_tables_of, planned_table
 
 
@@ -46,6 +47,18 @@ def report_runs(project: Project) -> Tracked:
             others[str(path.parent)] = parsed
             times[str(path)] = path.stat().st_mtime_ns
     return Tracked(described_runs(project, [*planned, *others.values()]), {"runs": times})
+
+
+def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
+    """Describe the data sets of the papers' tables, by name, as `dataset_sources` does; some may have no runs."""
+    tables = [planned_table(project, name) for paper in all_papers(project) for name in paper_tables_of(project, paper)]
+    named = {cell.dataset for table in tables for cell in table.cells}
+    named |= {runs.dataset for table in tables for runs in table.runs.values()}
+    described = {}
+    for name in sorted(filter(None, named)):
+        with suppress(UserError):  # the cell says why there is no such data set
+            described[name] = dataset_sources(project, dataset=name)
+    return described
 
 
 def _table_runs(project: Project) -> list[ParsedPath]:

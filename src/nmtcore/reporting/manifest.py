@@ -64,7 +64,7 @@ def collect_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[
         "stages": _stages(layout, names, paths["hypotheses"]),
         "scores": _by_split(scores),
         "signatures": _signatures(scores),
-        "data": None if sources is None else _data(layout, names["dataset"], sources),
+        "data": None if sources is None else describe_data(layout, names["dataset"], sources),
     }
 
 
@@ -183,8 +183,11 @@ def _signatures(files: Sequence[Path]) -> dict[str, str]:
     return signatures
 
 
-def _data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the sizes of the splits and the checksums of the files to what the configuration says."""
+def describe_data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the sizes of the splits and the checksums of the files to what the configuration says.
+
+    `sources` are `manifest_sources` of a run, or `dataset_sources`.
+    """
     return {
         **{key: sources[key] for key in ("description", "licence", "citation", "source", "target")},
         "splits": {split: _split(layout, dataset, split) for split in sources["splits"]},
