@@ -6,23 +6,23 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
+from nmtcore.model.components.base import Component
+
 
 class WeightCopies:
     """Stand in for the weights and biases of a model's linear layers in the forward passes of an update.
 
     Autocast casts each of them to bf16 once per forward pass, and each gradient back once per backward pass: two small
     kernels for every tensor, in every micro-batch. These copies have the same values, and so the same gradients.
-    Autocast still casts all other weights, such as the output layer's: they are the embeddings of the target, whose
-    lookup stays in fp32.
+    Autocast still casts all other weights. Those of the output layer are the embeddings of the target, whose lookup
+    stays in fp32; those of components of the user's own may be used where autocast is off, and then in fp32.
     """
 
     def __init__(self, model: nn.Module) -> None:
         copies: dict[nn.Parameter, nn.Parameter] = {}
         self._places: list[tuple[dict[str, nn.Parameter | None], str, nn.Parameter, nn.Parameter]] = []
         """Where a weight is a parameter of a layer, with its copy."""
-        for layer in model.modules():
-            if not isinstance(layer, nn.Linear):
-                continue
+        for layer in _linear_layers(model):
             for name, weight in layer._parameters.items():
                 if weight is not None and weight.requires_grad:
                     copy = copies.setdefault(weight, nn.Parameter(torch.empty_like(weight, dtype=torch.bfloat16)))
@@ -73,3 +73,13 @@ class WeightCopies:
             copy.grad = None
         if sums:
             torch._foreach_add_(sums, added)
+
+
+def _linear_layers(module: nn.Module) -> Iterator[nn.Linear]:
+    """Yield the linear layers within a module, except those of components that are not the package's."""
+    if isinstance(module, Component) and type(module).__module__.partition(".")[0] != "nmtcore":
+        return
+    if isinstance(module, nn.Linear):
+        yield module
+    for child in module.children():
+        yield from _linear_layers(child)
