@@ -70,10 +70,12 @@ def check_table_name(project: Project, folder: str, parts: Sequence[str], target
     papers = all_papers(project)
     if any(table.startswith(f"{paper}_") for paper in papers):
         paper_and_table(project, table, where=target)
-        kind = table_settings(project, table).kind
-        if folder == "figures" and kind not in FIGURES_OF_KINDS:
+        table_kind = table_settings(project, table).kind
+        if folder == "figures" and table_kind not in FIGURES_OF_KINDS:
             file = "/".join([project.layout.results, "tables", *parts[:-1], f"{table}.md"])
-            raise UserError(f"{target}: {table} is a table of {kind}, of which no figure is drawn: ask for {file}.")
+            raise UserError(
+                f"{target}: {table} is a table of {table_kind}, of which no figure is drawn: ask for {file}."
+            )
     else:
         others = ["claims", "licences", *papers, *(["demo"] if len(parts) == 1 else [])] if folder == "tables" else []
         choose(table, [*_prefixes(folder), *others], noun=noun, where=target)
