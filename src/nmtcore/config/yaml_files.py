@@ -1,7 +1,6 @@
 """Read YAML files as mappings; an error message names the line."""
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -51,17 +50,17 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     return values
 
 
-@dataclass
 class _Node:
     """A list or mapping while its events are read, or any value whose anchor can be repeated."""
 
-    anchor: str | None
-    is_mapping: bool = False
-    children: int = 0
-    size: float = 1
-    """Values in it, itself included, each as often as aliases repeat it."""
-    height: int = 0
-    """Lists and mappings inside each other, itself included."""
+    def __init__(self, anchor: str | None, *, is_mapping: bool = False, size: float = 1, height: int = 0) -> None:
+        self.anchor = anchor
+        self.is_mapping = is_mapping
+        self.children = 0
+        self.size = size
+        """Values in it, itself included, each as often as aliases repeat it."""
+        self.height = height
+        """Lists and mappings inside each other, itself included."""
 
     def add(self, child: "_Node") -> None:
         """Add a value, or a key, which is not counted."""
@@ -84,7 +83,7 @@ def _check_events(text: str, path: str | Path) -> None:
             shown = quoted(tag.replace("tag:yaml.org,2002:", "!!", 1))
             raise LineError(path, event.start_mark.line + 1, f"the tag {shown} is refused: write the value without it.")
         if isinstance(event, yaml.CollectionStartEvent):
-            open_nodes.append(_Node(event.anchor, isinstance(event, yaml.MappingStartEvent), height=1))
+            open_nodes.append(_Node(event.anchor, is_mapping=isinstance(event, yaml.MappingStartEvent), height=1))
             anchors[event.anchor] = _Node(None, size=math.inf, height=MAX_DEPTH + 1)  # while it is not complete
             complete = None
         elif isinstance(event, yaml.CollectionEndEvent):

@@ -106,8 +106,8 @@ class _SentenceIds:
 
     def of(self, sentence: bytes) -> tuple[str, ...]:
         """Return the id of the next sentence; if it has several ones, all of them."""
-        found = (id_.decode("utf-8", "replace").strip() for id_ in _SENTENCE_ID.findall(sentence))
-        return self._ids.of(", ".join(dict.fromkeys(self._without_zone(id_) for id_ in found if id_)))
+        ids = (id_.decode("utf-8", "replace").strip() for id_ in _SENTENCE_ID.findall(sentence))
+        return self._ids.of(", ".join(dict.fromkeys(self._without_zone(id_) for id_ in ids if id_)))
 
     def _without_zone(self, id_: str) -> str:
         before, _, zone = id_.rpartition("/")
