@@ -150,6 +150,20 @@ def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
     assert text.count('id="data-d"') == 1, "its section is made from the manifests"
 
 
+def test_a_large_page_is_reported(tmp_path, monkeypatch):
+    layout, inputs = report_folder(tmp_path, ["base"])
+    warnings = []
+    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
+    size = (tmp_path / "report.html").stat().st_size
+    monkeypatch.setattr("nmtcore.reporting.report.page.LARGEST", size)
+    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
+    assert warnings == []
+    monkeypatch.setattr("nmtcore.reporting.report.page.LARGEST", size - 1)
+    write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=warnings.append)
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"{tmp_path / 'report.html'} has 0.")
+
+
 def test_a_page_without_any_run(tmp_path):
     layout, inputs = report_folder(tmp_path, ["base"])
     empty = type(inputs)(**{**vars(inputs), "scale": "tiny", "runs": [], "tests": {}})

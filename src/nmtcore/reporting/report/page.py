@@ -40,6 +40,9 @@ from nmtcore.reporting.table_html import blocks_html
 TEMPLATE, STYLE, SCRIPT = "report.html.jinja", "report.css", "report.js"
 """The files of the package that the page is made from."""
 
+LARGEST = 3_000_000
+"""Bytes of a page above which there is a warning."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReportInputs:
@@ -65,7 +68,10 @@ class ReportInputs:
 
 
 def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Callable[[str], None] = print) -> None:
-    """Write the report as one HTML file; `warn` gets a sentence for each run that cannot be shown as a whole."""
+    """Write the report as one HTML file; `warn` gets a sentence for each run that cannot be shown as a whole.
+
+    Another one says that the page is larger than `LARGEST`.
+    """
     from jinja2 import Environment, StrictUndefined
 
     manifests = [manifest for _, manifest in current_manifests(layout, inputs.runs, warn)]
@@ -75,6 +81,11 @@ def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Call
     body = template.render(report.content())
     title = f"Report, scale {inputs.scale}"
     write_text(page, html_document(title, body, style=_package_file(STYLE), script=_package_file(SCRIPT)))
+    if (size := page.stat().st_size) > LARGEST:
+        warn(
+            f"{page} has {size / 1e6:.1f} MB: above {LARGEST / 1e6:g} MB, browsers take long to show it. Runs that no "
+            "table needs are on it, too: move those that you can do without to another results folder."
+        )
 
 
 def _package_file(name: str) -> str:
