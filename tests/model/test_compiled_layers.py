@@ -8,10 +8,12 @@ from training import tiny
 from training.test_train import same_weights, train_tiny
 
 from nmtcore.config.training import TrainingSettings
+from nmtcore.errors import UserError
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.proofs import random_examples, small_model
-from nmtcore.training import compiled_layers
+from nmtcore.model.tree_errors import DivergedTrees
+from nmtcore.training import compiled_layers, loop
 from nmtcore.training.compiled_layers import CompiledLayers
 from nmtcore.training.update import accumulate_gradients, count_terms, seed_update, term_names
 
@@ -85,6 +87,15 @@ def test_training_goes_on_where_the_compiler_fails(tmp_path, monkeypatch):
     assert message.startswith("Training goes on without compiled layers, with the same results; torch.compile failed:")
     assert "no compiler" in message
     assert "\n" not in message
+
+
+def test_trees_that_diverge_while_layers_are_compiled_end_training_with_the_update(tmp_path, monkeypatch):
+    def diverge(*_):
+        raise DivergedTrees("sentence 3")
+
+    monkeypatch.setattr(loop, "accumulate_gradients", diverge)
+    with pytest.raises(UserError, match=r"Training diverged: the scores of the trees of .* at update 1 \(learning"):
+        train_tiny(tmp_path, tiny.settings(max_updates=2, compile=True))
 
 
 def test_a_recurrent_model_trains_without(tmp_path):

@@ -93,10 +93,7 @@ class Trainer:
         counts = world.sum_by_name(count_terms(batches, self.names))
         rate = self.active.schedule.rate(update)
         weights = {c.name: c.loss_weight for c in self.model.components if c.name in self.names}
-        try:
-            sums = self.add_gradients(batches, counts, update)
-        except DivergedTrees as error:
-            raise divergence(error.problem, update=update, rate=rate) from error
+        sums = self.add_gradients(batches, counts, update)
         world.sum_gradients(parameters)
         norm = clip_gradient(parameters, self.settings.clip_norm)
         optimiser.step(rate=rate)
@@ -109,6 +106,13 @@ class Trainer:
         )
 
     def add_gradients(self, batches: Sequence[Batch], counts: Mapping[str, float], update: int) -> torch.Tensor:
+        """Compute the gradients and sums of an update's batches. Raises `UserError` if induced trees overflow."""
+        try:
+            return self.accumulate(batches, counts, update)
+        except DivergedTrees as error:
+            raise divergence(error.problem, update=update, rate=self.active.schedule.rate(update)) from error
+
+    def accumulate(self, batches: Sequence[Batch], counts: Mapping[str, float], update: int) -> torch.Tensor:
         """Compute the gradients and sums of an update's batches, with compiled layers as long as these work."""
         seed_update(self.run.seed, update, self.world.rank)
         arguments = (self.model, batches, counts, self.settings, self.world.device, self.copies)
@@ -122,7 +126,7 @@ class Trainer:
             self.log(f"Training goes on without compiled layers, with the same results; torch.compile failed: {cause}")
         self.compiled = None
         self.drop_gradients()
-        return self.add_gradients(batches, counts, update)
+        return self.accumulate(batches, counts, update)
 
     def drop_gradients(self) -> None:
         """Forget what has been added to the gradients since the last update."""
