@@ -58,17 +58,17 @@ def relative_positions(model: Transformer) -> RelativePositions | None:
 
 
 def _effects(component: Component, model: Transformer) -> Iterator[str]:
-    """Say what a component does while a source is translated."""
-    for name in vars(Component):
-        overridden = getattr(type(component), name) is not getattr(Component, name)
-        if overridden and not name.startswith("_") and name not in _WITHOUT_EFFECT:
-            yield _EFFECTS.get(name, f"overrides {name}")
+    """Say what a component does while a source is translated, to attention first."""
     layers = {"encoder": model.encoder, "decoder": model.decoder, "cross": model.decoder}
     for stack in STACKS:
         for layer in range(len(layers[stack])):
             hooks = component.attention_hooks(stack, layer) or AttentionHooks()
             names = [field.name for field in fields(hooks) if field.name != "observe"]
             yield from (_EFFECTS.get(n, f"has the hook {n}") for n in names if getattr(hooks, n) is not None)
+    for name in vars(Component):
+        overridden = getattr(type(component), name) is not getattr(Component, name)
+        if overridden and not name.startswith("_") and name not in _WITHOUT_EFFECT:
+            yield _EFFECTS.get(name, f"overrides {name}")
 
 
 def _needs(component: Component) -> str:

@@ -77,11 +77,12 @@ class PairLabels(Component):
         return AttentionHooks(bias=bias, mixed=partial(self._add_values, self.values[stack][layer], stack))
 
     def _labels_B1QK(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
+        notes, key = inputs.context.notes, labels_note(self.name, stack)
+        labels_BQK = notes.get(key)
         sizes = (inputs.queries_BHQE.size(2), inputs.keys_BHKE.size(2))
-        notes, key = inputs.context.notes, f"{self.name}.{stack}.{sizes}"
-        if key not in notes:
-            notes[key] = self.pair_labels(inputs, stack)
-        return notes[key].unsqueeze(1)
+        if labels_BQK is None or labels_BQK.shape[1:] != sizes:  # a source may be decoded with several targets
+            notes[key] = labels_BQK = self.pair_labels(inputs, stack)
+        return labels_BQK.unsqueeze(1)
 
     def _bias(self, table: nn.Embedding, stack: Stack, inputs: AttentionInputs) -> Tensor:
         scores_BHQL = head_scores(inputs.queries_BHQE, _append_zero(table.weight))
@@ -93,6 +94,11 @@ class PairLabels(Component):
         table_LE = _append_zero(table.weight)
         weights_BHQL = _SumByLabel.apply(weights_BHQK, self._labels_B1QK(inputs, stack), len(table_LE))
         return mixed_BHQE + weights_BHQL @ table_LE
+
+
+def labels_note(name: str, stack: Stack) -> str:
+    """Name the note with the labels of a component; the name has no sizes, for which compiled layers are made anew."""
+    return f"{name}.{stack}"
 
 
 def _append_zero(table_LE: Tensor) -> Tensor:

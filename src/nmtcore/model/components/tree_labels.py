@@ -14,8 +14,8 @@ from nmtcore.config.components.pair_labels import TreeLabelsSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.model.arrays import BatchArrays
-from nmtcore.model.components.base import AttentionInputs, LabelVocabularies, Stack
-from nmtcore.model.components.pair_labels import PairLabels
+from nmtcore.model.components.base import Context, LabelVocabularies, Stack
+from nmtcore.model.components.pair_labels import PairLabels, labels_note
 from nmtcore.model.pooling import NO_WORD, word_of_column
 from nmtcore.syntax.trees import GOVERNOR_OF_ROOT, NO_GOVERNOR
 
@@ -107,10 +107,11 @@ class TreeLabels(PairLabels):
         arrays.extra[f"{self.name}.governor"] = governor_BW.astype(np.int64)
         arrays.extra[f"{self.name}.word"] = word_of_column(arrays.source)
 
-    def pair_labels(self, inputs: AttentionInputs, stack: Stack) -> Tensor:
-        """Compute the labels from the governors and words of the batch."""
-        extra = inputs.context.extra
-        return self.token_labels(extra[f"{self.name}.governor"], extra[f"{self.name}.word"])
+    def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
+        """Compute the labels, but change nothing: layers would be compiled anew for each number of words."""
+        governor_BW, word_BS = (context.extra[f"{self.name}.{key}"] for key in ("governor", "word"))
+        context.notes[labels_note(self.name, "encoder")] = self.token_labels(governor_BW, word_BS)
+        return embedded_BSD
 
     @torch.no_grad()
     def token_labels(self, governor_BW: Tensor, word_BS: Tensor) -> Tensor:
