@@ -82,7 +82,8 @@ def test_a_second_trainer_waits_for_the_first(tmp_path, undisturbed):
 def test_two_processes_compute_the_same_as_one(tmp_path, start_pair):
     settings = {"parses": True, "dropout": 0.0, "max_updates": 12, "clip_norm": 0.5}
     finish(tmp_path / "one", start(tmp_path / "one", settings=settings, float64=True))
-    finish(tmp_path / "two", *start_pair(tmp_path / "two", settings=settings, float64=True))
+    in_advance = settings | {"batch": {"prefetch": 2}}
+    finish(tmp_path / "two", *start_pair(tmp_path / "two", settings=in_advance, float64=True))
     expected, actual = final_weights(tmp_path / "one"), final_weights(tmp_path / "two")
     for name, tensor in expected.items():
         torch.testing.assert_close(actual[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
