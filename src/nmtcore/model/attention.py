@@ -71,12 +71,13 @@ class Attention(nn.Module):
     def fusible(self) -> bool:
         """Whether the components' hooks allow the fused kernel."""
         # Observers must see the scores with the bias, which the kernel adds internally.
-        return not (self._scores or self._mixed or (self._bias and self._observe))
+        # `bool`: a compiled layer would be split at `not` of a tuple that is not empty.
+        return not (bool(self._scores) or bool(self._mixed) or (bool(self._bias) and bool(self._observe)))
 
     @property
     def _scores_are_plain(self) -> bool:
         """Whether no component needs scores before the mask."""
-        return not (self._scores or self._observe)
+        return not (bool(self._scores) or bool(self._observe))
 
     def split_heads(self, states_BQD: Tensor) -> Tensor:
         """Split vectors into heads: (B, Q, D) to (B, H, Q, E)."""
