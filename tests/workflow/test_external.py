@@ -146,9 +146,9 @@ def test_a_changed_file_is_imported_again_and_a_short_one_is_refused(external):
         refused = external.call("-n", f"{RUN}.bleu", settings=SETTINGS)
         assert refused.code == 1
         (error,) = (line for line in refused.output.splitlines() if line.startswith("Error: "))
+        assert "text/words.txt has 499 lines, but the split test of demo_en2de (" in error
         assert error.endswith(
-            "text/words.txt has 499 lines, but the split test of demo_en2de (results/demo_en2de/corpus/raw/test.json) "
-            "has 500 pairs: provide one line for each pair, empty lines included."
+            "config/datasets/demo_en2de.yaml) has 500 pairs: provide one line for each pair, empty lines included."
         )
     finally:
         path.write_text(text, encoding="utf-8")
@@ -171,9 +171,11 @@ def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(e
     text = (external.folder / "results/tables/mine.md").read_text(encoding="utf-8")
     files = [external.folder / RUN / f"seed{seed}/hypotheses/test" for seed in (1, 2)]
     outputs = [(read_lines(file.with_suffix(".txt")), read_lines(Path(f"{file}.references.txt"))) for file in files]
-    scores = [sacrebleu.corpus_bleu(lines, [references]).score for lines, references in outputs]
-    mean, stdev = sum(scores) / 2, abs(scores[0] - scores[1]) / 2**0.5
-    assert f"| engine | {mean:.2f} ± {stdev:.2f} | [a] |" in text
+    cells = []
+    for score in (sacrebleu.corpus_bleu, sacrebleu.corpus_chrf):
+        first, second = (score(lines, [references]).score for lines, references in outputs)
+        cells.append(f"{(first + second) / 2:.2f} ± {abs(first - second) / 2**0.5:.2f}")
+    assert f"| engine | {cells[0]} | {cells[1]} | [a] |" in text
     assert "| transformer_base | [b] | [b] |" in text
     assert "[a] engine has no translations of demo_en2de, dev\n" in text
     assert "[b] transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)\n" in text

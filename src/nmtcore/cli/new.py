@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 from contextlib import chdir
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from nmtcore.cli.options import folder_path
@@ -96,6 +97,8 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
         except BaseException:
             for path in files:
                 path.unlink(missing_ok=True)
+                if path.suffix == ".py":  # the schemas import the component, which Python then keeps compiled
+                    Path(cache_from_source(str(path))).unlink(missing_ok=True)
             raise
     code, system, test = (chosen.folder / path for path in files)
     inside = "" if chosen.folder == Path() else f" -d {shlex.quote(str(chosen.folder))}"
