@@ -5,6 +5,7 @@ import functools
 import os
 import resource
 import shutil
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
@@ -20,12 +21,14 @@ _REMOUNT, _PRIVATE = 32, 16384 | 262144
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
     """Let this process write no file beyond `size` bytes (Python ignores the signal SIGXFSZ, so writing fails)."""
-    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+    allowed, compiles = resource.getrlimit(resource.RLIMIT_FSIZE), not sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # Python would keep cut files of what it compiles
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, allowed[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
+        sys.dont_write_bytecode = not compiles
 
 
 @functools.cache

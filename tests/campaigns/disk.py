@@ -107,8 +107,9 @@ def _write_again(name: str, folder: Path, seed: int, expected: dict[str, bytes])
 
 
 def written(folder: Path) -> dict[str, bytes]:
-    """Return all files but TensorBoard's, which have the time in them."""
-    files = (path for path in folder.rglob("*") if path.is_file() and "tfevents" not in path.name)
+    """Return all files but TensorBoard's and those that Python compiles, which have the time in them."""
+    timed = (".pyc", "tfevents")
+    files = (path for path in folder.rglob("*") if path.is_file() and not any(part in path.name for part in timed))
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
