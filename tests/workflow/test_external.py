@@ -172,11 +172,11 @@ def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(e
     files = [external.folder / RUN / f"seed{seed}/hypotheses/test" for seed in (1, 2)]
     outputs = [(read_lines(file.with_suffix(".txt")), read_lines(Path(f"{file}.references.txt"))) for file in files]
     cells = []
-    for score in (sacrebleu.corpus_bleu, sacrebleu.corpus_chrf):
+    for score, digits in ((sacrebleu.corpus_bleu, 2), (sacrebleu.corpus_chrf, 1)):
         first, second = (score(lines, [references]).score for lines, references in outputs)
-        cells.append(f"{(first + second) / 2:.2f} ± {abs(first - second) / 2**0.5:.2f}")
+        cells.append(f"{(first + second) / 2:.{digits}f} ± {abs(first - second) / 2**0.5:.{digits}f}")
     assert f"| engine | {cells[0]} | {cells[1]} | [a] |" in text
-    assert "| transformer_base | [b] | [b] |" in text
+    assert "| transformer_base | [b] |  | [b] |  |" in text
     assert "[a] engine has no translations of demo_en2de, dev\n" in text
     assert "[b] transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)\n" in text
     assert "engine was not trained here; its translations: An engine; 2026-11-20." in text
