@@ -80,7 +80,7 @@ def test_the_tour_trains_a_model_that_parses_and_translates(tour):
     assert scores["UAS"] > 80
     assert scores["BLEU"] > 8
     (translations,) = outputs_of(tour, "sentences")
-    assert re.fullmatch(r"\['\w.*[.]',\s'\w.*[.]'\]", translations["text/plain"])
+    assert re.fullmatch(r"\['\w.*[.]',\s+'\w.*[.]'\]", translations["text/plain"])
 
 
 @pytest.mark.slow
