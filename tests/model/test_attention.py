@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from oracles import multi_head_attention
 
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model.attention import CrossAttention, SelfAttention, masked_scores, product
+from nmtcore.model.attention import CrossAttention, SelfAttention, additive_mask, masked_scores, product
 from nmtcore.model.components.base import AttentionHooks, Component, Context
 
 SETTINGS = TransformerSettings(width=12, heads=3, feed_forward=8, encoder_layers=1, decoder_layers=1)
@@ -39,7 +39,7 @@ def test_self_attention_equals_double_loops(components, gradients, causal):
     assert layer.fusible == (not components)
     lengths, states = [5, 1, 3], torch.randn(3, 5, 12, dtype=torch.float64)
     mask_BS = torch.arange(5) < torch.tensor(lengths).unsqueeze(1)
-    mask_B11K = None if causal else mask_BS[:, None, None]
+    mask_B11K = None if causal else additive_mask(mask_BS, states)
     with torch.set_grad_enabled(gradients):
         output = layer(states, Context(mask_BS=mask_BS), mask_B11K=mask_B11K, causal=causal)
     for i, length in enumerate(lengths):
@@ -57,7 +57,9 @@ def test_cross_attention_equals_double_loops(components, gradients, queries):
     lengths = [2, 6]
     mask_BS = torch.arange(6) < torch.tensor(lengths).unsqueeze(1)
     with torch.set_grad_enabled(gradients):
-        output = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
+        output = layer(
+            states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=additive_mask(mask_BS, states)
+        )
     for i, length in enumerate(lengths):
         keys, values = np.split(apply_linear(layer, "keys_values", memory[i, :length].numpy()), 2, axis=1)
         mixed = multi_head_attention(apply_linear(layer, "queries", states[i].numpy()), keys, values, 3, causal=False)
@@ -69,7 +71,7 @@ def test_cross_attention_equals_double_loops(components, gradients, queries):
 @pytest.mark.parametrize("sentences", [0, 1])
 @pytest.mark.parametrize("queries", [1, 2])
 def test_batches_may_be_empty(sentences, queries):
-    keys, mask = torch.randn(sentences, 3, 5, 4), torch.ones(sentences, 1, 1, 5, dtype=torch.bool)
+    keys, mask = torch.randn(sentences, 3, 5, 4), torch.zeros(sentences, 1, 1, 5)
     with torch.no_grad():
         assert masked_scores(torch.randn(sentences, 3, queries, 4), keys, mask).shape == (sentences, 3, queries, 5)
 
@@ -93,11 +95,11 @@ def test_few_queries_and_narrow_heads_take_the_explicit_form_without_gradients(
     monkeypatch.setattr(
         F, "scaled_dot_product_attention", lambda *args, **options: calls.append(1) or kernel(*args, **options)
     )
-    by_kernel = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
+    by_kernel = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=additive_mask(mask_BS, states))
     assert calls == [1]
     with torch.inference_mode():
         keys_values = layer.project(memory).for_steps()
-        output = layer(states, keys_values, Context(mask_BS=mask_BS), mask_B11K=mask_BS[:, None, None])
+        output = layer(states, keys_values, Context(mask_BS=mask_BS), mask_B11K=additive_mask(mask_BS, states))
     assert len(calls) == 1 + kernels
     torch.testing.assert_close(output, by_kernel.detach(), rtol=1e-12, atol=1e-14)
 

@@ -12,6 +12,7 @@ from nmtcore.config.components import component_settings
 from nmtcore.config.components.pair_labels import RelativePositionsSettings, TreeDistanceSettings, TreeTraversalSettings
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.errors import UserError
+from nmtcore.model.attention import additive_mask
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Component
 from nmtcore.model.components.pair_labels import _SelectByLabel, _sum_by_products, _sum_by_scattering, _SumByLabel
@@ -188,7 +189,11 @@ def test_fused_kernel_and_explicit_form_with_a_bias_are_equal(causal, make):
     attention = model.encoder[0].attention
     assert attention.fusible
     random = torch.Generator().manual_seed(0)
-    mask_B11K = None if causal else (torch.arange(5) < torch.tensor([[5], [2]]))[:, None, None]
+    mask_B11K = (
+        None
+        if causal
+        else additive_mask(torch.arange(5) < torch.tensor([[5], [2]]), torch.zeros(0, dtype=torch.float64))
+    )
     results = []
     for form in (attention._fused, attention._explicit):
         parts = torch.randn(4, 2, 4, 5, 5, generator=random.manual_seed(1), dtype=torch.float64).requires_grad_()

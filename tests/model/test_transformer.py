@@ -7,6 +7,7 @@ import pytest
 import torch
 from factories import forced_logits, target_mask
 from oracles import TransformerOracle
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from nmtcore.model.batch import make_batch
 
@@ -92,3 +93,34 @@ def test_losses_are_sums_over_real_tokens(make, draw):
     assert losses.tokens == losses.parts[0].count == int(target_mask(batch).sum())
     torch.testing.assert_close(losses.objective(), expected / losses.tokens)
     torch.testing.assert_close(losses.objective({"translation": 7}), expected / 7)
+
+
+class MasksMade(TorchDispatchMode):
+    """Counts the operations whose output has the shape of a mask."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.shape, self.count = shape, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        output = func(*args, **(kwargs or {}))
+        self.count += isinstance(output, torch.Tensor) and output.shape == self.shape
+        return output
+
+
+@pytest.mark.parametrize("bf16", [False, True])
+@pytest.mark.parametrize("gradients", [False, True])
+def test_the_mask_is_made_once_for_all_layers(make, draw, bf16, gradients):
+    batch = make_batch(draw(3, seed=1, longest=4), np.arange(3))
+    counts = []
+    for layers in (1, 3):
+        model = make(encoder_layers=layers, decoder_layers=layers).float()
+        shape = (3, 1, 1, batch.source_BS.shape[1])
+        with (
+            torch.set_grad_enabled(gradients),
+            torch.autocast("cpu", torch.bfloat16, enabled=bf16),
+            MasksMade(shape) as made,
+        ):
+            model.decode(batch.target_input_BT, model.encode(batch))
+        counts.append(made.count)
+    assert counts[0] == counts[1] > 0

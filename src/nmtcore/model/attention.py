@@ -1,6 +1,6 @@
 """Multi-head attention (Vaswani et al. 2017, equation 1) with hooks for components.
 
-Masks are True for real tokens.
+A mask is added to the scores: 0 for a real token, -inf for padding (`additive_mask`).
 """
 
 from collections.abc import Iterable
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack
+from nmtcore.model.dropout import dropout
 
 SMALL_HEAD = 16
 """Heads narrower than this are slow in the fused kernel of a CPU."""
@@ -31,6 +32,17 @@ class KeysValues(NamedTuple):
     def of_sentences(self, rows: Tensor) -> "KeysValues":
         """Select sentences by their indices; the layout stays."""
         return KeysValues(self.keys_BHKE.mT.index_select(0, rows).mT, self.values_BHKE.index_select(0, rows))
+
+
+def additive_mask(mask_BS: Tensor, states: Tensor) -> Tensor:
+    """Turn a mask that is True for real tokens into one that is added to scores, once for all layers: (B, 1, 1, S).
+
+    Its type is that of the scores: the one that matrix products have under autocast, or else that of `states`.
+    """
+    device = states.device.type
+    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
+    mask_B11S = mask_BS[:, None, None, :]
+    return torch.zeros_like(mask_B11S, dtype=dtype).masked_fill_(~mask_B11S, float("-inf"))
 
 
 class PackedLinear(nn.Linear):
@@ -129,12 +141,12 @@ class Attention(nn.Module):
             observe(inputs, None)
         mask = mask_B11K
         if bias is not None:
-            mask, causal = _hide(bias, _causal_mask(inputs) if causal else mask_B11K), False
+            mask, causal = _masked(bias, inputs, mask_B11K, causal=causal), False
         return F.scaled_dot_product_attention(
             inputs.queries_BHQE,
             inputs.keys_BHKE,
             values_BHKE,
-            attn_mask=mask,
+            attn_mask=None if mask is None else mask.to(inputs.queries_BHQE.dtype),
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=causal,
         )
@@ -158,9 +170,9 @@ class Attention(nn.Module):
             scores_BHQK = change(scores_BHQK, inputs)
         for observe in self._observe:
             observe(inputs, scores_BHQK)
-        scores_BHQK = _hide(scores_BHQK, _causal_mask(inputs) if causal else mask_B11K)
+        scores_BHQK = _masked(scores_BHQK, inputs, mask_B11K, causal=causal)
         weights_BHQK = torch.softmax(scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK, dim=-1)
-        weights_BHQK = F.dropout(weights_BHQK, self.dropout, self.training).to(values_BHKE.dtype)
+        weights_BHQK = dropout(weights_BHQK, self.dropout, self.training).to(values_BHKE.dtype)
         mixed_BHQE = product(weights_BHQK, values_BHKE)
         for change in self._mixed:
             mixed_BHQE = change(mixed_BHQE, weights_BHQK, inputs)
@@ -223,13 +235,12 @@ def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
 
 
 def masked_scores(queries_BHQE: Tensor, keys_BHKE: Tensor, mask_B11K: Tensor) -> Tensor:
-    """Compute `head_scores`, -inf where the mask is False, in one kernel if it is the faster way: (B, H, Q, K)."""
+    """Compute `head_scores` plus the mask, in one kernel if it is the faster way: (B, H, Q, K)."""
     sentences, heads, queries, width = queries_BHQE.shape
-    hidden_B11K = torch.zeros_like(mask_B11K, dtype=queries_BHQE.dtype).masked_fill_(~mask_B11K, float("-inf"))
     if _is_faster_as_sum(queries_BHQE, keys_BHKE.mT):
-        return product(queries_BHQE * width**-0.5, keys_BHKE.mT).add_(hidden_B11K)
-    hidden_N1K = hidden_B11K.expand(-1, heads, -1, -1).flatten(0, 1)
-    scores_NQK = torch.baddbmm(hidden_N1K, queries_BHQE.flatten(0, 1), keys_BHKE.flatten(0, 1).mT, alpha=width**-0.5)
+        return product(queries_BHQE * width**-0.5, keys_BHKE.mT).add_(mask_B11K)
+    mask_N1K = mask_B11K.expand(-1, heads, -1, -1).flatten(0, 1)
+    scores_NQK = torch.baddbmm(mask_N1K, queries_BHQE.flatten(0, 1), keys_BHKE.flatten(0, 1).mT, alpha=width**-0.5)
     return scores_NQK.view(sentences, heads, queries, keys_BHKE.size(2))
 
 
@@ -250,15 +261,13 @@ def _is_faster_as_sum(left: Tensor, right: Tensor) -> bool:
     return on_cpu and left.size(-2) == 1 and min(right.shape[-2:]) < SMALL_HEAD
 
 
-def _hide(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Set scores to -inf where `mask`, which broadcasts to their shape, is False."""
-    return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
-
-
-def _causal_mask(inputs: AttentionInputs) -> Tensor:
-    """Make a mask (Q, K), with Q = K, that is False for keys after the query."""
-    length = inputs.keys_BHKE.size(2)
-    return torch.ones(length, length, dtype=torch.bool, device=inputs.keys_BHKE.device).tril()
+def _masked(scores: Tensor, inputs: AttentionInputs, mask_B11K: Tensor | None, *, causal: bool) -> Tensor:
+    """Add the mask to scores or a bias, or, if `causal`, hide the keys after each query (Q = K)."""
+    if causal:
+        length = inputs.keys_BHKE.size(2)
+        later_QK = torch.ones(length, length, dtype=torch.bool, device=scores.device).triu(1)
+        return scores.masked_fill(later_QK, float("-inf"))
+    return scores if mask_B11K is None else scores + mask_B11K.to(scores.dtype)
 
 
 def _hook_functions(hooks: list[AttentionHooks], name: str) -> tuple:

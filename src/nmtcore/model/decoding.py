@@ -18,12 +18,15 @@ class DecoderState:
     r // beams.
     """
 
-    def __init__(self, memory: Sequence[KeysValues], mask_B11S: Tensor) -> None:
+    def __init__(self, memory: Sequence[KeysValues], mask_BS: Tensor, mask_B11S: Tensor) -> None:
         keys_BHSE = memory[0].keys_BHKE
         sentences, heads, _, width = keys_BHSE.shape
         self.memory = memory
         """Keys and values of the source, one pair per layer."""
+        self.mask_BS = mask_BS
+        """True for real source tokens."""
         self.mask_B11S = mask_B11S
+        """The same, to be added to scores."""
         self.beams = 1
         self.length = 0
         """Number of decoded positions."""
@@ -35,7 +38,7 @@ class DecoderState:
     @property
     def sentences(self) -> int:
         """Number of sentences that are still being decoded."""
-        return self.mask_B11S.size(0)
+        return self.mask_BS.size(0)
 
     @property
     def cache_Y2RHZE(self) -> Tensor:
@@ -69,6 +72,7 @@ class DecoderState:
     def keep(self, sentences_B: Tensor) -> None:
         """Keep only the sentences with these indices, in this order."""
         self.memory = [layer.of_sentences(sentences_B) for layer in self.memory]
+        self.mask_BS = self.mask_BS.index_select(0, sentences_B)
         self.mask_B11S = self.mask_B11S.index_select(0, sentences_B)
         beams_M = torch.arange(self.beams, device=sentences_B.device)
         rows_R = (sentences_B.unsqueeze(1) * self.beams + beams_M).flatten()

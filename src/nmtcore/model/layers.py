@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.attention import CrossAttention, KeysValues, SelfAttention
 from nmtcore.model.components.base import Component, Context
+from nmtcore.model.dropout import dropout
 
 
 class Residual(nn.Module):
@@ -22,7 +23,7 @@ class Residual(nn.Module):
     def forward(self, states: Tensor, block: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply the block with its norm, dropout and residual sum: (..., D) to (..., D)."""
         output = block(self.norm(states) if self.norm_first else states)
-        total = states + F.dropout(output, self.dropout, self.training)
+        total = states + dropout(output, self.dropout, self.training)
         return total if self.norm_first else self.norm(total)
 
 
@@ -37,7 +38,7 @@ class FeedForward(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """Transform each vector: (..., D) to (..., D)."""
-        return self.outer(F.dropout(F.relu(self.inner(states), inplace=True), self.dropout, self.training))
+        return self.outer(dropout(F.relu(self.inner(states), inplace=True), self.dropout, self.training))
 
 
 class EncoderLayer(nn.Module):

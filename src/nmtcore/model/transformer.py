@@ -6,14 +6,15 @@ Masks are True for real tokens.
 import math
 from collections.abc import Sequence
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.transformer import TransformerSettings
+from nmtcore.model.attention import additive_mask
 from nmtcore.model.base import Encoded, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context, hooks_of
 from nmtcore.model.decoding import DecoderState
+from nmtcore.model.dropout import dropout
 from nmtcore.model.layers import DecoderLayer, EncoderLayer
 from nmtcore.model.positions import Sinusoids
 
@@ -71,8 +72,8 @@ class Transformer(TranslationModel):
             states_BSD = change(states_BSD, context)
         if self.source_positions is not None:
             states_BSD = self.source_positions(states_BSD)
-        states_BSD = F.dropout(states_BSD, self.embedding_dropout, self.training)
-        mask_B11S = batch.source_mask_BS[:, None, None, :]
+        states_BSD = dropout(states_BSD, self.embedding_dropout, self.training)
+        mask_B11S = additive_mask(batch.source_mask_BS, states_BSD)
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, mask_B11S)
         return Encoded(memory_BSD=self.encoder_norm(states_BSD), context=context)
@@ -90,12 +91,12 @@ class Transformer(TranslationModel):
         states_BTD = self.target_embedding(tokens_BT) * math.sqrt(self.settings.width)
         if self.target_positions is not None:
             states_BTD = self.target_positions(states_BTD, start=start)
-        return F.dropout(states_BTD, self.embedding_dropout, self.training)
+        return dropout(states_BTD, self.embedding_dropout, self.training)
 
     def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
         states_BTD = self._embed_target(target_input_BT)
-        mask_B11S = encoded.mask_BS[:, None, None, :]
+        mask_B11S = additive_mask(encoded.mask_BS, encoded.memory_BSD)
         for layer in self.decoder:
             states_BTD = layer(states_BTD, encoded.memory_BSD, encoded.context, mask_B11S)
         return self.decoder_norm(states_BTD)
@@ -103,12 +104,12 @@ class Transformer(TranslationModel):
     def start(self, encoded: Encoded) -> DecoderState:
         """Start step-by-step decoding with one beam per sentence."""
         memory = [layer.cross.project(encoded.memory_BSD).for_steps() for layer in self.decoder]
-        return DecoderState(memory, encoded.mask_BS[:, None, None, :])
+        return DecoderState(memory, encoded.mask_BS, additive_mask(encoded.mask_BS, encoded.memory_BSD))
 
     def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
         state.make_room()
-        context = Context(mask_BS=state.mask_B11S[:, 0, 0])
+        context = Context(mask_BS=state.mask_BS)
         states_BMD = self._embed_target(tokens_R.unsqueeze(1), state.length).view(state.sentences, state.beams, -1)
         for i, layer in enumerate(self.decoder):
             states_BMD = layer.step(
