@@ -1,5 +1,7 @@
 """Planned tables for tests of the kinds of tables."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +16,7 @@ from nmtcore.config.planned_tables import (
     PlannedTable,
 )
 from nmtcore.config.typed import build, plain
-from nmtcore.reporting.table import Items, Table
+from nmtcore.reporting.table import TEXTS, Block, Items, Table
 
 
 def planned(
@@ -63,6 +65,29 @@ def shown(table: Table) -> list[list[str]]:
         ]
         for row in table.rows
     ]
+
+
+OF_NO_RUN = re.compile(
+    "published|.*, published(, %)?"  # the paper's numbers
+    "|claims|upheld.*|contradicted|not decided|not run"  # counts of claims
+    "|layer|head"  # names of rows
+)
+"""Names of columns of numbers that were not computed from runs or data."""
+
+
+def unlinked(blocks: Iterable[Block]) -> list[str]:
+    """List the columns with a number that has no origin, so that the report cannot link it, except `OF_NO_RUN`."""
+    return sorted(
+        {
+            column.name
+            for table in blocks
+            if isinstance(table, Table)
+            for row in table.rows
+            for column, cell in zip(table.columns, row, strict=True)
+            if column.content not in TEXTS and cell.value is not None and not cell.origin
+            if not OF_NO_RUN.fullmatch(column.name)
+        }
+    )
 
 
 RUNS = {"unfinished": (4,), "missing": (5, 6), "provenance": "An engine"}

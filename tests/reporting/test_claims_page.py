@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from reporting.planned import unlinked
+
 from nmtcore.config.claims import paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
@@ -39,7 +41,15 @@ def test_every_claim_has_a_row_and_nothing_was_run():
 def test_rows_have_the_published_difference_ours_and_the_verdict():
     claim = next(claim for claim in CLAIMS if claim.system.system == "depparse_l1" and claim.level == 0.01)
     verdict = judge_claim(claim, OURS, scale="paper", controls={claim.controls[0]: OURS})
-    page = claims_page([JudgedClaim(claim, verdict, seeds=5, baseline_seeds=3)], scale="paper")
+    runs = {"runs": "cs2en/depparse_l1", "baseline_runs": "cs2en/transformer_base"}
+    page = claims_page([JudgedClaim(claim, verdict, seeds=5, baseline_seeds=3, **runs)], scale="paper")
+    assert unlinked(page.blocks) == []
+    (row,) = page.tables[1].rows
+    origins = {cell.value: cell.origin for cell in row if cell.value in ("depparse_l1", "transformer_base", 5, 3)}
+    assert origins == {
+        "depparse_l1": runs["runs"], 5: runs["runs"],
+        "transformer_base": runs["baseline_runs"], 3: runs["baseline_runs"],
+    }  # fmt: skip
     lines = page_markdown(page).splitlines()
     assert lines[:2] == ["Scale paper.", ""]
     assert lines[2:5] == [
@@ -107,7 +117,7 @@ def test_the_ledger_says_why_no_control_gains():
 def test_stand_ins_are_named_above_and_in_each_row():
     claim = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     own = JudgedClaim(claim, judge_claim(claim, OURS, scale="paper"), dataset="nc11_en2de_filtered", split="test")
-    small = own._replace(dataset="small_filtered", split="flickr", baseline_dataset="small")
+    small = own._replace(dataset="small_filtered", split="flickr", baseline_runs="small/transformer_base")
     other = next(claim for claim in CLAIMS if claim.system == ("depparse_l1", "cs2en"))
     same = JudgedClaim(other, judge_claim(other, OURS, scale="quick"), dataset="small", split="test")
     page = claims_page([own, small, same], scale="quick")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from evaluation.test_gates import gate_row
 from reporting.attention_runs import HEADS, IDS, SENTENCES, AttentionRuns
-from reporting.planned import planned, shown
+from reporting.planned import planned, shown, unlinked
 
 from nmtcore.inference.gate_files import GATES_SCHEMA
 from nmtcore.parquet import write_rows
@@ -103,6 +103,7 @@ def test_counts_of_tags_stand_beside_the_published_ones(runs):
         ["DET (added)", "", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
         ["`</s>`", "", "", "", "", ""],
     ]
+    assert unlinked(content.blocks) == []
     drawn = texts(runs, draw_gates, content)
     assert "sa, seed 1, d, test, scale quick: the first references with at most 25 subwords" in drawn
 
@@ -163,6 +164,7 @@ def test_attention_of_transformers_and_of_recurrent_systems(runs):
     drawn = texts(runs, draw_attention, content)
     assert {"layer 1, head 0", "heads (head_selection)", "sa, seed 1", *SENTENCES[2]} <= set(drawn)
     assert items_of(content) == []
+    assert unlinked(content.blocks) == []
 
 
 def sharpness(runs, facts, systems):
@@ -189,6 +191,7 @@ def test_sharpness_of_layers(runs):
     assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
     assert items_of(content) == ["d, test: 4 sentences instead of the paper's 100."]
     assert content.data["lowest_bin"] == 2
+    assert unlinked(content.blocks) == []
     drawn = texts(runs, draw_sharpness, content)
     assert {"mine", "other", "layer 0", "layer 1"} <= set(drawn)
     assert "% of all weights of the panel; those below 0.2 (most of them) are not drawn" in drawn

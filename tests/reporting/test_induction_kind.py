@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from reporting.planned import unlinked
 from reporting.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTable
 
 from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json
@@ -103,6 +104,11 @@ def test_differences_of_runs_are_those_of_resampled_sentences(treebank):
     left = content.data["differences"][1]["result"]
     assert left["delta"] == pytest.approx(rows["hard"][1].value.mean - rows["left"][1].value.mean)
     assert left["seed_error"] is None
+    assert unlinked(content.blocks) == []
+    differences = [block for block in content.blocks if isinstance(block, Table)][1]
+    names = [column.name for column in differences.columns]
+    linked = {name: [row[names.index(name)].origin for row in differences.rows] for name in ("baseline", "p", "Holm")}
+    assert linked == {"baseline": ["d/shared", "d"], "p": ["d/hard"] * 2, "Holm": ["d/hard"] * 2}
 
 
 def test_a_baseline_that_is_not_trained_has_no_variance_over_seeds(treebank):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from evaluation.test_sentence_statistics import own_bleu
-from reporting.planned import plan_cell, plan_claim, plan_translations
+from reporting.planned import plan_cell, plan_claim, plan_translations, unlinked
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings
@@ -106,7 +106,9 @@ def test_each_bin_has_the_scores_of_its_sentences(results):
 def test_published_gains_on_long_sentences_stand_beside_ours(results):
     content = lengths_content(planned(), results.layout)
     long, _ = tables(content)
-    ((column, system, words, sentences, published, gain, interval),) = long.rows
+    assert unlinked(content.blocks) == []
+    ((column, system, baseline, words, sentences, published, gain, interval),) = long.rows
+    assert (baseline.value, baseline.origin, gain.origin, sentences.origin) == ("base", "d/base", "d/better", "d")
     assert (column.value, system.value, words.value) == ("ours", "better", "at least 25 words")
     assert (sentences.value, published.value) == (30, 2)
     compared = content.compare(plan_claim(LONG), "d/better", "d/base")
@@ -159,8 +161,8 @@ def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     content = lengths_content(table, results.layout)
     assert [(entry["sentences"], entry["interval"]) for entry in content.data["entries"][:2]] == [(1, None)] * 2
     (gain,) = tables(content)[0].rows
-    assert gain[5].value > 0
-    assert gain[6].value is None
+    assert gain[6].value > 0
+    assert gain[7].value is None
 
 
 def test_too_few_pairs_are_refused(results, tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reporting.planned import unlinked
 from reporting.runs import EVALUATION, Results
 from sacrebleu import corpus_bleu
 from sacrebleu.metrics import BLEU, CHRF
@@ -33,7 +34,7 @@ from nmtcore.reporting.measurements import ATTACHMENT
 from nmtcore.reporting.measurements import SEGMENT_MEASURES as OF_SEGMENTS
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
 from nmtcore.reporting.paper_table import write_claims, write_paper_page, write_paper_table
-from nmtcore.reporting.table import Heading, Items, Paragraph
+from nmtcore.reporting.table import Heading, Items, Paragraph, Table
 from nmtcore.reporting.table_content import judged_from_json, judged_to_json
 
 REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
@@ -114,6 +115,13 @@ def test_scores_and_differences_are_sacrebleus(results, tmp_path):
     expected = sum(scores["new"]) / 2 - sum(scores["base"]) / 2
     assert comparison["result"]["delta"] == pytest.approx(expected)
     assert comparison["published"] == 1.5
+    assert (comparison["runs"], comparison["baseline_runs"]) == ("d/new", "d/base")
+    blocks = blocks_from_json(content["blocks"])
+    assert unlinked(blocks) == []
+    details = [block for block in blocks if isinstance(block, Table)][1]
+    baseline = [column.name for column in details.columns].index("baseline")
+    assert {row[baseline].origin for row in details.rows} == {"d/base"}
+    assert {cell.origin for row in details.rows for cell in row[-5:]} == {"d/new", "d/control"}
     chrf = next(c for c in content["data"]["comparisons"] if c["row"] == "control" and c["measure"] == "chrf")
     whole = [CHRF().corpus_score(lines, [REFERENCES]).score for lines in (GOOD, BAD, GOOD)]
     assert chrf["result"]["delta"] == pytest.approx(whole[0] - (whole[1] + whole[2]) / 2)

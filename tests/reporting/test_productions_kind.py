@@ -1,6 +1,7 @@
 """Tables of productions: shares of gold and predicted trees, and reasons for empty cells."""
 
 import pytest
+from reporting.planned import unlinked
 from reporting.treebank_tables import HARD, SHARED, TreebankTable
 
 from nmtcore.config.planned_tables import PlannedRuns
@@ -21,6 +22,7 @@ def values(treebank, item, systems=("gold", "left", "shared"), **changes):
     table.more.update(changes)
     content = productions_content(table, treebank.layout)
     (row,) = content.blocks[0].rows
+    assert unlinked(content.blocks) == []
     assert [cell.value for cell in row[1::2]] == [2.5] * len(systems)
     return [cell.reason or cell.value for cell in row[2::2]]
 

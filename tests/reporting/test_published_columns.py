@@ -1,7 +1,7 @@
 """Tables of sizes and settings, with the published value and ours in every column."""
 
 import pytest
-from reporting.planned import planned, shown
+from reporting.planned import planned, shown, unlinked
 
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.corpus.pairs import PAIR_SCHEMA
@@ -49,6 +49,7 @@ def test_sizes(tmp_path, pairs):
     }
     cells = [{"row": "d", "column": name, "metric": name, "published": 10.0} for name in sources]
     content, rows = sizes(cells, {"d": sources})
+    assert unlinked(content.blocks) == []
     assert rows == [["d", "10", "7", "10", "4", "10", "6", "10", "4", "10", "3", "10", "(no English)"]]
     assert [(entry["ours"], entry["reason"]) for entry in content.data][-2:] == [(3, None), (None, "no English")]
 
@@ -81,6 +82,7 @@ def test_settings_that_differ_are_marked():
         ["sisa", "0.0007", "0.0007", "0.9970", "0.98 ≠", "4.0000", "(sisa scales no heads by parents)"]
     ]
     assert content.blocks[1].text == "1 of the 2 published settings differ here."
+    assert not any(cell.origin for row in content.blocks[0].rows for cell in row), "no run has been asked"
 
 
 def test_hidden_rows_are_left_out_and_means_are_plain_values():

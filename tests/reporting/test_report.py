@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from reporting.planned import OF_NO_RUN
 from reporting.recorded_runs import SOURCES
 from reporting.report_folder import HOSTILE, report_folder
 
@@ -91,6 +92,52 @@ def test_each_score_of_the_table_leads_to_its_runs(page):
     (row,) = re.findall(r"<tr><td>absent</td>.*</tr>", table)
     assert "<a" not in row
     assert "it is not run" in row
+
+
+class PlainNumbers(HTMLParser):
+    """Collects the names of columns with numbers that are no links, but not in the sections of runs and data sets."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.columns, self.heads, self.cell, self.in_section = set(), [], None, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        match tag:
+            case "details":
+                self.in_section = True
+            case "table":
+                self.heads = []
+            case "tr":
+                self.position = -1
+            case "th":
+                self.heads.append("")
+            case "td":
+                self.position += 1
+                self.cell = "" if attributes.get("class") == "right" and not self.in_section else None
+            case "a" | "sup":
+                self.cell = None
+
+    def handle_endtag(self, tag):
+        if tag == "details":
+            self.in_section = False
+        if tag == "td" and self.cell:
+            self.columns.add(self.heads[self.position])
+
+    def handle_data(self, data):
+        if self.lasttag == "th" and data.strip():
+            self.heads[-1] += data
+        if self.cell is not None:
+            self.cell += data
+
+
+def test_each_number_leads_to_runs_or_data(page):
+    plain = PlainNumbers(page).columns
+    assert {name for name in plain if not OF_NO_RUN.fullmatch(name)} == {"files", "with checksum"}, "of licences"
+    assert "bleu, published" in plain
+    unlinked = re.sub(r'<a href="#runs-d-other">([^<]*)</a></td></tr>', r"\1</td></tr>", page)
+    assert "randomisation" in PlainNumbers(unlinked).columns
 
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):

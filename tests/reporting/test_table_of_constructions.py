@@ -4,7 +4,7 @@ import re
 
 import pytest
 from evaluation.test_sentence_statistics import own_bleu
-from reporting.planned import plan_cell, plan_claim, plan_translations, planned, shown
+from reporting.planned import plan_cell, plan_claim, plan_translations, planned, shown, unlinked
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings
@@ -68,6 +68,7 @@ def tables(content):
 def test_gains_stand_beside_the_published_ones(results, supertags):
     content = constructions_content(gains(supertags), results.layout)
     (table,) = tables(content)
+    assert unlinked([table]) == []
     rows = shown(table)
     assert [row[:3] + row[5:6] for row in rows] == [
         ["question", "32", "40.0", "+1.44"],
@@ -115,6 +116,7 @@ def test_claims_about_constructions_are_compared_on_their_sentences(results, sup
 def test_counts_stand_beside_the_published_ones(results, supertags):
     content = constructions_content(counts(supertags), results.layout)
     (table,) = tables(content)
+    assert unlinked([table]) == []
     assert shown(table) == [
         ["question", "112", "3.7", "32", "40.0"],
         ["control", "479", "15.9", "16 (few)", "20.0"],

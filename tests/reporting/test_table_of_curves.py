@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from reporting.planned import RUNS, about_runs, planned, shown
+from reporting.planned import RUNS, about_runs, planned, shown, unlinked
 
 from nmtcore.files import write_lines
 from nmtcore.layout import Layout
@@ -43,6 +43,7 @@ def test_best_and_last_scores(layout, tmp_path):
         ["made_elsewhere", "d", "", *[f"({NO_LOG})"] * 4],
         ["late", "d", "", *["(not trained yet)"] * 4],
     ]
+    assert unlinked(content.blocks) == []
     assert shown(perplexity)[1] == ["nmt", "d", "1", "6.00", "20", "7.00", "30"]
     draw_curves(content.data, tmp_path / "curves.svg", title="Figure 1: curves. Scale quick.")
     svg = (tmp_path / "curves.svg").read_text()

@@ -1,7 +1,7 @@
 """Tables of the kind examples: the paper's sentence, or those whose translations differ most."""
 
 import pytest
-from reporting.planned import RUNS, about_runs, plan_cell, plan_translations
+from reporting.planned import RUNS, about_runs, plan_cell, plan_translations, unlinked
 from reporting.runs import Results
 
 from nmtcore.files import write_lines
@@ -33,6 +33,9 @@ def content(results, cells=None, of_runs=None, **more):
 
 def test_the_papers_sentence_is_shown_where_the_test_has_it(results):
     named = content(results, sentence="im Versuch <b>, nur")
+    assert unlinked(named.blocks) == []
+    table = named.blocks[1]
+    assert [row[2].origin for row in table.rows] == ["", "", "d/base", "d/better"]
     text = page_markdown(Page(title="", blocks=tuple(named.blocks)))
     assert text.splitlines()[:8] == [
         "## d, test: base and better",

@@ -2,11 +2,12 @@
 
 import pytest
 from evaluation.test_subword_counts import write_tokens
-from reporting.planned import planned, shown
+from reporting.planned import planned, shown, unlinked
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
+from nmtcore.reporting.table import Table
 from nmtcore.reporting.table_kinds.subwords import share_of_words, subwords_content
 
 
@@ -32,7 +33,8 @@ def test_shares_and_dropped_pairs(tmp_path):
         ["dropped", "d", "", "19", "12"],
         ["unknown", "d", "", "1", "(it is not computed here)"],
     ]
-    assert content.blocks[1].text == ("4 words are split into 7 subwords, 1.750 per word; the longest word has 3.")
+    assert shown(content.blocks[1]) == [["d", "bpe_9", "4", "7", "1.750", "3"]]
+    assert unlinked(content.blocks) == []
     assert content.data["words_by_subwords"] == {tokens: [0, 2, 1, 1]}
 
 
@@ -41,6 +43,11 @@ def test_a_report_without_the_filter_is_refused(tmp_path):
     facts = {"dropped": {"report": str(tmp_path / "train.json"), "filter": "langdetect"}}
     with pytest.raises(UserError, match=r"train.json does not count the pairs that langdetect drops"):
         content_of(tmp_path, facts, {"dropped": 19.0})
+
+
+def test_without_words_there_is_no_table_of_them(tmp_path):
+    content = content_of(tmp_path, {"unknown": {"reason": "it is not computed here"}}, {"unknown": 1.0})
+    assert len([block for block in content.blocks if isinstance(block, Table)]) == 1
 
 
 def test_no_words_have_no_share():

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from reporting.planned import RUNS, about_runs, planned, shown
+from reporting.planned import RUNS, about_runs, planned, shown, unlinked
 
 from nmtcore.files import write_lines
 from nmtcore.layout import Layout
@@ -42,10 +42,13 @@ def test_times_are_relative_to_the_baselines_mean(logs):
     mean = "(the mean over 2 systems)"
     assert shown(table) == [
         ["base", "d", "1.00", "1.00 ± 0.71", "2.000 ± 1.414", "10", "", "0", "1 h", "20 s"],
-        ["heads", "d", "1.50", "3.00", mean, mean, mean, mean, "", mean],
+        ["heads, mean of head_1, head_2", "d", "1.50", "3.00", mean, mean, mean, mean, "", mean],
         ["quoted", "d", "2.00", "(quoted is no system of ours)", "", "", "", "", "", ""],
         ["late", "d", "", "(not trained yet)", "", "", "", "", "", ""],
     ]
+    assert unlinked([table]) == []
+    heads = list(table.rows)[1]
+    assert (heads[0].value, heads[3].origin) == ("heads", "d/head_1"), "the first of the runs that the row names"
 
 
 def test_missing_seeds_and_the_provenance_are_named(logs):

@@ -19,6 +19,7 @@ from nmtcore.reporting.table import (
     note,
     number_columns,
     text_columns,
+    with_origin,
 )
 
 _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
@@ -48,8 +49,8 @@ class JudgedClaim(NamedTuple):
     """Our data set on which the system was trained and tested; None if it was not run."""
     split: str | None = None
     """Our split; None if the system was not run."""
-    baseline_dataset: str | None = None
-    """Our data set on which the baseline was trained; None if it was not run or is no system of ours."""
+    baseline_runs: str = ""
+    """The runs of the baseline, DATASET/SYSTEM; empty if it was not run or is no system of ours."""
 
 
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
@@ -94,13 +95,14 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         _DIRECTIONS[claim.direction],
         _answer(verdict),
         claim.difference,
-        *comparison_cells(verdict.reason if ours is None else ours, entry.runs),
+        *with_origin(comparison_cells(verdict.reason if ours is None else ours), entry.runs),
         _ours_on(entry),
         _also_by(claim, verdict),
-        *(_trained(trained, claim) for trained in (claim.system, claim.baseline)),
+        *with_origin([_trained(claim.system, claim)], entry.runs),
+        *with_origin([_trained(claim.baseline, claim)], entry.baseline_runs),
         *(claim.dataset, claim.split, claim.item, claim.metric),
-        entry.seeds,
-        entry.baseline_seeds,
+        *with_origin([entry.seeds], entry.runs),
+        *with_origin([entry.baseline_seeds], entry.baseline_runs),
         scale,
     ]
 
@@ -140,8 +142,11 @@ def _stand_ins(judged: Sequence[JudgedClaim]) -> list[tuple[str, str]]:
     pairs = [
         (trained.dataset, ours)
         for entry in judged
-        for trained, ours in ((entry.claim.system, entry.dataset), (entry.claim.baseline, entry.baseline_dataset))
-        if trained.dataset is not None and ours is not None and ours != trained.dataset
+        for trained, ours in (
+            (entry.claim.system, entry.dataset),
+            (entry.claim.baseline, entry.baseline_runs.partition("/")[0]),
+        )
+        if trained.dataset is not None and ours and ours != trained.dataset
     ]
     return list(dict.fromkeys(pairs))
 

@@ -91,6 +91,7 @@ class ConstructionScores:
                 "row": cell.row if cell else subset.name,
                 "column": first.column,
                 "test": f"{first.dataset}, {first.split}",
+                "dataset": first.dataset,
                 "baseline": self._table.baselines[0] if self._table.baselines else "no baseline",
                 "published": cell.published if cell else None,
                 "unanalysed": unanalysed,

@@ -1,7 +1,7 @@
 """Columns and cells of the difference between a system and a baseline, the same in all tables."""
 
 from nmtcore.evaluation.differences import Difference
-from nmtcore.reporting.table import Column, Interval, TableCell, number_columns, with_origin
+from nmtcore.reporting.table import Column, Interval, TableCell, number_columns
 
 
 def difference_columns(name: str = "difference") -> list[Column]:
@@ -17,11 +17,8 @@ def comparison_columns(name: str = "difference") -> list[Column]:
     return [*difference_columns(name), *number_columns("detectable", digits=2)]
 
 
-def comparison_cells(compared: Difference | str, origin: str | None = None) -> list[TableCell]:
-    """Make the cells of `comparison_columns`; of a reason why there is no difference, cells that are empty.
-
-    `origin` are the runs of the system, DATASET/SYSTEM.
-    """
+def comparison_cells(compared: Difference | str) -> list[TableCell]:
+    """Make the cells of `comparison_columns`; of a reason why there is no difference, cells that are empty."""
     if isinstance(compared, str):
         return [TableCell(None, reason=compared), TableCell(None), TableCell(None)]
-    return with_origin([compared.delta, Interval(*compared.interval), compared.detectable], origin)
+    return [TableCell(value) for value in (compared.delta, Interval(*compared.interval), compared.detectable)]

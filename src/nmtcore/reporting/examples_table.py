@@ -27,6 +27,7 @@ from nmtcore.reporting.table import (
     make_table,
     note,
     number_columns,
+    with_origin,
 )
 
 SHOWN = 10
@@ -79,8 +80,10 @@ def write_example_table(
         )
         empty += empty_outputs(test.outputs, dataset, split)
         common = {"dataset": dataset, "scale": scale, "split": split, "baseline": baseline}
-        others = [system for system in (*folders, *test.left_out) if system != baseline]
-        entries += [{**common, "system": system, **example_entry(test, baseline, system)} for system in others]
+        for system in (*folders, *test.left_out):
+            if system != baseline:
+                names = {"system": system, "runs": [f"{dataset}/{baseline}", f"{dataset}/{system}"]}
+                entries.append({**common, **names, **example_entry(test, baseline, system)})
     write_json(json, entries)
     seeds = sorted({seed for entry in entries for seed in entry["seeds"]})
     blocks = [*item_blocks(empty), *(block for entry in entries for block in example_blocks(entry))]
@@ -182,8 +185,8 @@ def _example_table(example: Mapping[str, Any], entry: Mapping[str, Any]) -> Tabl
     if supertags is not None:
         reference = " ".join(f"{word}|{tag}" for word, tag in zip(words, supertags, strict=True))
     rows: list[list[Any]] = [["source", example["source"], None], ["reference", reference, None]]
-    for key in ("baseline", "system"):
-        rows.append([entry[key], example[key]["translation"], example[key]["chrf"]])
+    for key, runs in zip(("baseline", "system"), entry["runs"], strict=True):
+        rows.append([entry[key], example[key]["translation"], *with_origin([example[key]["chrf"]], runs)])
     columns = [
         Column(name=f"sentence {example['sentence']}", raw_name="text of"),
         Column(name="text", content="corpus"),

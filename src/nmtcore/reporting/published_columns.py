@@ -1,9 +1,9 @@
 """Tables whose columns are those of the paper, each with the published and with our value, and their data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedColumn, PlannedTable
+from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.reporting.table import (
     Column,
     Content,
@@ -20,7 +20,7 @@ Cells = Mapping[tuple[str, str], TableCell]
 
 
 def published_and_ours(
-    table: PlannedTable, ours: Cells, *, first: str, content: Content = "number", digits: int = 0
+    table: PlannedTable, ours: Cells, *, first: str, content: Content = "number", digits: int = 0, linked: bool = True
 ) -> Table:
     """Make a table with two columns for each of the paper's: `NAME, published` and `NAME`.
 
@@ -32,13 +32,14 @@ def published_and_ours(
         first: the heading of the column that names the rows.
         content: what our cells hold.
         digits: the least number of decimals of our values; those of the paper if it has more.
+        linked: whether our values were computed from the runs or the data set of their cells.
     """
     columns: list[Column] = text_columns(first)
     for column in table.columns:
         columns += number_columns(f"{column.name}, published", digits=column.digits)
         columns += number_columns(column.name, content=content, digits=max(digits, column.digits))
     rows = [
-        [row.name + (" (added)" if row.added else ""), *_pairs_of_cells(table, row.name, table.columns, ours)]
+        [row.name + (" (added)" if row.added else ""), *_pairs_of_cells(table, row.name, ours, linked)]
         for row in table.rows
         if not row.hidden
     ]
@@ -57,15 +58,9 @@ def cell_data(table: PlannedTable, ours: Cells) -> list[dict[str, Any]]:
     ]
 
 
-def _pairs_of_cells(table: PlannedTable, row: str, columns: Sequence[PlannedColumn], ours: Cells) -> list[TableCell]:
-    return [
-        cell
-        for column in columns
-        for cell in (TableCell(table.cell(row, column.name).published), _linked(table, row, column.name, ours))
-    ]
-
-
-def _linked(table: PlannedTable, row: str, column: str, ours: Cells) -> TableCell:
-    """Return our cell with the runs or the data set behind it."""
-    cell = table.cell(row, column)
-    return ours[row, column]._replace(origin=cell.runs or cell.dataset or "")
+def _pairs_of_cells(table: PlannedTable, row: str, ours: Cells, linked: bool) -> Iterator[TableCell]:
+    for column in table.columns:
+        cell = table.cell(row, column.name)
+        yield TableCell(cell.published)
+        origin = (cell.runs or cell.dataset) if linked else None
+        yield ours[row, column.name]._replace(origin=origin or "")

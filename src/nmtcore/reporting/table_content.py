@@ -27,7 +27,7 @@ Comparer = Callable[[PlannedClaim, str, str | None], Compared]
 baseline is None if it is a row that is no system of ours."""
 
 
-_KEYS = ("seeds", "baseline_seeds", "runs", "dataset", "split", "baseline_dataset")
+_KEYS = ("seeds", "baseline_seeds", "runs", "dataset", "split", "baseline_runs")
 """The fields of a `JudgedClaim` that are plain values."""
 
 
@@ -68,7 +68,6 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
         controls[claim.controls[int(position)]] = result.reason if isinstance(result, Undecided) else result
     verdict = judge_claim(claim, compared, scale=table.scale, verdicts=table.verdicts, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
-    baseline_dataset = None if planned.baseline is None else table.runs[planned.baseline].dataset
     return JudgedClaim(
         claim,
         verdict,
@@ -76,7 +75,7 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
         runs=planned.system or "",
         dataset=planned.dataset,
         split=planned.split,
-        baseline_dataset=baseline_dataset,
+        baseline_runs=planned.baseline or "",
     )
 
 

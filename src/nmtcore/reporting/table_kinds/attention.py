@@ -82,7 +82,8 @@ def _overview(encoders: list[dict[str, Any]], maps: list[dict[str, Any]]) -> lis
 
 def _row(run: Mapping[str, Any], title: str, weights: list[list[float]]) -> list[Any]:
     origin = f"{run['dataset']}/{run['system']}"
-    return [run["system"], run["seed"], title, *with_origin([_mean_maximum(weights)], origin)]
+    seed, sharpness = with_origin([run["seed"], _mean_maximum(weights)], origin)
+    return [run["system"], seed, title, sharpness]
 
 
 def _queries(own: Mapping[str, Any]) -> list[list[float]]:

@@ -97,12 +97,12 @@ def _gain_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
     rows = []
     for entry in entries:
         known = entry["share"] is not None
+        sentences = TableCell(entry["sentences"], few_mark(entry["sentences"])) if known else None
         gain, interval = difference_cells(entry, reason=entry["reason"] or "the baseline is not run")
         rows.append(
             [
                 entry["row"],
-                TableCell(entry["sentences"] if known else None, few_mark(entry["sentences"]) if known else ""),
-                entry["share"],
+                *with_origin([sentences, entry["share"]], entry["dataset"]),
                 *with_origin([mean_cell(entry["baseline_scores"])], entry["baseline_runs"]),
                 *with_origin([mean_cell(entry["scores"])], entry["runs"]),
                 *(entry["published"], *with_origin([gain, interval], entry["runs"])),

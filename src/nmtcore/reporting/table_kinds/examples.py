@@ -43,7 +43,7 @@ def _entries(table: PlannedTable, column: PlannedColumn, layout: Layout) -> Iter
     for cell in others:
         names = {
             "dataset": cell.dataset or column.name, "scale": table.scale, "split": cell.split or "test",
-            "baseline": first.row, "system": cell.row,
+            "baseline": first.row, "system": cell.row, "runs": [first.runs, cell.runs],
         }  # fmt: skip
         reason = next((own.reason or f"{own.row} is not run" for own in (first, cell) if own.runs is None), "")
         if reason:

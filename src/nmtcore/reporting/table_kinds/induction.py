@@ -29,6 +29,7 @@ from nmtcore.reporting.table import (
     note,
     number_columns,
     text_columns,
+    with_origin,
 )
 from nmtcore.reporting.table_content import Compared, TableContent
 from nmtcore.reporting.table_treebanks import TableTreebanks
@@ -193,14 +194,15 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
     for planned, result, p in zip(own.table.claims, compared, corrected, strict=True):
         claim = planned.claim
         names = [
-            *(claim["says"], claim["dataset"], claim["split"], claim["metric"]),
-            *(claim["system"][0], claim["baseline"][0]),
+            *(claim["says"], claim["dataset"], claim["split"], claim["metric"], claim["system"][0]),
+            *with_origin([claim["baseline"][0]], planned.baseline or planned.dataset),
         ]
         seeds, own_p = None, None
         if isinstance(result, Difference):
             seeds = len(own.table.runs[planned.system].seeds) if planned.system else None
             own_p = result.p
-        rows.append([*names, seeds, claim["difference"], *comparison_cells(result, planned.system), own_p, p])
+        cells = with_origin([seeds, *comparison_cells(result), own_p, p], planned.system or planned.dataset)
+        rows.append([*names, cells[0], claim["difference"], *cells[1:]])
     return make_table(columns, rows)
 
 

@@ -96,9 +96,10 @@ class _LengthScores:
         cells, measure = self._cells(columns[0]), self._measure(columns[0])
         cell = next((cell for cell in cells if cell.runs and cell.dataset and cell.split), None)
         names = {"columns": [column.name for column in columns], "test": columns[0].name, "measure": measure}
+        names["dataset"] = None
         subsets, words = [Subset(LONG, np.arange(0))], []
         if cell is not None:
-            names["test"] = f"{cell.dataset}, {cell.split}"
+            names |= {"test": f"{cell.dataset}, {cell.split}", "dataset": cell.dataset}
             words = self._words(cell.runs, cell.dataset, cell.split)
             bins = length_bins(words)
             subsets = [self._long(words), *(Subset(name, rows_B) for name, rows_B in bins.items())]
@@ -149,7 +150,7 @@ def _long_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
         if claim.claim["item"] == LONG
     }
     columns = [
-        *text_columns("column", "system", "words"),
+        *text_columns("column", "system", "baseline", "words"),
         *number_columns("sentences"),
         *number_columns("gain, published", digits=1),
         *difference_columns("gain"),
@@ -162,10 +163,13 @@ def _long_table(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> Ta
                 continue
             against = next((other for other in entries if _is_baseline(other, entry, table)), None)
             reason = entry["reason"] or (against and against["reason"]) or "there is no baseline"
+            sentences = TableCell(entry["sentences"], few_mark(entry["sentences"])) if entry["sentences"] else None
             rows.append(
                 [
-                    *(column.name, entry["row"], entry["subset"] if entry["sentences"] else None),
-                    TableCell(entry["sentences"] or None, few_mark(entry["sentences"]) if entry["sentences"] else ""),
+                    *(column.name, entry["row"]),
+                    *with_origin([against and against["row"]], cell.baseline_runs),
+                    entry["subset"] if entry["sentences"] else None,
+                    *with_origin([sentences], entry["dataset"]),
                     gains.get((column.dataset, column.split, cell.system)),
                     *with_origin(difference_cells(entry, reason=reason), cell.runs),
                 ]
@@ -191,7 +195,8 @@ def _bins_table(entries: Sequence[Mapping[str, Any]]) -> Table:
     for entry in entries:
         sentences = TableCell(entry["sentences"], few_mark(entry["sentences"]))
         scores = with_origin(score_cells(entry), entry["runs"])
-        row = [entry["test"], entry["subset"], entry["row"], sentences, entry["share"], *scores]
+        sizes = with_origin([sentences, entry["share"]], entry["dataset"])
+        row = [entry["test"], entry["subset"], entry["row"], *sizes, *scores]
         if entry["runs"] is None and not entry["sentences"]:
             row[3:5] = [None, None]
         groups.setdefault(tuple(entry["columns"]), []).append(row)

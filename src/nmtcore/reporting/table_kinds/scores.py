@@ -30,6 +30,7 @@ from nmtcore.reporting.table import (
     note,
     number_columns,
     text_columns,
+    with_origin,
 )
 from nmtcore.reporting.table_content import Compared, TableContent
 
@@ -64,6 +65,7 @@ class _Comparison(NamedTuple):
     row: str
     baseline: str
     runs: str
+    baseline_runs: str
     seeds: int
     published: float | None
     result: Difference
@@ -121,7 +123,7 @@ def _comparisons(table: PlannedTable, column: PlannedColumn, measurements: Measu
                     published = _minus(cell.published, against.published) if own == measure else None
                     seeds = len(table.runs[cell.runs].seeds)
                     yield _Comparison(
-                        column.name, own, row.name, baseline, cell.runs, seeds, published,
+                        column.name, own, row.name, baseline, cell.runs, against.runs, seeds, published,
                         measurements.compare(*names), measurements.test(*names),
                     )  # fmt: skip
 
@@ -242,22 +244,17 @@ def _details(comparisons: Sequence[_Comparison], corrected: Sequence[float | Non
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
     for comparison, p in zip(comparisons, corrected, strict=True):
         result, tests = comparison.result, comparison.tests
+        compared = [
+            *(result.p, p, expected_agreement(comparison.measure, result.delta)),
+            *((None, None) if tests is None else (tests.bootstrap_p, tests.randomisation_p)),
+        ]
         groups.setdefault((comparison.column, comparison.measure, comparison.baseline), []).append(
             [
-                *(
-                    comparison.column,
-                    measure_label(comparison.measure),
-                    comparison.row,
-                    comparison.baseline,
-                    comparison.seeds,
-                ),
+                *(comparison.column, measure_label(comparison.measure), comparison.row),
+                *with_origin([comparison.baseline], comparison.baseline_runs),
+                *with_origin([comparison.seeds], comparison.runs),
                 comparison.published,
-                *comparison_cells(result, comparison.runs),
-                result.p,
-                p,
-                expected_agreement(comparison.measure, result.delta),
-                None if tests is None else tests.bootstrap_p,
-                None if tests is None else tests.randomisation_p,
+                *with_origin([*comparison_cells(result), *compared], comparison.runs),
             ]
         )
     return grouped_table(columns, list(groups.values()))

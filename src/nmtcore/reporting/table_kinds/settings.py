@@ -23,7 +23,7 @@ def settings_content(table: PlannedTable, layout: Layout) -> TableContent:
     different = [cell for cell in compared if ours[cell.row, cell.column].mark]
     first = "system" if any(column.dataset for column in table.columns) else "data set"
     count = f"{len(different) or 'None'} of the {len(compared)} published settings differ here."
-    blocks: list[Block] = [published_and_ours(table, ours, first=first), note(count), note(_NOTES)]
+    blocks: list[Block] = [published_and_ours(table, ours, first=first, linked=False), note(count), note(_NOTES)]
     return TableContent(blocks=blocks, data=cell_data(table, ours))
 
 

@@ -73,8 +73,9 @@ def _overview(systems: Sequence[Mapping[str, Any]]) -> Block:
     """Tabulate layers and, of the layer that is shown by head, heads."""
     rows = []
     for entry in systems:
-        names = [entry["system"], entry["dataset"], entry["split"], len(entry["seeds"]), entry["sentences"]]
         origin = f"{entry['dataset']}/{entry['system']}"
+        names = [entry["system"], entry["dataset"], entry["split"]]
+        names += with_origin([len(entry["seeds"]), entry["sentences"]], origin)
         for number, counts in entry["layers"].items():
             claimed = any(name.split(".")[0] == number for name in entry["claimed"])
             means = with_origin([counts["mean_maximum"], counts["mean_entropy"]], origin)

@@ -1,6 +1,6 @@
 """Tables of facts about subwords: shares of words by their number of subwords, and what a filter drops."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,16 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.subword_counts import subword_counts
 from nmtcore.files import read_json
 from nmtcore.layout import Layout
-from nmtcore.reporting.table import TableCell, make_table, note, number_columns, text_columns
+from nmtcore.reporting.table import (
+    Block,
+    Table,
+    TableCell,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+    with_origin,
+)
 from nmtcore.reporting.table_content import TableContent
 
 _NOTES = """
@@ -32,13 +41,13 @@ def subwords_content(table: PlannedTable, layout: Layout) -> TableContent:
         cells = [TableCell(published, digits=digits), ours]
         rows.append([name.replace("_", " "), source["ours"], source.get("segmentation"), *cells])
         data.append({"fact": name, **source, "published": published, "ours": ours.value})
-    counts = {source["tokens"]: count(Path(source["tokens"])) for source in _with_tokens(table)}
-    blocks = [make_table(columns, rows), *(note(_words_text(numbers)) for numbers in counts.values()), note(_NOTES)]
+    sources = {source["tokens"]: source for source in table.more["facts"].values() if "tokens" in source}
+    counts = {path: count(Path(path)) for path in sources}
+    blocks: list[Block] = [make_table(columns, rows)]
+    if counts:
+        blocks.append(_words_table([(source, counts[path]) for path, source in sources.items()]))
+    blocks.append(note(_NOTES))
     return TableContent(blocks=blocks, data={"facts": data, "words_by_subwords": counts})
-
-
-def _with_tokens(table: PlannedTable) -> list[Mapping[str, Any]]:
-    return [source for source in table.more["facts"].values() if "tokens" in source]
 
 
 def _fact(source: Mapping[str, Any], count: Callable[[Path], list[int]]) -> TableCell:
@@ -60,8 +69,17 @@ def share_of_words(counts: list[int], most: int) -> float | None:
     return sum(counts[: most + 1]) / sum(counts) if sum(counts) else None
 
 
-def _words_text(counts: list[int]) -> str:
-    subwords = sum(size * number for size, number in enumerate(counts))
-    words = sum(counts)
-    mean = f", {subwords / words:.3f} per word; the longest word has {len(counts) - 1}" if words else ""
-    return f"{words:,} words are split into {subwords:,} subwords{mean}."
+def _words_table(counted: Iterable[tuple[Mapping[str, Any], list[int]]]) -> Table:
+    """Tabulate the words and subwords of training sentences, given their sources and `subword_counts`."""
+    columns = [
+        *text_columns("data set", "segmentation"),
+        *number_columns("words", "subwords"),
+        *number_columns("subwords per word", digits=3),
+        *number_columns("subwords of the longest word"),
+    ]
+    rows = []
+    for source, counts in counted:
+        words, subwords = sum(counts), sum(size * number for size, number in enumerate(counts))
+        measured = [words, subwords, subwords / words if words else None, len(counts) - 1 if words else None]
+        rows.append([source["ours"], source["segmentation"], *with_origin(measured, source["ours"])])
+    return make_table(columns, rows)

@@ -115,7 +115,11 @@ def _times_table(table: PlannedTable, times: _Times, ours: Mapping[tuple[str, st
             own, relative = times.of(cell), ours[row.name, column.name]
             reason = f"the mean over {len(row.members)} systems" if row.members else ""
             measured = _absolute(own, base_seconds, reason)
-            rows.append([row.name, cell.dataset, cell.published, *with_origin([relative, *measured], cell.runs)])
+            label, origin = TableCell(row.name), cell.runs
+            if row.members:
+                label = TableCell(row.name, f", mean of {', '.join(row.members)}")
+                origin = table.cell(row.members[0], column.name).runs
+            rows.append([label, cell.dataset, cell.published, *with_origin([relative, *measured], origin)])
     return make_table(columns, rows)
 
 
