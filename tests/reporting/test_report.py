@@ -193,7 +193,10 @@ def test_a_data_set_without_runs_is_shown_if_it_was_read(tmp_path):
     section = text[text.index('id="data-prepared"') : text.index("<h3>Licences")]
     assert "prepared &lt;script&gt;" in section
     assert '<td>train</td><td class="right">123</td><td class="right">120</td>' in section
-    assert "https://example.org" not in section
+    assert "https://example.org/a.gz" not in section
+    licences = text[text.index("<h3>Licences") :]
+    assert re.search(r"<tr><td>corpus</td><td>news</td>.*<td>d, prepared</td></tr>", licences)
+    assert re.search(r"<tr><td>model</td><td>stanza_en</td>.*<td>d</td></tr>", licences), "nothing is annotated"
     assert text.count('id="data-d"') == 1, "its section is made from the manifests"
 
 

@@ -7,7 +7,7 @@ import pytest
 from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
 
 from nmtcore.errors import UserError
-from nmtcore.files import read_json
+from nmtcore.files import read_json, write_json, write_lines
 from nmtcore.reporting.licences_table import licence_entries, write_licence_table
 from nmtcore.reporting.run_index import index_runs
 
@@ -54,7 +54,7 @@ def test_licences_are_listed_once_with_the_data_sets_that_use_them(tmp_path):
     write_run(layout, "base", 1)
     write_run(layout, "base", 2)
     paths = {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
-    text = write_licence_table(layout, described(("base", 1), ("base", 2)), **paths)
+    text = write_licence_table(layout, described(("base", 1), ("base", 2)), {}, **paths)
     assert [list(entry.values()) for entry in read_json(paths["json"])] == [
         ["corpus", "mine/test", "CC0", "A 2020", 0, 0, ["d"]],
         ["corpus", "news", "CC BY 4.0", "B 2021", 1, 0, ["d"]],
@@ -70,15 +70,49 @@ def test_two_data_sets_share_a_row_of_the_same_licence():
     manifests = [
         {"dataset": name, "data": own} for name, own in (("a", data), ("b", data), ("c", changed), ("d", None))
     ]
-    assert [(e["licence"], e["datasets"]) for e in licence_entries(manifests)] == [
+    assert [(e["licence"], e["datasets"]) for e in licence_entries(manifests, {"e": changed})] == [
         ("CC BY 4.0", ["a", "b"]),
-        ("other", ["c"]),
+        ("other", ["c", "e"]),
     ]
 
 
-def test_without_runs_there_are_no_licences(tmp_path):
-    with pytest.raises(UserError, match=r"There is no run in .* train a system first"):
-        write_licence_table(layout_of(tmp_path), [], json=tmp_path / "a.json", table=tmp_path / "a.md")
+def test_data_without_runs_have_their_licences_as_far_as_they_were_read(tmp_path):
+    layout, paths = layout_of(tmp_path), {"json": tmp_path / "licences.json", "table": tmp_path / "licences.md"}
+    write_run(layout)
+    bank = {"corpus": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D", "files": []}
+    tagger = {"annotator": "tagger", "models": ["en_small"], "licence": "", "citation": "", "files": []}
+    known = {
+        **SOURCES,
+        "splits": {**SOURCES["splits"], "gold_bank": ["bank"]},
+        "corpora": [*SOURCES["corpora"], bank],
+        "models": [*SOURCES["models"], tagger],
+    }
+    for dataset, split in (("d", "gold_bank"), ("prepared", "test")):  # the run of d does not use its treebank
+        write_json(layout.path("raw_report", dataset=dataset, split=split), {"pairs": 2, "kept": 2})
+    write_lines(layout.path("annotation", dataset="prepared", annotator="tagger", split="test", side="source"), [])
+    datasets = {"d": known, "prepared": known, "unread": known}
+    text = write_licence_table(layout, described(("base", 1)), datasets, **paths)
+    assert {(entry["name"], *entry["datasets"]) for entry in read_json(paths["json"])} == {
+        ("bank", "d"), ("mine/test", "d", "prepared"), ("news", "d"), ("stanza_en", "d"), ("en_small", "prepared"),
+    }  # fmt: skip
+    assert "| model | en_small | unknown |" in text
+
+
+def test_the_model_of_comet_is_listed_with_its_licence():
+    def manifest(model):
+        signatures = {"BLEU": "nrefs:1", "COMET": f"COMET|model:{model}|version:2.2"}
+        return {"dataset": "d", "data": None, "signatures": signatures}
+
+    entries = licence_entries([manifest("wmt22-comet-da"), manifest("mine")], {})
+    assert [(entry["sort"], entry["name"], entry["licence"]) for entry in entries] == [
+        ("model", "mine", ""),
+        ("model", "wmt22-comet-da", "Apache-2.0"),
+    ]
+
+
+def test_without_data_there_are_no_licences(tmp_path):
+    with pytest.raises(UserError, match=r"There are no data in .* prepare a data set or train a system first"):
+        write_licence_table(layout_of(tmp_path), [], {"d": SOURCES}, json=tmp_path / "a.json", table=tmp_path / "a.md")
 
 
 def test_a_run_with_a_broken_log_is_named_and_left_out(tmp_path):

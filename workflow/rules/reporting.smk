@@ -1,6 +1,6 @@
 # Tables and figures of the configured data sets and systems: sizes after each stage, annotations, scores of parsers and
 # systems, gates by tag, attention heads as parsers, productions; differences from a baseline by construction, examples,
-# validation curves, predicted tags, contrastive pairs. The index of all runs, and the licences of their data.
+# validation curves, predicted tags, contrastive pairs. The index of all runs, and the licences of all data.
 # Each table is written as Markdown, CSV, LaTeX and HTML.
 # A name of the user's choice, results/tables/NAME/systems.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.analysis import (
@@ -34,7 +34,7 @@ from nmtcore.planning.configured_data import (
     published_sizes,
 )
 from nmtcore.planning.external import external_notes
-from nmtcore.planning.manifests import run_states
+from nmtcore.planning.manifests import read_datasets, run_states
 
 
 localrules:
@@ -320,7 +320,7 @@ rule contrast_table:
         "../scripts/contrast_table.py"
 
 
-# The runs are not declared as inputs, so that an index or a table of those that are there trains none again.
+# Runs and data are not declared as inputs, so that an index or a table of those that are there makes none again.
 rule index_runs:
     output:
         LAYOUT.pattern("run_index"),
@@ -350,5 +350,6 @@ rule licence_table:
     params:
         version=VERSIONS["reporting"],
         runs=planned(run_states),
+        datasets=planned(read_datasets),
     script:
         "../scripts/licence_table.py"

@@ -1,4 +1,4 @@
-"""Write the table of the licences of all corpora and models that runs use."""
+"""Write the table of the licences of all corpora and models that were used."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ with job(snakemake) as terminal:
     write_licence_table(
         job_settings(snakemake).layout,
         snakemake.params.runs[0],
+        snakemake.params.datasets[0],
         json=Path(snakemake.output.json),
         table=Path(snakemake.output.table),
         warn=lambda sentence: print(sentence, file=terminal, flush=True),

@@ -89,6 +89,11 @@ def score_comet(
     return write_scores(settings, {"comet": compared}, scores)
 
 
+def comet_model_of(signature: str) -> str:
+    """Return the name of the model in a signature of `score_comet`."""
+    return next(part.removeprefix("model:") for part in signature.split("|") if part.startswith("model:"))
+
+
 def _first_ids(corpus: Path, count: int) -> list[int]:
     return [row["id"] for row in read_rows(corpus, columns=["id"], stop=count)]
 

@@ -1,6 +1,7 @@
 """What a run's manifest says about its data: corpora, parsers, languages, with licences, from the configuration."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
@@ -28,10 +29,23 @@ def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
 
 
 def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:
-    """Describe a data set with all its splits and the annotators of its syntax, whatever runs use of it."""
+    """Describe a data set with all its splits and annotators, whatever is used of it (`used_sources`)."""
     settings = project.dataset(dataset)
-    annotators = dict.fromkeys(name for names in settings.syntax.values() for name in names.values())
-    return _sources(project, settings, settings.splits, annotators)
+    return _sources(project, settings, settings.splits, settings.annotators)
+
+
+def read_datasets(project: Project) -> Tracked:
+    """Describe the data sets of the results folder that were read, by name, as `dataset_sources` does.
+
+    The licences are listed again when a split is read or annotated. Data sets that the configuration no longer has are
+    left out.
+    """
+    paths = [path for file_type in ("raw_report", "annotation") for path in project.layout.existing(file_type)]
+    described = {}
+    for name in sorted({parsed["dataset"] for path in paths if (parsed := project.layout.parse(path))}):
+        with suppress(UserError):
+            described[name] = dataset_sources(project, dataset=name)
+    return Tracked(described, {"files": sorted(map(str, paths))})
 
 
 def _sources(

@@ -9,7 +9,7 @@ from nmtcore.config.paper_tables import FIGURES_OF_KINDS
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.layout import ParsedPath
-from nmtcore.planning.manifests import dataset_sources, described_runs
+from nmtcore.planning.manifests import dataset_sources, described_runs, read_datasets
 from nmtcore.planning.paper_tables import all_papers, paper_table_jsons, paper_tables_of, planned_table
 
 
@@ -50,7 +50,7 @@ def report_runs(project: Project) -> Tracked:
 
 
 def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
-    """Describe the data sets of the papers' tables, by name, as `dataset_sources` does; some may have no runs."""
+    """Describe the data sets of the papers' tables and those that were read, by name, as `dataset_sources` does."""
     tables = [planned_table(project, name) for paper in all_papers(project) for name in paper_tables_of(project, paper)]
     named = {cell.dataset for table in tables for cell in table.cells}
     named |= {runs.dataset for table in tables for runs in table.runs.values()}
@@ -58,7 +58,7 @@ def report_datasets(project: Project) -> dict[str, dict[str, Any]]:
     for name in sorted(filter(None, named)):
         with suppress(UserError):  # the cell says why there is no such data set
             described[name] = dataset_sources(project, dataset=name)
-    return described
+    return {**described, **read_datasets(project)[0]}
 
 
 def _table_runs(project: Project) -> list[ParsedPath]:

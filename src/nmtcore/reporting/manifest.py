@@ -3,7 +3,7 @@
 import hashlib
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from math import prod
@@ -194,6 +194,39 @@ def describe_data(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> d
         "corpora": [_with_checksums(layout, corpus) for corpus in sources["corpora"]],
         "models": [_with_checksums(layout, model) for model in sources["models"]],
     }
+
+
+def used_sources(layout: Layout, dataset: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave of `dataset_sources` what the results folder has: splits that were read, their corpora, and annotators."""
+    read, annotators = (
+        {path[name] for path in map(layout.parse, layout.existing(file_type, dataset=dataset)) if path is not None}
+        for file_type, name in (("raw_report", "split"), ("annotation", "annotator"))
+    )
+    corpora = [{**corpus, "splits": [own for own in corpus["splits"] if own in read]} for corpus in sources["corpora"]]
+    return {
+        **sources,
+        "splits": {split: parts for split, parts in sources["splits"].items() if split in read},
+        "corpora": [corpus for corpus in corpora if corpus["splits"]],
+        "models": [model for model in sources["models"] if model["annotator"] in annotators],
+    }
+
+
+def describe_datasets(
+    layout: Layout, datasets: Mapping[str, Mapping[str, Any]], warn: Callable[[str], None]
+) -> dict[str, dict[str, Any]]:
+    """Describe what was read of some data sets (`describe_data`), given `dataset_sources` by name.
+
+    Those of which nothing was read are left out; `warn` gets a sentence for each that has a broken file.
+    """
+    described = {}
+    for name, sources in datasets.items():
+        used = used_sources(layout, name, sources)
+        if used["splits"]:
+            try:
+                described[name] = describe_data(layout, name, used)
+            except UserError as error:
+                warn(f"The data set {name} is not described: {error}")
+    return described
 
 
 def _split(layout: Layout, dataset: str, split: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Write the report from the tables' JSON, the figures, and the files of the runs."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +17,7 @@ from nmtcore.reporting.claims_page import claims_page
 from nmtcore.reporting.data_table import stage_seconds
 from nmtcore.reporting.html_document import html_document, scrolling
 from nmtcore.reporting.licences_table import licence_blocks, licence_entries
-from nmtcore.reporting.manifest import describe_data
+from nmtcore.reporting.manifest import describe_datasets
 from nmtcore.reporting.manifest_files import merged_data
 from nmtcore.reporting.page_json import blocks_from_json
 from nmtcore.reporting.paper_table import heading_of
@@ -64,7 +64,7 @@ class ReportInputs:
     baseline: str
     """The system whose settings the others' are compared with."""
     datasets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Data sets that are shown if their data exist, even if they have no runs, by name: their `dataset_sources`."""
+    """Data sets whose data are shown as far as they were read, even if they have no runs: their `dataset_sources`."""
 
 
 def write_report(inputs: ReportInputs, *, layout: Layout, page: Path, warn: Callable[[str], None] = print) -> None:
@@ -104,11 +104,11 @@ class _Report:
 
     def __post_init__(self) -> None:
         self.groups = group_runs(self.manifests)
-        described = [own["dataset"] for own in self.manifests if own.get("data") is not None]
         self._runs = {group.origin for group in self.groups}
-        self._without_runs = self._read_datasets(set(self.inputs.datasets) - set(described))
-        self._datasets = sorted({*described, *self._without_runs})
-        self.examples = {dataset: self._drawn(dataset) for dataset in sorted(set(described))}
+        self._read = describe_datasets(self.layout, self.inputs.datasets, self.warn)
+        with_runs = {own["dataset"] for own in self.manifests if own.get("data") is not None}
+        self._datasets = sorted(with_runs | self._read.keys())
+        self.examples = {dataset: self._drawn(dataset) for dataset in sorted(with_runs)}
         self.trees = _drawn_trees(self.examples)
 
     def content(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class _Report:
             "overview": self._html([runs_table(self.groups, main_tests)], level=3),
             "systems": list(self._systems()),
             "datasets": list(self._data_sections()),
-            "licences": self._html(licence_blocks(licence_entries(self.manifests)), level=4),
+            "licences": self._html(licence_blocks(licence_entries(self.manifests, self._read)), level=4),
             "trees": list(self.trees.values()),
             "runs": len(self.manifests),
         }
@@ -211,25 +211,13 @@ class _Report:
             self.warn(f"The data set {dataset} has no examples: {error}")
             return []
 
-    def _read_datasets(self, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Describe those data sets of which a split was read."""
-        described = {}
-        for name in names:
-            if self.layout.existing("raw_report", dataset=name):
-                try:
-                    described[name] = describe_data(self.layout, name, self.inputs.datasets[name])
-                except UserError as error:
-                    self.warn(f"The data set {name} is not described: {error}")
-        return described
-
     def _data_sections(self) -> Iterator[dict[str, Any]]:
         for dataset in self._datasets:
             own = [manifest for manifest in self.manifests if manifest["dataset"] == dataset]
-            if dataset in self._without_runs:
-                data, seconds = self._without_runs[dataset], stage_seconds(self.layout, dataset)
-            else:
-                data = merged_data([manifest.get("data") for manifest in own])
-                seconds = next((run["stages"]["data"] for run in own if run.get("stages")), {})
+            data = merged_data([*(manifest.get("data") for manifest in own), self._read.get(dataset)])
+            seconds = next((run["stages"]["data"] for run in own if run.get("stages")), None)
+            if seconds is None:
+                seconds = stage_seconds(self.layout, dataset)
             yield {
                 "id": section_id(dataset),
                 "name": dataset,
