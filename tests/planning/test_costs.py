@@ -62,7 +62,9 @@ DATA = (1000 + 50 + 40) * 10 * (2 * 7 + 2 * 2)
 def costs_of(make_project, tmp_path):
     """Estimate the costs of two tables on the data set `tiny`; `speeds` changes speeds.yaml."""
 
-    def estimate(speeds=None, *, settings=None, tables=("mine_first", "mine_second"), on_gpu=False, **dataset):
+    def estimate(
+        speeds=None, *, settings=None, tables=("mine_first", "mine_second"), files=(), on_gpu=False, **dataset
+    ):
         pairs = {"published": {"pairs": {"train": 1000, "dev": 50, "test": 40}}}
         parser = {"annotators": {"trees": {"tool": "spacy", "model": "xx"}}}
         syntax = {"syntax": {"source": {"dependencies": "trees"}}}
@@ -71,7 +73,7 @@ def costs_of(make_project, tmp_path):
         (tmp_path / "config/speeds.yaml").write_text(yaml.safe_dump(SPEEDS | (speeds or {})))
         configured = {"seeds": [1], "stand_ins": None} | (settings or {})
         project = make_project(configured, tiny=little(**pairs | parser | syntax | dataset))
-        return planned_costs(project, tables=tables, on_gpu=on_gpu)
+        return planned_costs(project, tables=tables, files=files, on_gpu=on_gpu)
 
     return estimate
 
@@ -99,6 +101,20 @@ def test_a_shared_run_counts_once(costs_of):
     again = costs_of(tables=["mine_second", "mine_first"])
     assert again.total.disk_bytes.value == pytest.approx(costs.total.disk_bytes.value)
     assert again.rows[1].new == 0
+
+
+def test_files_that_no_table_needs_count_once(costs_of):
+    trees = [f"results/tiny/annotation/trees/{split}.source.parquet" for split in ("train", "test")]
+    others = [*trees, trees[0], f"{FOLDER}/scores.json", "results/tiny/corpus/test.parquet", "elsewhere"]
+    with_trees = costs_of(tables=["mine_first"], files=others)
+    first, row = with_trees.rows
+    assert first == costs_of(tables=["mine_first"]).rows[0]
+    assert (row.name, row.runs, row.new, row.updates) == ("others", 0, 0, Estimate())
+    assert row.annotation_hours.value == pytest.approx((1000 + 40) / 2 / 3600)
+    assert row.disk_bytes.value == pytest.approx((1000 + 40) * 10 * 4)
+    assert with_trees.total.annotation_hours == row.annotation_hours
+    again = costs_of(tables=["mine_first", "mine_second"], files=others)
+    assert [row.name for row in again.rows] == ["mine_first", "mine_second"], "the second table needs these trees"
 
 
 def test_seeds_are_runs(costs_of):

@@ -176,12 +176,13 @@ def estimate_costs(jobs):
     training = [job for job in jobs if is_job_of(job, "train_model")]
     if not wanted and len(training) < 2:
         return
-    missing = {str(file) for job in jobs for file in job.output}
+    missing = dict.fromkeys(str(file) for job in jobs for file in job.output)
     try:
         costs = planned_costs(
             PROJECT,
             tables=[name for name in all_tables(PROJECT) if name in wanted],
             others=[run_of(job.wildcards) for job in training],
+            files=missing,
             on_gpu=GPUS > 0,
             is_there=lambda path: path not in missing,
         )

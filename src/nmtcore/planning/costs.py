@@ -13,10 +13,9 @@ from nmtcore.planning.data_costs import FILE_SIZES, data_files, file_cost, made_
 from nmtcore.planning.known_sizes import KnownSizes
 from nmtcore.planning.paper_tables import paper_table_inputs
 from nmtcore.planning.run_costs import RunCosts
-from nmtcore.planning.runs import tree_files
 
-OTHER_RUNS = "other runs"
-"""The name of the row of runs that no table of a paper needs."""
+OTHERS = "others"
+"""The name of the row of runs and data that no table of a paper needs."""
 
 
 def planned_costs(
@@ -24,12 +23,14 @@ def planned_costs(
     *,
     tables: Iterable[str],
     others: Iterable[RunSettings] = (),
+    files: Iterable[str] = (),
     on_gpu: bool,
     is_there: Callable[[str], bool] = os.path.exists,
 ) -> PlannedCosts:
-    """Estimate what tables of the papers and other runs take.
+    """Estimate what tables of the papers, other runs and other files of data take.
 
     Each run, and each file of data, counts in the first row that needs it. Tables that need neither have no row.
+    `others` and `files` may name those of tables again; files that are no data cost nothing.
     `is_there` says of the path of a model or a file of data whether it need not be made. Raises `UserError` if
     speeds.yaml, or a file of the results folder that is read, is broken.
     """
@@ -38,7 +39,7 @@ def planned_costs(
     run_costs = RunCosts(project, speeds.devices[speeds.gpu if on_gpu else speeds.cpu], sizes)
     rows = _Rows(project, speeds, sizes, run_costs, is_there)
     counted = [rows.of_table(name) for name in tables]
-    counted.append(rows.of_others(others))
+    counted.append(rows.of_others(others, files))
     counted = [row for row in counted if row.runs or row.disk_bytes != Estimate()]
     total = rows.total(counted)
     return PlannedCosts(
@@ -78,11 +79,10 @@ class _Rows:
                 files += result_files(self.project, run, parsed)
         return self._row(name, [run for run in runs.values() if run.external is None], files)
 
-    def of_others(self, runs: Iterable[RunSettings]) -> PlannedCost:
-        """Count the runs that no table has, which are scored."""
+    def of_others(self, runs: Iterable[RunSettings], files: Iterable[str]) -> PlannedCost:
+        """Count the runs and files that no table has, such as the trees that scores of the tables' runs need."""
         own = [run for run in runs if self._model(run) not in self.counted]
-        trees = [path for run in own for path in tree_files(self.project, run=run, splits="parsed_tests")]
-        return self._row(OTHER_RUNS, own, trees)
+        return self._row(OTHERS, own, list(files))
 
     def total(self, rows: Iterable[PlannedCost]) -> PlannedCost:
         """Return the sum of the rows, with each run once."""
