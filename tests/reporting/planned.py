@@ -76,7 +76,7 @@ OF_NO_RUN = re.compile(
 
 
 def unlinked(blocks: Iterable[Block]) -> list[str]:
-    """List the columns with a number that has no origin, so that the report cannot link it, except `OF_NO_RUN`."""
+    """List the columns with a number that the report cannot link, as it has no origin; of `OF_NO_RUN`, those with one."""
     return sorted(
         {
             column.name
@@ -84,8 +84,8 @@ def unlinked(blocks: Iterable[Block]) -> list[str]:
             if isinstance(table, Table)
             for row in table.rows
             for column, cell in zip(table.columns, row, strict=True)
-            if column.content not in TEXTS and cell.value is not None and not cell.origin
-            if not OF_NO_RUN.fullmatch(column.name)
+            if column.content not in TEXTS and cell.value is not None
+            if bool(cell.origin) == bool(OF_NO_RUN.fullmatch(column.name))
         }
     )
 

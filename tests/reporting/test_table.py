@@ -141,8 +141,8 @@ HTML = """\
 </tbody>
 </table>
 </div>
-<p><sup>a</sup> not run: no tags</p>
-<p><sup>b</sup> too few</p>
+<p class="reason"><sup>a</sup> not run: no tags</p>
+<p class="reason"><sup>b</sup> too few</p>
 <p>Mean over seeds, <code>&lt;/s&gt;</code> too:
 50 %.</p>
 <p>1: *so* &lt;b&gt;</p>

@@ -31,6 +31,8 @@ th, td {{ padding: .15em .6em; text-align: left; vertical-align: top }}
 .scroll {{ overflow-x: auto; max-width: 100% }}
 .paper {{ background: #fff; color: #000 }}
 .muted {{ color: var(--muted) }}
+.reason {{ font-size: .85em; margin: .15em 0 }}
+sup {{ line-height: 0 }}
 @media print {{ body {{ margin: 0; max-width: none; font-size: 10pt }} .scroll {{ overflow-x: visible }} }}
 """
 """Colours as variables (text, muted text, page, panel, thin and thick lines, links), and the elements of every page.

@@ -114,26 +114,25 @@ def _times_table(table: PlannedTable, times: _Times, ours: Mapping[tuple[str, st
             base_seconds = table.facts.get("base_seconds") if row.name == times.baseline else None
             own, relative = times.of(cell), ours[row.name, column.name]
             reason = f"the mean over {len(row.members)} systems" if row.members else ""
-            measured = _absolute(own, base_seconds, reason)
+            *measured, time = _absolute(own, reason)
             label, origin = TableCell(row.name), cell.runs
             if row.members:
                 label = TableCell(row.name, f", mean of {', '.join(row.members)}")
                 origin = table.cell(row.members[0], column.name).runs
-            rows.append([label, cell.dataset, cell.published, *with_origin([relative, *measured], origin)])
+            *measured, time = with_origin([relative, *measured, time], origin)
+            rows.append([label, cell.dataset, cell.published, *measured, base_seconds, time])
     return make_table(columns, rows)
 
 
-def _absolute(times: list[TrainingTime], published: float | None, reason: str) -> list[Any]:
-    """Make the cells that are not relative to the baseline; without runs they are empty, with the `reason`."""
+def _absolute(times: list[TrainingTime], reason: str) -> list[Any]:
+    """Make our cells that are not relative to the baseline; without runs they are empty, with the `reason`."""
     if not times:
-        empty = TableCell(None, reason=reason)
-        return [*[empty] * 4, published, empty]
+        return [TableCell(None, reason=reason)] * 5
     return [
         SeedMean.over([time.seconds_per_update for time in times]),
         fmean(time.updates for time in times),
         SeedMean.over([time.seconds_per_validation for time in times]) if times[0].validations else None,
         fmean(time.validations for time in times),
-        published,
         fmean(time.seconds for time in times),
     ]
 
