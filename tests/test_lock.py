@@ -79,6 +79,31 @@ def test_the_lock_of_a_zombie_process_is_taken_over(tmp_path, holder):
         pass
 
 
+KILLED_WHILE_TAKING_OVER = """
+import os, signal, sys
+from pathlib import Path
+from nmtcore.lock import locked
+rename = os.rename
+os.rename = lambda *paths: (rename(*paths), os.kill(os.getpid(), signal.SIGKILL))
+with locked(Path(sys.argv[1])):
+    pass
+"""
+
+
+def test_nothing_is_left_of_a_process_killed_while_it_takes_over(tmp_path, holder):
+    path = tmp_path / "lock"
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_TAKING_OVER, str(path)], stdout=subprocess.DEVNULL)
+    assert killed.returncode == -signal.SIGKILL
+    left = list(tmp_path.iterdir())
+    assert len(left) == 1
+    assert left != [path], "it was moved aside"
+    with locked(path, stale=1000, patience=0):
+        assert list(tmp_path.iterdir()) == [path]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_lock_of_another_host_without_heartbeat_is_taken_over(tmp_path):
     path = tmp_path / "lock"
     path.write_text(json.dumps({"host": "elsewhere/1", "pid": 1, "started": "1", "token": "x", "beat": "1"}))

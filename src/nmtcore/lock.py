@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.files import partial_of
 
 BEAT = 5.0
 """Seconds between heartbeats."""
@@ -23,6 +24,8 @@ STALE = 60.0
 """Seconds without a heartbeat after which the holder of a lock counts as dead."""
 PATIENCE = 3600.0
 """Seconds that a process waits for the lock."""
+_removing = threading.Lock()
+"""Held while a thread removes a dead holder's lock, since the threads of a process share one temporary name."""
 
 
 class Lock:
@@ -86,6 +89,7 @@ def locked(
 
 
 def _acquire(lock: Lock, log: Callable[[str], None], stale: float, patience: float, pause: float, task: str) -> None:
+    aside = partial_of(lock.path)  # deletes what processes left that were killed while they removed a lock
     began = time.monotonic()
     last_holder, unchanged_since, announced = None, began, False
     while not _write_holder(lock.path, lock._token, 0, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
@@ -94,7 +98,7 @@ def _acquire(lock: Lock, log: Callable[[str], None], stale: float, patience: flo
             last_holder, unchanged_since = holder, now
         if now - unchanged_since > stale or _has_died(holder):
             log(f"The {task} that held {lock.path} ({_describe(holder)}) is gone: taking over.")
-            _remove_lock(lock.path, holder)
+            _remove_lock(lock.path, aside, holder)
             continue
         if now - began > patience:
             raise UserError(
@@ -140,17 +144,16 @@ def _read_holder(path: Path) -> dict:
     return holder if isinstance(holder, dict) else {}
 
 
-def _remove_lock(path: Path, holder: dict) -> None:
-    """Remove the lock of a dead holder; put it back if another waiter has taken it in the meantime."""
-    aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
+def _remove_lock(path: Path, aside: Path, holder: dict) -> None:
+    """Remove the lock of a dead holder, by way of `aside`; put it back if another waiter has taken it meanwhile."""
+    with _removing, suppress(FileNotFoundError):  # another waiter may have removed it, also from `aside`
+        if _read_holder(path).get("token") != holder.get("token"):
+            return
         os.rename(path, aside)
-    except FileNotFoundError:
-        return
-    if _read_holder(aside).get("token") != holder.get("token"):
-        with suppress(FileExistsError):
-            os.link(aside, path)
-    aside.unlink()
+        if _read_holder(aside).get("token") != holder.get("token"):
+            with suppress(FileExistsError):
+                os.link(aside, path)
+        aside.unlink()
 
 
 def _host() -> str:

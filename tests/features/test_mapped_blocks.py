@@ -1,15 +1,20 @@
 """Examples that are written block by block equal concatenated ones."""
 
 import os
+import signal
+from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nmtcore.features import mapped_blocks
 from nmtcore.features.examples import NO_WORD, Examples, SideExamples, concatenate
 from nmtcore.features.mapped import NotWritable
 from nmtcore.features.mapped_blocks import map_blocks
 from nmtcore.features.ragged import Ragged
+from nmtcore.lock import Lock
 
 
 def draw_block(random: np.random.Generator, *, target: bool) -> Examples:
@@ -66,3 +71,50 @@ def test_a_folder_without_permission_to_write_is_named(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(NotWritable, match=f"No permission to write in {tmp_path}"):
         map_blocks(tmp_path / "mapped", lambda: iter([]), "key", log=lambda line: None)
+
+
+def killed_after(function: Callable[..., object]) -> Callable[..., None]:
+    """Return a function that does the same, then kills its process."""
+
+    def call(*arguments: object, **options: object) -> None:
+        function(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return call
+
+
+@pytest.mark.parametrize("point", ["the record is written", "the temporary folder is deleted"])
+def test_a_lock_left_beside_finished_arrays_hinders_nobody_and_the_next_writer_removes_it(tmp_path, monkeypatch, point):
+    """A process that is killed after its last write, before it releases the lock."""
+    folder = tmp_path / "mapped"
+    blocks, others = ([draw_block(np.random.default_rng(seed), target=True) for _ in range(2)] for seed in (5, 6))
+    for name, drawn in (("key", blocks), ("other", others)):
+        map_blocks(tmp_path / name, lambda drawn=drawn: iter(drawn), name, log=lambda line: None)
+    if point == "the record is written":
+        monkeypatch.setattr(mapped_blocks, "write_json", killed_after(mapped_blocks.write_json))
+    else:
+        monkeypatch.setattr(Lock, "_release", killed_after(lambda lock: None))
+    process = get_context("fork").Process(
+        target=map_blocks, args=(folder, lambda: iter(blocks), "key"), kwargs={"log": lambda line: None}
+    )
+    process.start()
+    process.join()
+    monkeypatch.undo()
+    assert process.exitcode == -signal.SIGKILL
+
+    extra = {path.name for path in folder.iterdir()} - {path.name for path in (tmp_path / "key").iterdir()}
+    assert "lock" in extra
+    assert all(name.startswith(".arrays~") for name in extra - {"lock"})
+    assert len(extra) == (2 if point == "the record is written" else 1)
+    messages = []
+    examples = map_blocks(folder, lambda: pytest.fail("all is written"), "key", log=messages.append)
+    assert lists_of(examples) == lists_of(concatenate(blocks))
+    assert messages == []
+
+    examples = map_blocks(folder, lambda: iter(others), "other", log=messages.append)
+    assert lists_of(examples) == lists_of(concatenate(others))
+    assert "is gone: taking over" in messages[0], "without waiting, which is the other message"
+    written, expected = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("mapped", "other")
+    )
+    assert written == expected
