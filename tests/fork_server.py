@@ -6,6 +6,7 @@ Python of its own: with the same output, exit status or signal.
 """
 
 import atexit
+import contextlib
 import gc
 import io
 import json
@@ -45,7 +46,8 @@ def main() -> SimpleNamespace | None:
     listener.listen(64)
     print("listening", flush=True)  # calls wait in the queue until all is imported
     preload()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for those that answer calls
+    # Not SIG_IGN, with which the CPU time of calls would count for no process.
+    signal.signal(signal.SIGCHLD, lambda *_: wait_for_answers())
     while True:
         ready, _, _ = select.select([listener, sys.stdin], [], [])
         if sys.stdin in ready:
@@ -56,6 +58,13 @@ def main() -> SimpleNamespace | None:
             listener.close()
             return answer(connection)
         connection.close()
+
+
+def wait_for_answers() -> None:
+    """Take note of the ended processes that answered calls."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def preload() -> None:
