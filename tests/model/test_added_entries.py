@@ -6,14 +6,13 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model.output_layers import OVER, assert_same_losses, random_output_layer
 
 from nmtcore.model import base
 from nmtcore.model.added_entries import add_entries, added_entries
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import chunked_cross_entropy, smoothed_cross_entropy
 from nmtcore.model.proofs import VOCABULARY
-
-OVER = ["all", "others", "others_but_padding"]
 
 
 def test_on_a_gpu_entries_are_added_up_to_a_multiple_of_64():
@@ -42,11 +41,7 @@ def test_added_entries_have_probability_0():
 )
 @settings(max_examples=25, deadline=None)
 def test_losses_and_gradients_are_those_without(over, tokens, entries, added, smoothing, chunk, biased, seed):
-    torch.manual_seed(seed)
-    targets = torch.randint(1, entries, (tokens,))
-    sizes = [(tokens, 4), (entries, 4), (entries,)]
-    states, weight, bias = (torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes)
-    bias = bias if biased else None
+    states, weight, bias, targets = random_output_layer(tokens, entries, biased=biased, seed=seed)
     options = {"smoothing": smoothing, "over": over}
     plain = smoothed_cross_entropy(F.linear(states, weight, bias), targets, **options)
     if chunk is None:
@@ -54,10 +49,7 @@ def test_losses_and_gradients_are_those_without(over, tokens, entries, added, sm
         other = smoothed_cross_entropy(logits, targets, **options, added=added)
     else:
         other = chunked_cross_entropy(states, weight, bias, targets, **options, chunk=chunk, added=added)
-    torch.testing.assert_close(other, plain)
-    inputs = [states, weight, *([bias] if biased else [])]
-    gradients = [torch.autograd.grad(1.7 * loss.smoothed, inputs) for loss in (other, plain)]
-    torch.testing.assert_close(*gradients)
+    assert_same_losses(other, plain, [states, weight, *([bias] if biased else [])])
 
 
 @pytest.mark.parametrize("bf16", [False, True])
