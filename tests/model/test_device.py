@@ -55,10 +55,11 @@ def test_the_cudnn_flag_is_unchanged_on_a_cpu(gpus):
 
 PAGE_FAULTS = """\
 import resource, sys, torch
-from nmtcore.model.device import prepare_device
+from nmtcore.model import device
 
-if sys.argv[1] == "prepared":
-    prepare_device("cpu")
+device.KEEP_FREED_MEMORY = sys.argv[1] != "turned off"
+if sys.argv[1] != "unprepared":
+    device.prepare_device("cpu")
 for _ in range(20):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     torch.ones(1 << 24)
@@ -67,7 +68,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are not prepared")
-@pytest.mark.parametrize(("state", "kept"), [("prepared", True), ("unprepared", False)])
+@pytest.mark.parametrize(("state", "kept"), [("prepared", True), ("turned off", False), ("unprepared", False)])
 def test_memory_of_freed_tensors_is_used_again_on_a_cpu(state, kept):
     command = [sys.executable, "-c", PAGE_FAULTS, state]
     faults = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -11,6 +11,8 @@ from nmtcore.errors import UserError
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 """Numbers of glibc's options in `malloc.h`."""
+KEEP_FREED_MEMORY = True
+"""Whether `prepare_device` calls `keep_freed_memory` on a CPU; what is computed is the same."""
 
 
 def choose_device(name: str) -> str:
@@ -37,7 +39,7 @@ def prepare_device(name: str | torch.device) -> torch.device:
         # needs half a second or more for each new shape; training has hundreds of shapes. The flag holds for the whole
         # process; nothing here turns it on again.
         torch.backends.cuda.enable_cudnn_sdp(False)
-    elif device.type == "cpu":
+    elif device.type == "cpu" and KEEP_FREED_MEMORY:
         keep_freed_memory()
     return device
 
