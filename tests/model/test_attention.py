@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from oracles import multi_head_attention
 
 from nmtcore.config.transformer import TransformerSettings
+from nmtcore.model import attention
 from nmtcore.model.attention import CrossAttention, SelfAttention, additive_mask, masked_scores, product
 from nmtcore.model.components.base import AttentionHooks, Component, Context
 
@@ -74,6 +75,23 @@ def test_batches_may_be_empty(sentences, queries):
     keys, mask = torch.randn(sentences, 3, 5, 4), torch.zeros(sentences, 1, 1, 5)
     with torch.no_grad():
         assert masked_scores(torch.randn(sentences, 3, queries, 4), keys, mask).shape == (sentences, 3, queries, 5)
+
+
+@pytest.mark.parametrize("queries", [1, 4])
+def test_masking_within_the_product_changes_nothing_and_can_be_turned_off(queries, monkeypatch):
+    layer = CrossAttention(SETTINGS, "cross", 0, []).double().eval()
+    states, memory = torch.randn(2, queries, 12, dtype=torch.float64), torch.randn(2, 6, 12, dtype=torch.float64)
+    mask_BS = torch.arange(6) < torch.tensor([[2], [6]])
+    calls = []
+    monkeypatch.setattr(attention, "masked_scores", lambda *arguments: calls.append(1) or masked_scores(*arguments))
+    outputs = []
+    for within in (True, False):
+        monkeypatch.setattr(attention, "MASK_IN_PRODUCT", within)
+        with torch.inference_mode():
+            mask_B11K = additive_mask(mask_BS, states)
+            outputs.append(layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_B11K))
+        assert calls == [1]
+    torch.testing.assert_close(*outputs, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize(("rows", "inner", "width"), [(1, 4, 9), (1, 9, 4), (1, 40, 40), (2, 4, 4)])

@@ -17,6 +17,8 @@ from nmtcore.model.dropout import dropout
 SMALL_HEAD = 16
 """Heads narrower than this are slow in the fused kernel of a CPU."""
 FEW_QUERIES = 8
+MASK_IN_PRODUCT = True
+"""Whether scores that no component needs are masked within their product, without gradients; for tests."""
 
 
 class KeysValues(NamedTuple):
@@ -160,7 +162,8 @@ class Attention(nn.Module):
         *,
         causal: bool,
     ) -> Tensor:
-        if mask_B11K is not None and bias is None and self._scores_are_plain and not torch.is_grad_enabled():
+        plain = MASK_IN_PRODUCT and bias is None and self._scores_are_plain
+        if plain and mask_B11K is not None and not torch.is_grad_enabled():
             scores_BHQK, mask_B11K = masked_scores(inputs.queries_BHQE, inputs.keys_BHKE, mask_B11K), None
         else:
             scores_BHQK = head_scores(inputs.queries_BHQE, inputs.keys_BHKE)
