@@ -76,7 +76,7 @@ OF_NO_RUN = re.compile(
 
 
 def unlinked(blocks: Iterable[Block]) -> list[str]:
-    """List the columns with a number that the report cannot link, as it has no origin; of `OF_NO_RUN`, those with one."""
+    """List the columns with a number that the report cannot link, or that is of `OF_NO_RUN` but linked."""
     return sorted(
         {
             column.name

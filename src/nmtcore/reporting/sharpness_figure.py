@@ -131,7 +131,7 @@ def sharpness_chart(bars: Sequence[Mapping[str, Any]], *, by_head: bool, title: 
     notes = [f"% of all weights of the panel; those below {bars[0]['low']:g} (most of them) are not drawn"]
     if any(bar["claimed"] for bar in bars):
         notes.append(f"black: {_CLAIMED_NOTE['head' if by_head else 'layer']}")
-    heading = alt.Title(list(title), subtitle=notes, anchor="start", subtitleColor="#000000")
+    heading = alt.Title(list(title), subtitle=notes, anchor="start", fontWeight="normal", subtitleColor="#000000")
     return chart.facet(
         row=alt.Row(**rows, header=row_header), column=alt.Column(**columns, header=header), spacing=8
     ).properties(title=heading)

@@ -43,7 +43,9 @@ def _table(table: Table, link: Link | None) -> str:
             lines.append("<tr>" + "".join(_cell(column, cell, reasons, link) for column, cell in cells) + "</tr>")
         lines.append("</tbody>")
     lines.append("</table>\n")
-    notes = "".join(f'<p class="reason"><sup>{letter}</sup> {own_html(reason)}</p>\n' for reason, letter in reasons.items())
+    notes = "".join(
+        f'<p class="reason"><sup>{letter}</sup> {own_html(reason)}</p>\n' for reason, letter in reasons.items()
+    )
     return scrolling("\n".join(lines), "table") + notes
 
 
