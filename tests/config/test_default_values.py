@@ -18,11 +18,12 @@ NOT_RECORDED = {
     "AnnotationSpeed", "AnnotatorModelSettings", "AnnotatorSettings", "BytesSettings", "ChangesByBase",
     "ChangesForRecurrent", "ChangesForTransformer", "ClaimSettings", "CometSettings", "ComponentSettings",
     "DatasetSettings", "DeviceSettings", "Estimate", "ExternalSettings", "Feature", "FilterSettings",
-    "FormatOptions", "Layout", "PairLabelsSettings", "PaperSettings", "PaperTableSettings", "PaperTablesSettings",
-    "ParserHeadSettings", "PathsSettings", "PeakSettings", "PerDatasetSettings", "PlannedCell", "PlannedClaim",
-    "PlannedColumn", "PlannedCost", "PlannedCosts", "PlannedRow", "PlannedRuns", "PlannedTable", "ProjectSettings",
-    "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings", "ScaleSettings", "SpeedsSettings",
-    "StandInSettings", "SystemEntries", "SystemEntry", "SystemSettings", "TrainingSpeed", "TreeLabelsSettings",
+    "FormatOptions", "Layout", "MinusSettings", "PairLabelsSettings", "PaperSettings", "PaperTableSettings",
+    "PaperTablesSettings", "ParserHeadSettings", "PathsSettings", "PeakSettings", "PerDatasetSettings", "PlannedCell",
+    "PlannedClaim", "PlannedColumn", "PlannedCost", "PlannedCosts", "PlannedMinus", "PlannedRow", "PlannedRuns",
+    "PlannedTable", "ProjectSettings", "PublishedSettings", "PublishedTableSettings", "Range", "RecipeSettings",
+    "ScaleSettings", "SpeedsSettings", "StandInSettings", "SystemEntries", "SystemEntry", "SystemSettings",
+    "TrainingSpeed", "TreeLabelsSettings",
 }  # fmt: skip
 """Classes that no job records: sources of the jobs' settings, and base classes."""
 

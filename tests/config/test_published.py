@@ -1,12 +1,13 @@
 """The published numbers: each reaches one cell, fact or claim, and what they name exists."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
-from nmtcore.config.claims import TrainedSystem, paper_claims
+from nmtcore.config.claims import TrainedSystem, claim_from_json, claim_to_json, paper_claims
 from nmtcore.config.project import Project
 from nmtcore.config.published import paper_names, read_paper
 from nmtcore.errors import UserError
@@ -16,7 +17,7 @@ PROJECT = Project.load(CONFIG)
 PAPERS = {name: read_paper(PROJECT, name) for name in paper_names(PROJECT)}
 NUMBERS = {"aycock2021": 71, "bugliarello2020": 203, "pham2018": 110, "tran2018": 179}
 """Numbers in cells and facts of each paper."""
-CLAIMS = {"aycock2021": 24, "bugliarello2020": 78, "pham2018": 52, "tran2018": 54}
+CLAIMS = {"aycock2021": 25, "bugliarello2020": 78, "pham2018": 52, "tran2018": 60}
 METRICS = {
     *("bleu", "ribes", "uas", "diagonal_precision", "directed", "undirected", "bleu_gain", "relative_time"),
     *("pairs", "source_tokens", "target_tokens", "copied_sentences", "english_subwords", "other_subwords"),
@@ -171,6 +172,34 @@ def test_claims_between_variants_have_the_published_differences(paper, system, b
     assert [claim.difference for claim in claims] == differences
 
 
+def test_a_claim_about_the_target_language_compares_systems_with_themselves():
+    says = "With Russian as the target language instead of German, induced trees of English are better"
+    claims = [claim for claim in paper_claims(PAPERS["tran2018"]) if claim.says == says]
+    assert {(claim.system.dataset, claim.baseline.dataset, claim.split) for claim in claims} == {
+        ("wmt17_en2ru", "wmt17dev15_en2de", "gold_ud_english")
+    }
+    assert [(claim.system.system, claim.metric, claim.difference) for claim in claims] == [
+        ("fa_nmt_separate", "directed", 18.2), ("fa_nmt_separate", "undirected", 23.3),
+        ("fa_nmt_shared", "directed", 8.9), ("fa_nmt_shared", "undirected", 7.5),
+        ("sa_nmt_shared", "directed", 5.3), ("sa_nmt_shared", "undirected", 6.3),
+    ]  # fmt: skip
+    assert all(claim.baseline.system == claim.system.system and not claim.controls for claim in claims)
+
+
+def test_a_claim_about_two_gains_has_their_published_difference():
+    (claim,) = [claim for paper in PAPERS.values() for claim in paper_claims(paper) if claim.minus]
+    base, own = (TrainedSystem(name, "wmt17_tr2en_mono") for name in ("transformer_base", "tag_attention"))
+    assert (claim.system, claim.baseline, claim.direction) == (own, base, "gain")
+    assert claim.minus == (
+        TrainedSystem("tag_attention", "wmt17_tr2en"), TrainedSystem("transformer_base", "wmt17_tr2en"),
+        "wmt17_tr2en", "test",
+    )  # fmt: skip
+    assert claim.difference == pytest.approx((10.68 - 9.99) - (9.11 - 8.73))
+    assert [control.system for control in claim.controls] == ["tag_attention_random", "tag_attention_without_loss"]
+    for other in (claim, claim._replace(minus=None)):
+        assert claim_from_json(json.loads(json.dumps(claim_to_json(other)))) == other
+
+
 TABLE = """
 title: Mine
 tables:
@@ -179,6 +208,57 @@ tables:
     columns: [demo_en2de/test/bleu]
     rows: {transformer_base: [1.0], depparse_l1: [2]}
 """
+
+
+TWO_DATASETS = TABLE.replace("[demo_en2de/test/bleu]", "[demo_en2de/test/bleu, demo_de2en/test/bleu]").replace(
+    "{transformer_base: [1.0], depparse_l1: [2]}",
+    "{transformer_base: [1.0, 5.0], depparse_l1: [2, 7.5], depparse_l2: [2.5, null]}",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "system", "baseline", "minus", "difference"),
+    [
+        (
+            "systems: [depparse_l1], columns: [demo_de2en/test/bleu], baseline_columns: [demo_en2de/test/bleu]",
+            ("depparse_l1", "demo_de2en"), ("depparse_l1", "demo_en2de"), None, 5.5,
+        ),
+        (
+            "systems: [depparse_l1], baselines: [transformer_base], columns: [demo_de2en/test/bleu], "
+            "baseline_columns: [demo_en2de/test/bleu]",
+            ("depparse_l1", "demo_de2en"), ("transformer_base", "demo_en2de"), None, 6.5,
+        ),
+        (
+            "systems: [depparse_l1], columns: [demo_de2en/test/bleu], minus: {column: demo_en2de/test/bleu}",
+            ("depparse_l1", "demo_de2en"), ("transformer_base", "demo_de2en"),
+            (("depparse_l1", "demo_en2de"), ("transformer_base", "demo_en2de")), 1.5,
+        ),
+        (
+            "systems: [depparse_l1], columns: [demo_en2de/test/bleu], minus: {system: depparse_l2}",
+            ("depparse_l1", "demo_en2de"), ("transformer_base", "demo_en2de"),
+            (("depparse_l2", "demo_en2de"), ("transformer_base", "demo_en2de")), -0.5,
+        ),
+        (
+            "systems: [depparse_l1], columns: [demo_de2en/test/bleu], minus: {system: depparse_l2}",
+            ("depparse_l1", "demo_de2en"), ("transformer_base", "demo_de2en"),
+            (("depparse_l2", "demo_de2en"), ("transformer_base", "demo_de2en")), None,
+        ),
+        (
+            "systems: [depparse_l1], columns: [demo_de2en/test/bleu], minus: {system: depparse_l2, "
+            "baseline: depparse_l1, column: demo_en2de/test/bleu}, difference: 0.7",
+            ("depparse_l1", "demo_de2en"), ("transformer_base", "demo_de2en"),
+            (("depparse_l2", "demo_en2de"), ("depparse_l1", "demo_en2de")), 0.7,
+        ),
+    ],
+)  # fmt: skip
+def test_claims_about_two_data_sets_or_two_gains(tmp_path, claim, system, baseline, minus, difference):
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(f"{TWO_DATASETS}    claims: [{{says: So, {claim}}}]\n", encoding="utf-8")
+    (read,) = paper_claims(read_paper(Project([tmp_path, CONFIG], {}), "mine"))
+    assert (read.system, read.baseline) == (system, baseline)
+    assert (read.minus and read.minus[:2]) == minus
+    assert read.difference == difference
 
 
 @pytest.mark.parametrize(
@@ -205,6 +285,45 @@ tables:
             "unknown system 'deparse_l1'. Did you mean depparse_l1",
         ),
         ("columns:", "claims: [{says: So}]\n    columns:", "lacks a system"),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], minus: {system: nmt}}]\n    columns:",
+            "unknown row 'nmt'",
+        ),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], minus: {column: demo_en2de/test/chrf}}]\n    columns:",
+            "unknown column 'demo_en2de/test/chrf'",
+        ),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], minus: {}}]\n    columns:",
+            "'So': `minus` names no other system, baseline or column",
+        ),
+        (
+            "columns: [demo_en2de/test/bleu]\n    rows: {transformer_base: [1.0], depparse_l1: [2]}",
+            "claims: [{says: So, systems: [depparse_l1], columns: [demo_en2de/test/bleu], minus: {column: "
+            "demo_en2de/test/chrf}}]\n    columns: [demo_en2de/test/bleu, demo_en2de/test/chrf]\n"
+            "    rows: {transformer_base: [1, 1], depparse_l1: [2, 2]}",
+            "demo_en2de/test/bleu and demo_en2de/test/chrf have different metrics",
+        ),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], items: [long], minus: {system: transformer_base}}]\n"
+            "    columns:",
+            "`items` cannot have `baseline_columns` or `minus`",
+        ),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], baseline_columns: [demo_en2de/test/bleu]}]\n    columns:",
+            "1 baseline_columns for 0 columns",
+        ),
+        (
+            "columns:",
+            "claims: [{says: So, systems: [depparse_l1], columns: [demo_en2de/test/bleu], baseline_columns: "
+            "[demo_en2de/test/bleu]}]\n    columns:",
+            "demo_en2de/test/bleu is not the column demo_en2de/test/bleu of another data set",
+        ),
         ("title: Mine", "titel: Mine", "unknown key 'titel'"),
     ],
 )

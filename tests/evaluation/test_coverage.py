@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from nmtcore.evaluation.differences import difference
+from nmtcore.evaluation.differences import SampledScores, difference, difference_of_differences
 from nmtcore.evaluation.student import student_quantile
 
 SIMULATIONS, SENTENCES = 4000, 80
@@ -77,3 +77,41 @@ def test_equal_systems_seldom_seem_to_differ(seeds, noise):
     false_alarms = 1 - coverage(*seeds, delta=0.0, noise=noise)
     print(f"{seeds}, noise {noise:.1f}: {100 * false_alarms:.1f} % false alarms")
     assert false_alarms <= 0.06
+
+
+GAIN, OTHER_GAIN = 1.2, 0.7
+
+
+def covered(seeds, *, same_test, correlation=0.8, delta, simulations=600):
+    """Simulate claims about two gains; return the share of intervals that contain the true difference of the gains.
+
+    Each gain has noise of seeds, and of sentences; on the same test the sentences' noise of both gains is correlated.
+    """
+    rng, hits = np.random.default_rng([seeds, same_test, delta > 0]), 0
+    for _ in range(simulations):
+        noise_B = SENTENCE_SPREAD * rng.standard_normal((2, SENTENCES))
+        if same_test:
+            noise_B[1] = correlation * noise_B[0] + math.sqrt(1 - correlation**2) * noise_B[1]
+        weights = [rng.multinomial(SENTENCES, np.full(SENTENCES, 1 / SENTENCES), size=200) for _ in range(2)]
+        if same_test:
+            weights[1] = weights[0]
+        four = []
+        for position, mean in enumerate((OTHER_GAIN + delta, 0.0, OTHER_GAIN, 0.0)):
+            own_B = noise_B[position // 2] * (position % 2 == 0)
+            scores = mean + own_B.mean() + SPREAD * rng.standard_normal(seeds)
+            sampled_A = scores.mean() - own_B.mean() + weights[position // 2] @ own_B / SENTENCES
+            four.append(SampledScores(scores.tolist(), sampled_A))
+        low, high = difference_of_differences(*four[:2], minus_system=four[2], minus_baseline=four[3]).interval
+        hits += low <= delta <= high
+    return hits / simulations
+
+
+@pytest.mark.parametrize("same_test", [True, False])
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_intervals_of_two_gains_contain_their_true_difference(seeds, same_test):
+    """92 to 98 % of the time (600 simulations have an error of .9 %), and at most 7 % false alarms."""
+    share = covered(seeds, same_test=same_test, delta=GAIN - OTHER_GAIN)
+    false_alarms = 1 - covered(seeds, same_test=same_test, delta=0.0)
+    print(f"{seeds} seeds, same test: {same_test}: {100 * share:.1f} %, {100 * false_alarms:.1f} % false alarms")
+    assert 0.92 <= share <= 0.98
+    assert false_alarms <= 0.07

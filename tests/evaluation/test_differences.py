@@ -8,8 +8,17 @@ import pytest
 from evaluation.test_sentence_statistics import draw, own_bleu
 
 from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.evaluation.bootstrap import SAMPLES, SEED, bootstrap_weights
-from nmtcore.evaluation.differences import SampledScores, compare_systems, difference, holm, score_interval
+from nmtcore.evaluation.bootstrap import OTHER_SEED, SAMPLES, SEED, bootstrap_weights
+from nmtcore.evaluation.differences import (
+    SampledScores,
+    compare_systems,
+    difference,
+    difference_of,
+    difference_of_differences,
+    holm,
+    sampled_scores,
+    score_interval,
+)
 from nmtcore.evaluation.sentence_statistics import bleu_statistics, chrf_statistics
 from nmtcore.evaluation.student import student_tail
 
@@ -179,3 +188,77 @@ def test_the_interval_of_a_score_joins_the_variances_of_seeds_and_samples():
     assert (low + high) / 2 == pytest.approx(21)
     half = (high - low) / 2
     assert 2 * student_tail(half / math.sqrt(seeds + samples), degrees) == pytest.approx(0.05)
+
+
+def four_systems(seed):
+    """Statistics of two seeds of a system and a baseline on a test of its own: 30 sentences, of which some are bad."""
+    _, references = draw(30, seed=seed)
+    return [
+        [bleu_statistics(draw(30, seed=seed + k, wrong=wrong)[0], references, EVALUATION) for k in (1, 2)]
+        for wrong in (0.2, 0.4)
+    ]
+
+
+def own_samples(seeds, rows_AB):
+    """Score samples of sentences one by one: the mean over seeds for each."""
+    return np.array([statistics.fmean(own.rows(rows_B).corpus_score() for own in seeds) for rows_B in rows_AB])
+
+
+@pytest.mark.parametrize("same_test", [True, False])
+def test_a_difference_of_differences_is_that_of_a_plain_loop(same_test):
+    """A bootstrap by brute force: new sentences are drawn for each test, or once if both have the same sentences."""
+    first = four_systems(1)
+    second = [four_systems(1)[0][::-1], four_systems(1)[1][:1] * 2] if same_test else four_systems(7)
+    rows_AB = np.random.default_rng(SEED).choice(30, size=(SAMPLES, 30))
+    others_AB = rows_AB if same_test else np.random.default_rng(OTHER_SEED).choice(30, size=(SAMPLES, 30))
+    brute_A = own_samples(first[0], rows_AB) - own_samples(first[1], rows_AB)
+    brute_A = brute_A - (own_samples(second[0], others_AB) - own_samples(second[1], others_AB))
+    weights = [bootstrap_weights(30), bootstrap_weights(30, seed=SEED if same_test else OTHER_SEED)]
+    sampled = [sampled_scores(seeds, own) for pair, own in zip((first, second), weights, strict=True) for seeds in pair]
+    result = difference_of_differences(*sampled[:2], minus_system=sampled[2], minus_baseline=sampled[3])
+    means = [statistics.fmean(own.corpus_score() for own in seeds) for seeds in (*first, *second)]
+    assert result.delta == pytest.approx(means[0] - means[1] - (means[2] - means[3]))
+    assert result.sentence_error == pytest.approx(statistics.stdev(brute_A))
+    assert result.bootstrap_interval == pytest.approx(np.quantile(brute_A, [0.025, 0.975]))
+    parts = [statistics.variance(own.corpus_score() for own in seeds) / 2 for seeds in (*first, *second)]
+    assert result.seed_error**2 == pytest.approx(sum(parts))
+    assert result.degrees == pytest.approx(result.error**4 / sum(part**2 for part in parts))
+    assert result.error**2 == pytest.approx(sum(parts) + statistics.variance(brute_A))
+    if not same_test:  # the variances of independent tests add up, but for the noise of 1,000 samples
+        errors = [difference_of(*pair).sentence_error for pair in (sampled[:2], sampled[2:])]
+        assert result.sentence_error == pytest.approx(math.hypot(*errors), rel=0.05)
+
+
+def test_independent_samples_of_two_tests_do_not_vary_together():
+    """Even of tests with the same number of sentences, in whose scores the same positions stand out."""
+    values_B = np.random.default_rng(1).exponential(size=400)
+    means = [bootstrap_weights(400, seed=seed) @ values_B / 400 for seed in (SEED, OTHER_SEED, SEED)]
+    assert abs(np.corrcoef(means[0], means[1])[0, 1]) < 0.1
+    assert np.corrcoef(means[0], means[2])[0, 1] == pytest.approx(1)
+
+
+def test_scores_that_occur_twice_in_a_difference_of_differences_count_once():
+    rng = np.random.default_rng(2)
+    a, b, c = (SampledScores(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50)) for _ in range(3))
+    cancelled = difference_of_differences(a, b, minus_system=c, minus_baseline=b)
+    plain = difference_of(a, c)
+    for key in ("delta", "seed_error", "sentence_error", "error", "degrees", "interval", "detectable", "p"):
+        assert getattr(cancelled, key) == pytest.approx(getattr(plain, key)), key
+    doubled = difference_of_differences(a, b, minus_system=b, minus_baseline=c)
+    variances = [statistics.variance(own.scores) / 3 for own in (a, b, c)]
+    assert doubled.delta == pytest.approx(statistics.fmean(a.scores) + statistics.fmean(c.scores)
+                                          - 2 * statistics.fmean(b.scores))  # fmt: skip
+    assert doubled.seed_error**2 == pytest.approx(variances[0] + 4 * variances[1] + variances[2])
+    assert doubled.sentence_error == pytest.approx(np.std(a.sampled_A - 2 * b.sampled_A + c.sampled_A, ddof=1))
+    assert (doubled.stdev, doubled.baseline_stdev) == pytest.approx(
+        (statistics.stdev(a.scores), statistics.stdev(b.scores))
+    )
+
+
+@pytest.mark.parametrize("position", range(4))
+def test_one_system_with_one_seed_hides_the_training_noise_of_all(position):
+    rng = np.random.default_rng(3)
+    four = [SampledScores(rng.normal(30, 1, 3).tolist(), rng.normal(30, 1, 50)) for _ in range(4)]
+    four[position] = four[position]._replace(scores=four[position].scores[:1])
+    result = difference_of_differences(*four[:2], minus_system=four[2], minus_baseline=four[3])
+    assert (result.with_training_noise, result.error) == (False, result.sentence_error)

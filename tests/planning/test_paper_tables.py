@@ -9,7 +9,7 @@ import yaml
 from nmtcore.config.paper_tables import paper_systems, read_paper_tables
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.published import paper_names, read_paper
-from nmtcore.config.typed import build
+from nmtcore.config.typed import build, plain
 from nmtcore.errors import UserError
 from nmtcore.planning.paper_tables import (
     all_paper_results,
@@ -158,7 +158,7 @@ def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
         claim.reason for paper in PAPERS for name in paper_tables_of(project, paper)
         for claim in planned_table(project, name).claims
     )  # fmt: skip
-    assert sum(reasons.values()) == 208
+    assert sum(reasons.values()) == 215
     assert reasons["UDPipe 1.2 is a result that the paper quotes from others"] == 1
     assert reasons["Nakagawa (2007) is a result that the paper quotes from others"] == 1
     assert set(reasons) == {
@@ -169,7 +169,69 @@ def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
         "demo_de2en stands in for both data sets, nc11_de2en_filtered and nc11_de2en",
         "demo_en2de stands in for both data sets, nc11_en2de_filtered and nc11_en2de",
         "demo_en2de stands in for both data sets, wmt16_en2de_filtered and wmt16_en2de",
+        "demo_en2de stands in for both data sets, wmt17_en2ru and wmt17dev15_en2de",
+        "demo_de2en stands in for both data sets, wmt17_tr2en_mono and wmt17_tr2en",
     }
+
+
+def test_what_decides_nothing_needs_no_control(project):
+    table = planned_table(project, "bugliarello2020_table_3")
+    filtered = [claim for claim in table.claims if claim.reason and claim.claim["controls"]]
+    assert filtered
+    assert not any(claim.controls or claim.control_reasons for claim in filtered)
+
+
+def test_a_claim_about_two_gains_plans_the_runs_of_both(make_project):
+    """At the scale of the paper, where nothing stands in: exactly the runs of the table and the claim's controls."""
+    table = planned_table(make_project({"scale": "paper"}), "aycock2021_table_5_6")
+    (claim,) = [claim for claim in table.claims if claim.minus]
+    mono, plain_data = "wmt17_tr2en_mono", "wmt17_tr2en"
+    assert claim.compared() == (
+        f"{mono}/tag_attention", f"{mono}/transformer_base",
+        (f"{plain_data}/tag_attention", f"{plain_data}/transformer_base"),
+    )  # fmt: skip
+    assert (claim.dataset, claim.split, claim.minus.dataset, claim.minus.split) == (mono, "test", plain_data, "test")
+    assert claim.compared_control("1") == (
+        f"{mono}/tag_attention_without_loss", f"{mono}/transformer_base",
+        (f"{plain_data}/tag_attention_without_loss", f"{plain_data}/transformer_base"),
+    )  # fmt: skip
+    systems = ("transformer_base", "tag_attention", "tag_attention_random", "tag_attention_without_loss")
+    assert sorted(table.runs) == sorted(f"{dataset}/{name}" for dataset in (mono, plain_data) for name in systems)
+    values = plain(table)
+    assert build(PlannedTable, yaml.safe_load(yaml.safe_dump(values)), where="plan").claims == table.claims
+
+
+def test_a_claim_about_the_target_language_plans_each_system_twice(make_project):
+    for settings, prefix in (({"scale": "paper"}, ""), ({"scale": "quick", "stand_ins": "rehearsal"}, "rehearsal_")):
+        table = planned_table(make_project(settings), "tran2018_table_3")
+        claims = [claim for claim in table.claims if claim.claim["system"][0] == claim.claim["baseline"][0]]
+        assert [claim.reason for claim in claims] == [""] * 6
+        russian, german = f"{prefix}wmt17_en2ru", f"{prefix}wmt17dev15_en2de"
+        assert {claim.compared() for claim in claims} == {
+            (f"{russian}/{name}", f"{german}/{name}", None)
+            for name in ("fa_nmt_separate", "fa_nmt_shared", "sa_nmt_shared")
+        }
+        in_cells = {cell.runs for cell in table.cells if cell.runs}
+        assert set(table.runs) == in_cells
+        assert {claim.split for claim in claims} == {"gold_ud_english"}
+
+
+def test_controls_take_the_place_of_the_system_wherever_it_is(make_project, tmp_path):
+    columns = ["demo_de2en/test/bleu", "demo_en2de/test/bleu"]
+    own = {"says": "So", "systems": ["depparse_l1"], "columns": columns[:1]}
+    write_tables(tmp_path, {"title": "Mine", "controls": {"depparse_l1": ["diagonalparse_l1"]}, "tables": {"t": {
+        "kind": "scores", "rows": ["transformer_base", "depparse_l1"], "columns": columns,
+        "baselines": ["transformer_base"],
+        "claims": [own | {"baseline_columns": columns[1:]}, own | {"minus": {"column": columns[1]}},
+                   own | {"minus": {"system": "transformer_base", "baseline": "depparse_l1"}}],
+    }}})  # fmt: skip
+    table = planned_table(make_project({"scale": "smoke"}), "mine_t")
+    assert [claim.reason for claim in table.claims] == [""] * 3
+    control, base = "/diagonalparse_l1", "/transformer_base"
+    first, second, third = (claim.compared_control("0") for claim in table.claims)
+    assert first == (f"demo_de2en{control}", f"demo_en2de{control}", None)
+    assert second == (f"demo_de2en{control}", f"demo_de2en{base}", (f"demo_en2de{control}", f"demo_en2de{base}"))
+    assert third == (f"demo_de2en{control}", f"demo_de2en{base}", (f"demo_de2en{base}", "demo_de2en/depparse_l1"))
 
 
 def test_unknown_papers_and_tables_are_named(project):

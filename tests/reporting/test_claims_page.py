@@ -26,12 +26,12 @@ def test_every_claim_has_a_row_and_nothing_was_run():
     page = claims_page(judged, scale="quick")
     counts, table = page.tables
     assert [[cell.value for cell in row] for row in counts.rows] == [
-        ["aycock2021", 24, 0, 0, 0, 24, 0, 0],
+        ["aycock2021", 25, 0, 0, 0, 25, 0, 0],
         ["bugliarello2020", 78, 0, 0, 0, 78, 0, 0],
         ["pham2018", 52, 0, 0, 0, 52, 0, 0],
-        ["tran2018", 54, 0, 0, 0, 54, 0, 0],
+        ["tran2018", 60, 0, 0, 0, 60, 0, 0],
     ]
-    assert len(list(table.rows)) == len(CLAIMS) == 208
+    assert len(list(table.rows)) == len(CLAIMS) == 215
     assert len(table.groups) == 4
     text = page_markdown(page)
     assert text.count("| quick |\n") == text.count("| not run | ") - 1 == len(CLAIMS)  # also the head of a column

@@ -1,14 +1,17 @@
 """Tables of the accuracy of induced trees: cells, reasons, and differences by the bootstrap."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from reporting.planned import unlinked
 from reporting.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTable
 
-from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json
-from nmtcore.config.planned_tables import PlannedClaim, PlannedRuns
+from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, claim_from_json, claim_to_json
+from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedMinus, PlannedRuns
 from nmtcore.errors import UserError
-from nmtcore.evaluation.bootstrap import bootstrap_weights
+from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
 from nmtcore.evaluation.differences import Difference
 from nmtcore.evaluation.induction import score_induction
 from nmtcore.evaluation.scores import read_gold_trees
@@ -114,7 +117,7 @@ def test_differences_of_runs_are_those_of_resampled_sentences(treebank):
 def test_a_baseline_that_is_not_trained_has_no_variance_over_seeds(treebank):
     planned = claim("shared", "right", metric="undirected", elsewhere=True)
     content = content_of(treebank, claims=(planned,))
-    result = content.compare(planned, "d/shared", None)
+    result = content.compare(planned, ComparedRuns("d/shared", None))
     assert isinstance(result, Difference)
     assert result.baseline_stdev == 0
     assert result.seed_error == pytest.approx(result.stdev / 2**0.5)
@@ -169,3 +172,77 @@ def test_the_page_says_what_is_measured(treebank):
     text = page_markdown(Page(title="Induction", blocks=tuple(content.blocks)))
     assert "| better | d | gold_bank | directed | hard | shared | 1 | +1.0 |" in text
     assert "One seed (hard on d): training noise is not included" in text
+
+
+def sampled_by_hand(seeds, gold, weights_AB):
+    """Count right words of resampled sentences with plain loops: scores of the seeds, and the mean of each sample."""
+    counts = [
+        [(int(np.sum((np.array(heads) == tree.heads_W) & tree.scored_W)), int(tree.scored_W.sum())) if tree else (0, 0)
+         for heads, tree in zip(trees, gold, strict=True)]
+        for trees in seeds
+    ]  # fmt: skip
+    samples = []
+    for weights in weights_AB:
+        scores = []
+        for rows in counts:
+            words = sum(w * n for w, (_, n) in zip(weights, rows, strict=True))
+            scores.append(100 * sum(w * c for w, (c, _) in zip(weights, rows, strict=True)) / words if words else 0.0)
+        samples.append(np.mean(scores))
+    return [100 * sum(c for c, _ in rows) / sum(n for _, n in rows) for rows in counts], np.array(samples)
+
+
+def across(system, minus=None):
+    """Plan a claim that a system has better trees if it is trained on `d` instead of `e`."""
+    planned = claim(system, "shared")
+    values = planned.claim | {"baseline": [system, "e"]}
+    return replace(planned, claim=values, baseline=f"e/{system}", minus=minus)
+
+
+def test_a_system_trained_on_two_data_sets_is_compared_on_one_treebank(treebank):
+    treebank.write_treebank("e")
+    treebank.write_run("shared", HARD, SHARED, dataset="e")
+    content = content_of(treebank, claims=(across("shared"),))
+    gold = read_gold_trees(treebank.pairs, treebank.trees, len(TREES))
+    weights = bootstrap_weights(len(TREES))
+    own, other = (sampled_by_hand(seeds, gold, weights) for seeds in ((SHARED, UNTRAINED), (HARD, SHARED)))
+    result = content.data["differences"][0]["result"]
+    assert result["delta"] == pytest.approx(np.mean(own[0]) - np.mean(other[0]))
+    assert result["sentence_error"] == pytest.approx(np.std(own[1] - other[1], ddof=1))
+    assert result["seed_error"] ** 2 == pytest.approx((np.var(own[0], ddof=1) + np.var(other[0], ddof=1)) / 2)
+    text = page_markdown(Page(title="Induction", blocks=tuple(content.blocks)))
+    assert "| better | d | gold_bank | directed | shared | shared on e | 2 | +1.0 |" in text
+
+
+def test_treebanks_with_other_trees_are_not_compared(treebank):
+    treebank.write_treebank("e", [TREES[0], None, [0], [0, *TREES[3][1:]]])
+    treebank.write_run("shared", HARD, dataset="e")
+    content = content_of(treebank, claims=(across("shared"),))
+    assert content.data["differences"][0]["reason"] == "d/shared and e/shared are not tested on the same trees"
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_difference_of_two_gains_pairs_the_same_treebank(treebank, same):
+    trees = TREES if same else [TREES[0], [0, 1], [0], TREES[3]]
+    treebank.write_treebank("e", trees)
+    treebank.write_run("shared", SHARED, HARD, dataset="e")
+    treebank.write_run("hard", UNTRAINED, SHARED, dataset="e")
+    minus = PlannedMinus(system="e/hard", baseline="e/shared", dataset="e", split="gold_bank")
+    both = replace(claim("hard", "shared"), minus=minus)
+    other = ClaimedGain(TrainedSystem("hard", "e"), TrainedSystem("shared", "e"), "e", "gold_bank")
+    both = replace(both, claim=claim_to_json(claim_from_json(both.claim)._replace(minus=other)))
+    content = content_of(treebank, claims=(both,))
+    files = [(treebank.pairs, treebank.trees)] * 2
+    files[1] = tuple(Path(path) for path in treebank.facts["treebanks"]["e"]["gold_bank"].values())
+    gold = [read_gold_trees(*own, len(TREES)) for own in files]
+    weights = [bootstrap_weights(len(TREES)), bootstrap_weights(len(TREES), seed=SEED if same else OTHER_SEED)]
+    terms = [
+        sampled_by_hand(seeds, gold[bank], weights[bank])
+        for seeds, bank in (((HARD,), 0), ((SHARED, UNTRAINED), 0), ((UNTRAINED, SHARED), 1), ((SHARED, HARD), 1))
+    ]
+    factors = (1, -1, -1, 1)
+    result = content.data["differences"][0]["result"]
+    assert result["delta"] == pytest.approx(sum(f * np.mean(own[0]) for f, own in zip(factors, terms, strict=True)))
+    samples = sum(f * own[1] for f, own in zip(factors, terms, strict=True))
+    assert result["sentence_error"] == pytest.approx(np.std(samples, ddof=1))
+    text = page_markdown(Page(title="Induction", blocks=tuple(content.blocks)))
+    assert "| better (gains more than hard over shared on e, gold_bank) | d |" in text

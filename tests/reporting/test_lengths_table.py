@@ -8,6 +8,7 @@ from reporting.planned import plan_cell, plan_claim, plan_translations, unlinked
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.planned_tables import ComparedRuns
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differences import Difference
@@ -17,6 +18,7 @@ from nmtcore.reporting.table import Items, Page, SeedMean
 from nmtcore.reporting.table_content import Undecided, judged_claims
 from nmtcore.reporting.table_kinds.lengths import LONG, draw_lengths, lengths_content
 
+BOTH = ComparedRuns("d/better", "d/base")
 LENGTHS = [4, 10, 11, 15, 20, 25, 25, 70] * 10
 SOURCES = [" ".join(["w"] * length) for length in LENGTHS]
 REFERENCES = [f"the cat number {row} sees a dog in the park ." for row in range(len(LENGTHS))]
@@ -111,22 +113,22 @@ def test_published_gains_on_long_sentences_stand_beside_ours(results):
     assert (baseline.value, baseline.origin, gain.origin, sentences.origin) == ("base", "d/base", "d/better", "d")
     assert (column.value, system.value, words.value) == ("ours", "better", "at least 25 words")
     assert (sentences.value, published.value) == (30, 2)
-    compared = content.compare(plan_claim(LONG), "d/better", "d/base")
+    compared = content.compare(plan_claim(LONG), BOTH)
     assert isinstance(compared, Difference)
     assert (gain.value, tuple(interval.value)) == (compared.delta, compared.interval)
 
 
 def test_claims_about_few_sentences_or_other_subsets_get_a_reason(results):
     content = lengths_content(planned(facts={}), results.layout)
-    few = content.compare(plan_claim(LONG), "d/better", "d/base")
+    few = content.compare(plan_claim(LONG), BOTH)
     assert isinstance(few, Undecided)
     assert few.reason == "the subset (at least 70 words) has 10 of the test's sentences, and fewer than 30 are too few"
     (judged,) = judged_claims(planned(facts={}, claims=(plan_claim(LONG),)), content.compare)
     assert (judged.verdict.answer, judged.verdict.reason) == ("not decided", few.reason)
     assert judged.verdict.difference == few.difference
-    assert content.compare(plan_claim("questions"), "d/better", "d/base") == "questions is no subset by length"
-    assert content.compare(plan_claim(LONG), "d/better", None) == "there is no score to compare"
-    assert isinstance(content.compare(plan_claim(None), "d/better", "d/base"), Difference)
+    assert content.compare(plan_claim("questions"), BOTH) == "questions is no subset by length"
+    assert content.compare(plan_claim(LONG), ComparedRuns("d/better", None)) == "there is no score to compare"
+    assert isinstance(content.compare(plan_claim(None), BOTH), Difference)
 
 
 def test_a_data_set_that_stands_in_for_several_is_measured_once(results):

@@ -1,7 +1,7 @@
 """Tables of scores of a paper: scores equal sacreBLEU's, each cell depends on its own runs, claims are judged."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,25 +11,35 @@ from reporting.runs import EVALUATION, Results
 from sacrebleu import corpus_bleu
 from sacrebleu.metrics import BLEU, CHRF
 
-from nmtcore.config.claims import Claim, TrainedSystem, claim_to_json
+from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, claim_to_json
+from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, SEGMENT_MEASURES, TRANSLATION_MEASURES
 from nmtcore.config.planned_tables import (
     PlannedCell,
     PlannedClaim,
     PlannedColumn,
+    PlannedMinus,
     PlannedRow,
     PlannedRuns,
     PlannedTable,
 )
-from nmtcore.config.typed import plain
+from nmtcore.config.typed import build, plain
 from nmtcore.errors import UserError
-from nmtcore.evaluation.differences import compare_systems, holm
+from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
+from nmtcore.evaluation.differences import (
+    compare_systems,
+    difference_of,
+    difference_of_differences,
+    holm,
+    sampled_scores,
+)
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.paired_tests import run_paired_tests
 from nmtcore.evaluation.segments import SEGMENT_SCHEMA
 from nmtcore.evaluation.sentence_statistics import MeanStatistics
 from nmtcore.files import write_lines
 from nmtcore.parquet import write_rows
+from nmtcore.reporting.claims_page import claims_page
 from nmtcore.reporting.measurements import ATTACHMENT
 from nmtcore.reporting.measurements import SEGMENT_MEASURES as OF_SEGMENTS
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
@@ -327,3 +337,115 @@ def test_configuration_knows_all_measures():
     assert tuple(METRICS) == TRANSLATION_MEASURES
     assert tuple(ATTACHMENT) == ATTACHMENT_MEASURES
     assert tuple(OF_SEGMENTS) == SEGMENT_MEASURES
+
+
+OTHERS = [line.replace("dog", "horse").replace("sees", "hears") for line in reversed(REFERENCES)]
+OTHER_SYSTEMS = {"base": [[" ".join(reversed(line.split())) for line in OTHERS], OTHERS],
+                 "new": [[line.replace("near", "at") for line in OTHERS], OTHERS]}  # fmt: skip
+
+
+def write_others(results, references, systems):
+    """Write runs on a second data set `e`."""
+    for name, seeds in systems.items():
+        for seed, lines in enumerate(seeds, start=1):
+            names = {"scale": "quick", "dataset": "e", "system": name, "seed": seed}
+            folder = Path(results.layout.path("hypotheses", **names))
+            write_lines(folder / "test.txt", lines)
+            write_lines(folder / "test.references.txt", references)
+
+
+def plan_two(**changes):
+    """Plan a table with runs on `d` and `e` and a claim about the gains on both; `changes` are those of the claim."""
+    first = plan()
+    runs = {f"e/{name}": PlannedRuns(dataset="e", system=name, seeds=(1, 2)) for name in OTHER_SYSTEMS}
+    trained = [TrainedSystem(name, "theirs") for name in ("new", "base")]
+    own = claim(says="More", level=None, minus=ClaimedGain(*trained, "theirs", "test"))
+    values = {
+        "claim": claim_to_json(own), "system": "d/new", "baseline": "d/base", "dataset": "d", "split": "test",
+        "minus": PlannedMinus(system="e/new", baseline="e/base", dataset="e", split="test"),
+        "control_reasons": {"0": "no control"},
+    }  # fmt: skip
+    claims = (PlannedClaim(**{**values, **changes}),)
+    evaluation = {"d": EVALUATION, "e": EVALUATION}
+    return replace(first, runs={**first.runs, **runs}, evaluation=evaluation, claims=claims)
+
+
+def sampled_bleu(translations, references, seed=SEED):
+    evaluation = build(EvaluationSettings, EVALUATION, where="test")
+    counted = [METRICS["bleu"].statistics(lines, references, evaluation) for lines in translations]
+    return sampled_scores(counted, bootstrap_weights(len(references), seed=seed))
+
+
+@pytest.mark.parametrize("same_test", [True, False])
+def test_a_claim_about_two_gains_pairs_the_same_sentences_alone(results, tmp_path, same_test):
+    references, systems = (REFERENCES, {"base": [GOOD, BAD], "new": [GOOD, BETTER]}) if same_test else (
+        OTHERS, OTHER_SYSTEMS
+    )  # fmt: skip
+    write_others(results, references, systems)
+    _, content = write(results, tmp_path, plan_two())
+    (judged,) = content["claims"]
+    seed = SEED if same_test else OTHER_SEED
+    expected = difference_of_differences(
+        sampled_bleu(SYSTEMS["new"], REFERENCES), sampled_bleu(SYSTEMS["base"], REFERENCES),
+        minus_system=sampled_bleu(systems["new"], references, seed),
+        minus_baseline=sampled_bleu(systems["base"], references, seed),
+    )  # fmt: skip
+    assert judged["difference"] == json.loads(json.dumps(asdict(expected)))
+    assert (judged["seeds"], judged["baseline_seeds"], judged["minus"]) == (2, 2, [2, 2, "e/new", "e", "test"])
+    assert judged["answer"] != "not run"
+
+
+def test_a_claim_about_two_gains_on_one_test_shares_the_baseline(results, tmp_path):
+    """The gain of `new` minus that of `control` over the same baseline is the difference between the two."""
+    minus = PlannedMinus(system="d/control", baseline="d/base", dataset="d", split="test")
+    _, content = write(results, tmp_path, plan_two(minus=minus))
+    expected = difference_of(sampled_bleu(SYSTEMS["new"], REFERENCES), sampled_bleu(SYSTEMS["control"], REFERENCES))
+    ours = content["claims"][0]["difference"]
+    assert ours["delta"] == pytest.approx(expected.delta)
+    assert ours["interval"] == pytest.approx(expected.interval)
+
+
+def test_tests_that_share_a_part_of_their_sentences_are_not_compared(results, tmp_path):
+    half = [*REFERENCES[:6], *OTHERS[6:]]
+    write_others(results, half, {name: [half, half] for name in OTHER_SYSTEMS})
+    _, content = write(results, tmp_path, plan_two())
+    (judged,) = content["claims"]
+    assert judged["answer"] == "not run"
+    shared = len(set(half) & set(REFERENCES))
+    assert judged["reason"] == (
+        f"the tests of d/new and e/new share {shared} sentences, but not all, so that they are neither paired nor "
+        "independent"
+    )
+
+
+def test_systems_trained_on_two_data_sets_are_compared_on_the_same_test(results, tmp_path):
+    across = {
+        "claim": claim_to_json(claim(baseline="new", says="Data", level=None)._replace(
+            baseline=TrainedSystem("new", "theirs"))),
+        "baseline": "e/new", "minus": None,
+    }  # fmt: skip
+    write_others(results, REFERENCES, {"base": [GOOD, BAD], "new": [BAD, BAD]})
+    _, content = write(results, tmp_path, plan_two(**across))
+    expected = difference_of(sampled_bleu(SYSTEMS["new"], REFERENCES), sampled_bleu([BAD, BAD], REFERENCES))
+    assert content["claims"][0]["difference"]["interval"] == pytest.approx(expected.interval)
+    write_others(results, OTHERS, OTHER_SYSTEMS)
+    _, content = write(results, tmp_path, plan_two(**across))
+    assert content["claims"][0]["reason"] == "d/new and e/new are not tested on the same sentences"
+
+
+def test_the_ledger_names_and_links_both_gains(results, tmp_path):
+    write_others(results, OTHERS, OTHER_SYSTEMS)
+    write(results, tmp_path, plan_two())
+    files = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
+    text = write_claims([tmp_path / "t.json"], scale="quick", **files)
+    assert "| More | gains more than new over base on theirs, test, seeds: 2 and 2 |" in text
+    assert "| d, test minus e, test |" in text
+    assert text.startswith("Scale quick; data sets that stand in for the paper's: d for real, e for theirs.\n")
+    judged = judged_from_json(json.loads(files["json"].read_text(encoding="utf-8"))[0])
+    (row,) = claims_page([judged], scale="quick").tables[1].rows
+    origins = {cell.origin for cell in row}
+    assert origins == {"", "d/new", "d/base", "e/new"}
+    for direction, words in (("loss", "gains less than"), ("no_gain", "gains no more than")):
+        other = judged._replace(claim=judged.claim._replace(direction=direction))
+        (row,) = claims_page([other], scale="quick").tables[1].rows
+        assert row[3].value.startswith(f"{words} new over base on theirs")

@@ -8,6 +8,7 @@ from reporting.planned import plan_cell, plan_claim, plan_translations, planned,
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.planned_tables import ComparedRuns
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differences import Difference
@@ -93,7 +94,7 @@ def test_claims_about_constructions_are_compared_on_their_sentences(results, sup
     content = constructions_content(gains(supertags), results.layout)
 
     def compare(item, metric="bleu_gain"):
-        return content.compare(plan_claim(item, claim={"metric": metric}), "d/better", "d/base")
+        return content.compare(plan_claim(item, claim={"metric": metric}), ComparedRuns("d/better", "d/base"))
 
     question = compare("question")
     assert isinstance(question, Difference)
@@ -108,7 +109,7 @@ def test_claims_about_constructions_are_compared_on_their_sentences(results, sup
     assert isinstance(compare(None), Difference)
     assert compare("question", "sentences") == "there is no score to compare"
     without = constructions_content(gains({"supertags": {}}), results.layout)
-    assert without.compare(plan_claim("question"), "d/better", "d/base") == (
+    assert without.compare(plan_claim("question"), ComparedRuns("d/better", "d/base")) == (
         "d names no annotator for ccg of the target side"
     )
 

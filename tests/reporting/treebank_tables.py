@@ -37,26 +37,35 @@ class TreebankTable:
 
     def __init__(self, folder: Path) -> None:
         self.layout = Layout(results=str(folder / "results"), scales=("quick",))
-        names = {"dataset": "d", "split": "gold_bank"}
-        self.pairs = write_corpus(Path(self.layout.path("pairs", **names)), WORDS, ids=range(len(WORDS)))
-        self.trees = Path(self.layout.path("annotation", **names, annotator="gold", side="source"))
-        annotations = [
-            failed("too hard") if heads is None else Annotation(head=heads, upos=tags, deprel=["x"] * len(heads))
-            for heads, tags in zip(TREES, TAGS, strict=True)
-        ]
-        write_rows(self.trees, ANNOTATION_SCHEMA, [annotation_row(i, own) for i, own in enumerate(annotations)])
-        self.facts = {"treebanks": {"d": {"gold_bank": {"pairs": str(self.pairs), "trees": str(self.trees)}}}}
+        self.facts: dict[str, dict] = {"treebanks": {}}
+        self.pairs, self.trees = self.write_treebank("d")
         self.runs: dict[str, PlannedRuns] = {}
 
-    def write_run(self, system: str, *seeds: list[list[int]], untrained: list[list[int]] = UNTRAINED) -> str:
+    def write_treebank(self, dataset: str, trees: list[list[int] | None] = TREES) -> tuple[Path, Path]:
+        """Write gold_bank of a data set; return its pairs and its trees."""
+        names = {"dataset": dataset, "split": "gold_bank"}
+        pairs = write_corpus(Path(self.layout.path("pairs", **names)), WORDS, ids=range(len(WORDS)))
+        path = Path(self.layout.path("annotation", **names, annotator="gold", side="source"))
+        annotations = [
+            failed("too hard") if heads is None else Annotation(head=heads, upos=tags, deprel=["x"] * len(heads))
+            for heads, tags in zip(trees, TAGS, strict=True)
+        ]
+        write_rows(path, ANNOTATION_SCHEMA, [annotation_row(i, own) for i, own in enumerate(annotations)])
+        self.facts["treebanks"][dataset] = {"gold_bank": {"pairs": str(pairs), "trees": str(path)}}
+        return pairs, path
+
+    def write_run(
+        self, system: str, *seeds: list[list[int]], untrained: list[list[int]] = UNTRAINED, dataset: str = "d"
+    ) -> str:
         """Write the parses of each seed; return the key of the runs."""
         for seed, trees in enumerate(seeds, start=1):
-            folder = Path(self.layout.path("gold_parses", scale="quick", dataset="d", system=system, seed=seed))
+            folder = Path(self.layout.path("gold_parses", scale="quick", dataset=dataset, system=system, seed=seed))
             for name, own in (("gold_bank", trees), ("gold_bank.untrained", untrained)):
                 parses = [Parse(argmax=np.array(heads), one_root=np.array(heads)) for heads in own]
                 write_parses(folder / f"{name}.parquet", np.arange(len(own)), parses)
-        self.runs[f"d/{system}"] = PlannedRuns(dataset="d", system=system, seeds=tuple(range(1, len(seeds) + 1)))
-        return f"d/{system}"
+        key = f"{dataset}/{system}"
+        self.runs[key] = PlannedRuns(dataset=dataset, system=system, seeds=tuple(range(1, len(seeds) + 1)))
+        return key
 
     def cell(self, row: str, column: str, **values) -> PlannedCell:
         """Plan a cell about the treebank; its runs are those of its system, if there are any."""

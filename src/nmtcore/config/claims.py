@@ -8,6 +8,7 @@ from nmtcore.config.published import (
     MARKS,
     ClaimSettings,
     Direction,
+    MinusSettings,
     Paper,
     PublishedColumn,
     PublishedRow,
@@ -22,6 +23,16 @@ class TrainedSystem(NamedTuple):
     system: str
     dataset: str | None
     """None if the paper names no data set."""
+
+
+class ClaimedGain(NamedTuple):
+    """A difference between a system and a baseline on a split."""
+
+    system: TrainedSystem
+    baseline: TrainedSystem
+    dataset: str | None
+    """The data set of the column, whose tests are those of the data sets that the systems were trained on."""
+    split: str | None
 
 
 class Claim(NamedTuple):
@@ -44,11 +55,19 @@ class Claim(NamedTuple):
     """A subset of the split; None: the whole split."""
     direction: Direction
     difference: float | None
-    """The published difference, system minus baseline; None if it is not published or not in our copy."""
+    """The published difference, system minus baseline and without `minus`; None if it is not published or not in our
+    copy."""
     level: float | None
     """The level of significance that the paper gives; None for a sentence."""
     controls: tuple[TrainedSystem, ...]
     """What a gain is compared with: systems that lack what the gain is claimed to come from."""
+    minus: ClaimedGain | None = None
+    """The gain that is subtracted, if the claim is about which of two gains is larger."""
+
+
+def trained_name(trained: TrainedSystem, dataset: str | None) -> str:
+    """Name a system, with the data set that it was trained on if that is not the `dataset` of a claim."""
+    return trained.system if trained.dataset == dataset else f"{trained.system} on {trained.dataset}"
 
 
 def paper_claims(paper: Paper) -> list[Claim]:
@@ -64,17 +83,22 @@ def table_claims(paper: Paper, name: str) -> list[Claim]:
 
 def claim_to_json(claim: Claim) -> dict[str, Any]:
     """Convert a claim to plain values, the inverse of `claim_from_json`."""
-    values = {
-        name: list(value) if isinstance(value, TrainedSystem) else value
-        for name, value in zip(claim._fields, claim, strict=True)
-    }
-    return values | {"controls": [list(control) for control in claim.controls]}
+    return {name: _plain(value) for name, value in zip(claim._fields, claim, strict=True)}
 
 
 def claim_from_json(values: Mapping[str, Any]) -> Claim:
     """Make a claim of plain values."""
     systems = {name: TrainedSystem(*values[name]) for name in ("system", "baseline")}
-    return Claim(**{**values, **systems, "controls": tuple(TrainedSystem(*control) for control in values["controls"])})
+    controls = tuple(TrainedSystem(*control) for control in values["controls"])
+    minus = values.get("minus")
+    if minus is not None:
+        minus = ClaimedGain(*(TrainedSystem(*trained) for trained in minus[:2]), *minus[2:])
+    return Claim(**{**values, **systems, "controls": controls, "minus": minus})
+
+
+def _plain(value: Any) -> Any:
+    """Convert tuples, also inside of tuples, to lists."""
+    return [_plain(inner) for inner in value] if isinstance(value, tuple) else value
 
 
 def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
@@ -86,7 +110,7 @@ def _marked(paper: Paper, table: PublishedTable) -> Iterator[Claim]:
             for mark in cell.marks if cell else "":
                 position, level = MARKS[mark]
                 baseline = rows[table.baselines[position]]
-                yield _claim(paper, table, row, baseline, column, level=level)
+                yield _claim(paper, table, (row, column), (baseline, column), level=level)
 
 
 def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
@@ -94,21 +118,28 @@ def _said(paper: Paper, table: PublishedTable, name: str) -> Iterator[Claim]:
     settings = paper.settings.tables[name]
     columns = {column.name: column for column in table.columns}
     for sentence in settings.claims:
+        named = sentence.columns or tuple(columns)
+        pairs = list(zip(named, sentence.baseline_columns or named, strict=True))
         systems = sentence.systems or (settings.system or "",)
-        baselines = sentence.baselines or table.baselines[:1]
-        names = product(systems, baselines, sentence.columns or columns, sentence.items or (None,))
-        for system, baseline, column, item in names:
+        names = product(systems, _baselines(sentence, table), pairs, sentence.items or (None,))
+        for system, baseline, (column, baseline_column), item in names:
             difference = sentence.difference
             yield _claim(
                 paper,
                 table,
-                _row_named(table, system),
-                _row_named(table, baseline),
-                columns[column],
+                (_row_named(table, system), columns[column]),
+                (_row_named(table, baseline or system), columns[baseline_column]),
                 sentence=sentence,
                 item=item,
                 stated=table.facts[difference] if isinstance(difference, str) else difference,
             )
+
+
+def _baselines(sentence: ClaimSettings, table: PublishedTable) -> tuple[str | None, ...]:
+    """Return the rows that the systems of a sentence are compared with; None: each with itself."""
+    if sentence.baseline_columns and not sentence.baselines:
+        return (None,)
+    return sentence.baselines or table.baselines[:1]
 
 
 def _row_named(table: PublishedTable, name: str) -> PublishedRow:
@@ -117,23 +148,37 @@ def _row_named(table: PublishedTable, name: str) -> PublishedRow:
     return rows.get(name, PublishedRow(name=name, system=row_system(name)))
 
 
+_Cell = tuple[PublishedRow, PublishedColumn]
+
+
 def _claim(
     paper: Paper,
     table: PublishedTable,
-    row: PublishedRow,
-    baseline: PublishedRow,
-    column: PublishedColumn,
+    cell: _Cell,
+    baseline_cell: _Cell,
     *,
     sentence: ClaimSettings | None = None,
     item: str | None = None,
     stated: float | None = None,
     level: float | None = None,
 ) -> Claim:
-    system = TrainedSystem(row.system or row.name, table.trained_dataset(row, column))
-    compared = TrainedSystem(baseline.system or baseline.name, table.trained_dataset(baseline, column))
+    column, baseline = cell[1], baseline_cell[0]
+    system, compared = _trained(table, *cell), _trained(table, *baseline_cell)
     named = None if sentence is None else sentence.controls
     named = paper.settings.controls.get(system.system, ()) if named is None else named
     controls = [TrainedSystem(name, system.dataset) for name in named]
+    difference = _difference(table, cell, baseline_cell, item)
+    minus, less = None, 0.0
+    if sentence is not None and sentence.minus is not None:
+        other, other_baseline = _subtracted(table, sentence.minus, cell, baseline_cell)
+        place = other[1]
+        minus = ClaimedGain(
+            _trained(table, *other), _trained(table, *other_baseline), place.dataset or table.dataset,
+            place.split or table.split,
+        )  # fmt: skip
+        less = _difference(table, other, other_baseline, None)
+    if difference is not None:
+        difference = None if less is None else round(difference - less, 10)
     return Claim(
         paper=paper.name,
         place=table.place,
@@ -146,17 +191,29 @@ def _claim(
         metric=column.metric,
         item=item,
         direction=sentence.direction if sentence else "gain",
-        difference=_difference(table, row, baseline, column, item) if stated is None else stated,
+        difference=difference if stated is None else stated,
         level=level,
         controls=tuple(control for control in controls if control not in (system, compared)),
+        minus=minus,
     )
 
 
-def _difference(
-    table: PublishedTable, row: PublishedRow, baseline: PublishedRow, column: PublishedColumn, item: str | None
-) -> float | None:
+def _trained(table: PublishedTable, row: PublishedRow, column: PublishedColumn) -> TrainedSystem:
+    return TrainedSystem(row.system or row.name, table.trained_dataset(row, column))
+
+
+def _subtracted(table: PublishedTable, minus: MinusSettings, cell: _Cell, baseline_cell: _Cell) -> tuple[_Cell, _Cell]:
+    """Return the cells of the gain that is subtracted from that of a claim."""
+    columns = {column.name: column for column in table.columns}
+    cells = []
+    for name, (row, column) in ((minus.system, cell), (minus.baseline, baseline_cell)):
+        cells.append((_row_named(table, name) if name else row, columns[minus.column] if minus.column else column))
+    return cells[0], cells[1]
+
+
+def _difference(table: PublishedTable, cell: _Cell, baseline_cell: _Cell, item: str | None) -> float | None:
     """Return the difference of two cells or, for an item, the cell that is a difference; None if a cell is empty."""
     if item is not None:
-        return table.value(item, column.name)
-    ours, theirs = table.value(row.name, column.name), table.value(baseline.name, column.name)
+        return table.value(item, cell[1].name)
+    ours, theirs = (table.value(row.name, column.name) for row, column in (cell, baseline_cell))
     return None if ours is None or theirs is None else round(ours - theirs, 10)

@@ -4,7 +4,7 @@ Planning makes it (`nmtcore.planning.paper_tables`), and the job that writes the
 """
 
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmtcore.config.paper_tables import TableKind
 from nmtcore.config.published import Number
@@ -86,6 +86,30 @@ class PlannedColumn:
     """Decimals of the published numbers."""
 
 
+class ComparedRuns(NamedTuple):
+    """Runs that are compared, as keys of `PlannedTable.runs`."""
+
+    system: str
+    baseline: str | None
+    """None for one that is no system of ours."""
+    minus: tuple[str, str] | None = None
+    """The system and the baseline whose difference is subtracted."""
+
+
+@settings_class
+class PlannedMinus:
+    """The runs whose difference is subtracted from that of a claim."""
+
+    system: str
+    """The runs of the system, a key of `PlannedTable.runs`."""
+    baseline: str
+    """The runs of the baseline."""
+    dataset: str
+    """Our data set whose split is measured."""
+    split: str
+    """Our split."""
+
+
 @settings_class
 class PlannedClaim:
     """A claim about the table, and the runs that decide it."""
@@ -98,14 +122,31 @@ class PlannedClaim:
     """The runs of the baseline; None for one that is no system of ours."""
     controls: dict[str, str] = field(default_factory=dict)
     """The runs of each control, by the position of the control in the claim."""
+    control_baselines: dict[str, str] = field(default_factory=dict)
+    """The runs of the same control in place of the baseline, where that is the system as trained on other data."""
+    control_minus: dict[str, str] = field(default_factory=dict)
+    """The runs of the same control in place of the system of `minus`, where that is the same system."""
     control_reasons: dict[str, str] = field(default_factory=dict)
     """Why a control has no runs of its own, by its position in the claim."""
     dataset: str | None = None
     """Our data set whose split is measured."""
     split: str | None = None
     """Our split."""
+    minus: PlannedMinus | None = None
+    """The runs whose difference is subtracted, if the claim is about which of two gains is larger."""
     reason: str = ""
     """Why it cannot be decided."""
+
+    def compared(self) -> ComparedRuns | None:
+        """Return the runs that decide it; None if there is a reason why there are none."""
+        if self.reason or self.system is None:
+            return None
+        return ComparedRuns(self.system, self.baseline, self.minus and (self.minus.system, self.minus.baseline))
+
+    def compared_control(self, position: str) -> ComparedRuns:
+        """Return the runs that are compared with a control in place of the system, by its position in the claim."""
+        minus = self.minus and (self.control_minus.get(position, self.minus.system), self.minus.baseline)
+        return ComparedRuns(self.controls[position], self.control_baselines.get(position, self.baseline), minus)
 
 
 @settings_class

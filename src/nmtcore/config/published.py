@@ -35,6 +35,18 @@ Numbers = Number | tuple[Number, ...] | None
 
 
 @settings_class
+class MinusSettings:
+    """The gain that a claimed gain is compared with; it differs from that in one of these at least."""
+
+    system: str | None = None
+    """Row of its system; null: the claim's."""
+    baseline: str | None = None
+    """Row of its baseline; null: the claim's."""
+    column: str | None = None
+    """Its column; null: the claim's."""
+
+
+@settings_class
 class ClaimSettings:
     """A sentence of a paper that compares systems: a claim per system (or item), baseline and column."""
 
@@ -46,14 +58,21 @@ class ClaimSettings:
     """Rows that they are compared with; none: the table's first baseline."""
     columns: tuple[str, ...] = ()
     """Columns in which they are compared; none: all."""
+    baseline_columns: tuple[str, ...] = ()
+    """Of a claim about what systems are trained on: the baselines' columns, one for each of `columns`, with the same
+    split and metric of another data set; without `baselines`, each system is compared with itself."""
+    minus: MinusSettings | None = None
+    """Of a claim that one gain is larger than another: the other gain, which is subtracted."""
     items: tuple[str, ...] = ()
     """Subsets of the test on which they are compared; none: the whole test."""
     direction: Direction = "gain"
-    """gain: the system is better; loss: worse; no_gain: not better, or not by much."""
+    """gain: the system is better; loss: worse; no_gain: not better, or not by much. With `minus`: its gain is larger,
+    smaller, or not larger."""
     difference: Number | str | None = None
     """The published difference, or the fact that is the difference; null: that of the table's cells."""
     controls: tuple[str, ...] | None = None
-    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`."""
+    """Systems that gain without what is claimed to bring the gain; null: those of the paper's `controls`. They take the
+    place of the system, also where that is the baseline or in `minus`."""
 
 
 @settings_class
@@ -221,7 +240,7 @@ class Paper(NamedTuple):
             named += [row.system for row in table.rows if not row.elsewhere]
             for claim in settings.claims:
                 elsewhere = settings.rows_from_elsewhere
-                named += [row_system(row) for row in (*claim.systems, *claim.baselines) if row not in elsewhere]
+                named += [row_system(row) for row in _claimed_rows(claim) if row not in elsewhere]
                 named += claim.controls or ()
             names |= dict.fromkeys(filter(None, named))
         for system, controls in self.settings.controls.items():
@@ -386,17 +405,50 @@ def _check_rows(table: PublishedTable, settings: PublishedTableSettings, *, wher
                 if MARKS[mark][0] >= len(settings.baselines):
                     raise UserError(f"{where}: marks: {column}: {row}: there is no baseline for the mark {mark}.")
     if settings.rows and settings.row == "system":
-        claimed = [row for claim in settings.claims for row in (*claim.systems, *claim.baselines)]
+        claimed = [row for claim in settings.claims for row in _claimed_rows(claim)]
         for key, named in (("baselines", settings.baselines), ("trained_on", settings.trained_on), ("claims", claimed)):
             for row in named:
                 choose(row, rows, noun="row", where=f"{where}: {key}")
     for claim in settings.claims:
-        for column in claim.columns:
+        minus_columns = [claim.minus.column] if claim.minus and claim.minus.column else []
+        for column in (*claim.columns, *claim.baseline_columns, *minus_columns):
             choose(column, columns, noun="column", where=f"{where}: claims")
+        _check_second_columns(claim, {column.name: column for column in table.columns}, where=f"{where}: claims")
         if isinstance(claim.difference, str):
             choose(claim.difference, settings.facts, noun="fact", where=f"{where}: claims")
-        if not (claim.systems or settings.system) or not (claim.baselines or settings.baselines):
+        baselines = claim.baselines or claim.baseline_columns or settings.baselines
+        if not (claim.systems or settings.system) or not baselines:
             raise UserError(f"{where}: claims: '{claim.says}' lacks a system or a baseline.")
+
+
+def _claimed_rows(claim: ClaimSettings) -> list[str]:
+    """List the rows that a claim names."""
+    minus = [claim.minus.system, claim.minus.baseline] if claim.minus else []
+    return [*claim.systems, *claim.baselines, *filter(None, minus)]
+
+
+def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, PublishedColumn], *, where: str) -> None:
+    """Check that the columns of baselines, and of the gain that is subtracted, have scores that can be compared."""
+    claimed = [columns[name] for name in claim.columns or columns]
+    if claim.items and (claim.baseline_columns or claim.minus):
+        raise UserError(f"{where}: '{claim.says}': `items` cannot have `baseline_columns` or `minus`.")
+    if claim.baseline_columns:
+        if len(claim.baseline_columns) != len(claim.columns):
+            raise UserError(
+                f"{where}: '{claim.says}': {len(claim.baseline_columns)} baseline_columns for {len(claim.columns)} "
+                "columns."
+            )
+        for column, name in zip(claimed, claim.baseline_columns, strict=True):
+            other = columns[name]
+            if column.dataset == other.dataset or column != other._replace(name=column.name, dataset=column.dataset):
+                raise UserError(f"{where}: '{claim.says}': {name} is not the column {column.name} of another data set.")
+    if claim.minus is None:
+        return
+    if claim.minus == MinusSettings():
+        raise UserError(f"{where}: '{claim.says}': `minus` names no other system, baseline or column.")
+    for column in claimed if claim.minus.column else ():
+        if columns[claim.minus.column].metric != column.metric:
+            raise UserError(f"{where}: '{claim.says}': {column.name} and {claim.minus.column} have different metrics.")
 
 
 def _check_names(paper: Paper, catalogue: Catalogue) -> None:

@@ -8,6 +8,9 @@ SAMPLES = 1000
 SEED = 12345
 """Seed of the draw, sacreBLEU's own; comparisons on the same sentences therefore share their samples."""
 
+OTHER_SEED = SEED + 1
+"""Seed of the draw of other sentences that are independent of the first."""
+
 
 def bootstrap_weights(sentences: int, *, samples: int = SAMPLES, seed: int = SEED) -> np.ndarray:
     """Draw samples of as many sentences as there are, with replacement; return how often each sample has each.

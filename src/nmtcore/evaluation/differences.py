@@ -21,10 +21,10 @@ POWER = 0.8
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A difference between the mean scores of a system and a baseline over their seeds."""
+    """A difference between the mean scores of a system and a baseline over their seeds, or between two of these."""
 
     delta: float
-    """The system's mean minus the baseline's."""
+    """The system's mean minus the baseline's, and without the second difference, if there is one."""
     stdev: float | None
     """Standard deviation of the system's scores over seeds; None with one seed."""
     baseline_stdev: float | None
@@ -68,13 +68,23 @@ def difference(
         sampled_A: the mean over the system's seeds on each bootstrap sample.
         baseline_sampled_A: the same of the baseline, on the same samples.
     """
-    delta = fmean(scores) - fmean(baseline)
-    differences_A = sampled_A - baseline_sampled_A
+    return _combined([(1, SampledScores(scores, sampled_A)), (-1, SampledScores(baseline, baseline_sampled_A))])
+
+
+def _combined(terms: Sequence[tuple[int, "SampledScores"]]) -> Difference:
+    """Add the mean scores of systems, each with a factor; the first two are the system and the baseline.
+
+    A system that occurs several times, as the same object, counts once, with the sum of its factors.
+    """
+    joined = {id(own): (sum(factor for factor, other in terms if other is own), own) for _, own in terms}
+    summed = [(factor, own) for factor, own in joined.values() if factor]
+    delta = sum((factor * fmean(own.scores) for factor, own in summed), 0.0)
+    differences_A = sum((factor * own.sampled_A for factor, own in summed), np.zeros_like(terms[0][1].sampled_A))
     sentence_error = float(np.std(differences_A, ddof=1))
-    variances = [variance(values) if len(values) > 1 else None for values in (scores, baseline)]
+    variances = {key: variance(own.scores) if len(own.scores) > 1 else None for key, (_, own) in joined.items()}
     seed_error, degrees = None, math.inf
-    if None not in variances:
-        parts = [(v / len(values), len(values)) for v, values in zip(variances, (scores, baseline), strict=True)]
+    if all(variances[id(own)] is not None for _, own in summed):
+        parts = [(factor**2 * variances[id(own)] / len(own.scores), len(own.scores)) for factor, own in summed]
         seed_error = math.sqrt(sum(part for part, _ in parts))
         below = sum(part**2 / (seeds - 1) for part, seeds in parts)
         degrees = (seed_error**2 + sentence_error**2) ** 2 / below if below else math.inf
@@ -82,7 +92,7 @@ def difference(
     quantile = student_quantile(0.5 + LEVEL / 2, degrees)
     low, high = np.quantile(differences_A, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]).tolist()
     p_without_error = None if delta else 1.0
-    stdevs = [None if v is None else math.sqrt(v) for v in variances]
+    stdevs = [None if (v := variances[id(own)]) is None else math.sqrt(v) for _, own in terms[:2]]
     return Difference(
         delta=delta,
         stdev=stdevs[0],
@@ -101,7 +111,7 @@ def difference(
 class SampledScores(NamedTuple):
     """The scores of a system on some sentences and on bootstrap samples of them."""
 
-    scores: list[float]
+    scores: Sequence[float]
     """One corpus score per seed."""
     sampled_A: np.ndarray
     """The mean over seeds on each sample."""
@@ -117,6 +127,19 @@ def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
     """Compare a system with a baseline that has been scored on the same samples."""
     samples = {"sampled_A": system.sampled_A, "baseline_sampled_A": baseline.sampled_A}
     return difference(system.scores, baseline.scores, **samples)
+
+
+def difference_of_differences(
+    system: SampledScores, baseline: SampledScores, *, minus_system: SampledScores, minus_baseline: SampledScores
+) -> Difference:
+    """Compare the difference between a system and a baseline with that between another system and another baseline.
+
+    The variance over seeds is the sum of those of all means. The samples say how sentences vary together: scores on the
+    same sentences must be of the same samples, those on others of samples that were drawn independently (`OTHER_SEED`).
+    Scores that are given twice, as the same object, are known to be equal and count once: `minus_baseline` that is also
+    `baseline` leaves a plain difference.
+    """
+    return _combined([(1, system), (-1, baseline), (-1, minus_system), (1, minus_baseline)])
 
 
 def score_interval(system: SampledScores) -> tuple[float, float]:

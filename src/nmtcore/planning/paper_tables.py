@@ -22,6 +22,7 @@ from nmtcore.config.planned_tables import (
     PlannedCell,
     PlannedClaim,
     PlannedColumn,
+    PlannedMinus,
     PlannedRow,
     PlannedRuns,
     PlannedTable,
@@ -333,31 +334,63 @@ class _Planner:
             reason = "the paper names no data set" if system.dataset is None else f"{claim.system.system} is no system"
         elif system.runs == baseline.runs:
             reason = reason or f"{system.dataset} stands in for both data sets, {_trained_on(claim)}"
-        controls, control_reasons = self._controls(claim, {system.runs: "system", baseline.runs: "baseline"})
+        elif not elsewhere and system.split != baseline.split:
+            reason = reason or f"{system.runs} is tested on {system.split}, and {baseline.runs} on {baseline.split}"
+        minus, other_reason = self._minus(claim, (system.runs, baseline.runs))
+        reason = reason or other_reason
+        # What decides nothing needs no control.
+        controls = {} if reason else self._controls(claim, {system.runs: "system", baseline.runs: "baseline"})
         return PlannedClaim(
             **values,
             system=system.runs,
             baseline=baseline.runs,
-            controls=controls,
-            control_reasons=control_reasons,
+            **controls,
             dataset=system.dataset,
             split=system.split,
+            minus=minus,
             reason=reason,
         )
 
-    def _controls(self, claim: Claim, compared: Mapping[str | None, str]) -> tuple[dict[str, str], dict[str, str]]:
+    def _minus(self, claim: Claim, compared: tuple[str | None, str | None]) -> tuple[PlannedMinus | None, str]:
+        """Plan the gain that is subtracted from that between the `compared` runs; or None, and why there is none."""
+        if claim.minus is None:
+            return None, ""
+        trained = (claim.minus.system, claim.minus.baseline)
+        system, baseline = (self._place(own.system, own.dataset, claim.minus.split) for own in trained)
+        for own, place in zip(trained, (system, baseline), strict=True):
+            if place.runs is None or place.dataset is None or place.split is None:
+                return None, place.reason or f"{own.system} is no system"
+        if (system.runs, baseline.runs) == compared:
+            names = f"{claim.system.dataset} and {claim.minus.system.dataset}"
+            return None, f"{system.dataset} stands in for both data sets, {names}"
+        if system.runs == baseline.runs:
+            return None, f"{system.runs} stands in for both systems of the gain that is subtracted"
+        return PlannedMinus(
+            system=system.runs, baseline=baseline.runs, dataset=system.dataset, split=system.split
+        ), ""  # fmt: skip
+
+    def _controls(self, claim: Claim, compared: Mapping[str | None, str]) -> dict[str, dict[str, str]]:
         """Return, by position, the runs of each control that is run, and why the others are not."""
-        runs: dict[str, str] = {}
-        reasons: dict[str, str] = {}
+        planned: dict[str, dict[str, str]] = {
+            "controls": {}, "control_baselines": {}, "control_minus": {}, "control_reasons": {},
+        }  # fmt: skip
         for position, control in enumerate(claim.controls):
-            place = self._place(control.system, control.dataset, claim.split)
-            if place.runs is None:
-                reasons[str(position)] = place.reason
-            elif place.runs in compared:
-                reasons[str(position)] = f"on {place.dataset} it is the {compared[place.runs]} itself"
+            places = {"controls": self._place(control.system, control.dataset, claim.split)}
+            if claim.baseline.system == claim.system.system:
+                places["control_baselines"] = self._place(control.system, claim.baseline.dataset, claim.split)
+            if claim.minus is not None and claim.minus.system.system == claim.system.system:
+                other = claim.minus.system.dataset
+                places["control_minus"] = self._place(control.system, other, claim.minus.split)
+            first = places["controls"]
+            reason = next((place.reason for place in places.values() if place.runs is None), "")
+            if not reason and first.runs in compared:
+                reason = f"on {first.dataset} it is the {compared[first.runs]} itself"
+            if reason:
+                planned["control_reasons"][str(position)] = reason
             else:
-                runs[str(position)] = place.runs
-        return runs, reasons
+                for key, place in places.items():
+                    planned[key][str(position)] = place.runs
+        return planned
 
 
 def _trained_on(claim: Claim) -> str:

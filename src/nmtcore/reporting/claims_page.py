@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from nmtcore.config.claims import Claim, TrainedSystem
+from nmtcore.config.claims import Claim, TrainedSystem, trained_name
 from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict
 from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.table import (
@@ -14,6 +14,7 @@ from nmtcore.reporting.table import (
     Page,
     Paragraph,
     Table,
+    TableCell,
     grouped_table,
     make_table,
     note,
@@ -23,6 +24,7 @@ from nmtcore.reporting.table import (
 )
 
 _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
+_DIRECTIONS_OF_GAINS = {"gain": "gains more than", "loss": "gains less than", "no_gain": "gains no more than"}
 
 _NOTES = """
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
@@ -32,7 +34,24 @@ has one seed, so that training noise is not included and the interval is too nar
 upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a probability of 80 %.
 Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have another cause.
 Not by: controls whose interval is not above 0. A mark of significance in the paper is a claim with its level p.
+Gains more than: the claim is about two gains; published and ours are the system's gain over the baseline minus the
+other gain. Its interval joins the variances over the seeds of all four systems with that over bootstrap samples of the
+sentences: the same samples of both tests if their sentences are the same, else independent ones.
 """
+
+
+class JudgedMinus(NamedTuple):
+    """The gain that is subtracted from that of a claim, as it was run."""
+
+    seeds: int
+    """Seeds of its system."""
+    baseline_seeds: int
+    runs: str
+    """The runs of its system, DATASET/SYSTEM."""
+    dataset: str
+    """Our data set."""
+    split: str
+    """Our split."""
 
 
 class JudgedClaim(NamedTuple):
@@ -49,8 +68,12 @@ class JudgedClaim(NamedTuple):
     """Our data set on which the system was trained and tested; None if it was not run."""
     split: str | None = None
     """Our split; None if the system was not run."""
+    baseline_dataset: str | None = None
+    """Our data set on which the baseline was trained; None if it was not run or is no system of ours."""
     baseline_runs: str = ""
     """The runs of the baseline, DATASET/SYSTEM; empty if it was not run or is no system of ours."""
+    minus: JudgedMinus | None = None
+    """The gain that is subtracted; None if it was not run or if there is none."""
 
 
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
@@ -92,19 +115,38 @@ def _row(entry: JudgedClaim, scale: str) -> list[Any]:
         claim.paper,
         claim.place,
         claim.says or f"p < {claim.level}",
-        _DIRECTIONS[claim.direction],
+        _claimed(entry),
         _answer(verdict),
         claim.difference,
         *with_origin(comparison_cells(verdict.reason if ours is None else ours), entry.runs),
         _ours_on(entry),
         _also_by(claim, verdict),
-        *with_origin([_trained(claim.system, claim)], entry.runs),
-        *with_origin([_trained(claim.baseline, claim)], entry.baseline_runs),
+        *with_origin([trained_name(claim.system, claim.dataset)], entry.runs),
+        *with_origin([trained_name(claim.baseline, claim.dataset)], entry.baseline_runs),
         *(claim.dataset, claim.split, claim.item, claim.metric),
         *with_origin([entry.seeds], entry.runs),
         *with_origin([entry.baseline_seeds], entry.baseline_runs),
         scale,
     ]
+
+
+def _claimed(entry: JudgedClaim) -> str | TableCell:
+    """Say which way the difference goes; of two gains, which other gain is meant, with a link to its runs."""
+    claim, minus = entry.claim, entry.minus
+    if claim.minus is None:
+        return _DIRECTIONS[claim.direction]
+    seeds = "" if minus is None else f", seeds: {minus.seeds} and {minus.baseline_seeds}"
+    return TableCell(f"{claimed_text(claim)}{seeds}", origin="" if minus is None else minus.runs)
+
+
+def claimed_text(claim: Claim) -> str:
+    """Say what a claim says about its difference."""
+    other = claim.minus
+    if other is None:
+        return _DIRECTIONS[claim.direction]
+    system, baseline = (trained_name(trained, other.dataset) for trained in (other.system, other.baseline))
+    test = f"{other.dataset}, {other.split}"
+    return f"{_DIRECTIONS_OF_GAINS[claim.direction]} {system} over {baseline} on {test}"
 
 
 def _answer(verdict: Verdict) -> str:
@@ -122,7 +164,8 @@ def _also_by(claim: Claim, verdict: Verdict) -> str:
         return "no control named"
     if verdict.answer != "upheld":
         return "no gain to explain"
-    return "; ".join(_judged_control(control, _trained(control.trained, claim)) for control in verdict.controls)
+    names = [trained_name(control.trained, claim.dataset) for control in verdict.controls]
+    return "; ".join(_judged_control(*named) for named in zip(verdict.controls, names, strict=True))
 
 
 def _judged_control(control: JudgedControl, name: str) -> str:
@@ -142,23 +185,27 @@ def _stand_ins(judged: Sequence[JudgedClaim]) -> list[tuple[str, str]]:
     pairs = [
         (trained.dataset, ours)
         for entry in judged
-        for trained, ours in (
-            (entry.claim.system, entry.dataset),
-            (entry.claim.baseline, entry.baseline_runs.partition("/")[0]),
-        )
-        if trained.dataset is not None and ours and ours != trained.dataset
+        for trained, ours in _run_on(entry)
+        if trained.dataset is not None and ours is not None and ours != trained.dataset
     ]
     return list(dict.fromkeys(pairs))
 
 
+def _run_on(entry: JudgedClaim) -> list[tuple[TrainedSystem, str | None]]:
+    """Pair the systems of a claim with our data sets on which they were run."""
+    claim = entry.claim
+    pairs = [(claim.system, entry.dataset), (claim.baseline, entry.baseline_dataset)]
+    return [*pairs, (claim.minus.system, entry.minus.dataset)] if claim.minus and entry.minus else pairs
+
+
 def _ours_on(entry: JudgedClaim) -> str:
     """Name our data set and split if they are not the paper's."""
-    claim = entry.claim
-    if entry.dataset is None or (entry.dataset, entry.split) == (claim.system.dataset, claim.split):
+    claim, minus = entry.claim, entry.minus
+    if entry.dataset is None:
         return ""
-    return ", ".join(filter(None, (entry.dataset, entry.split)))
-
-
-def _trained(trained: TrainedSystem, claim: Claim) -> str:
-    """Name a system, with the data set that it was trained on if that is not the table's."""
-    return trained.system if trained.dataset == claim.dataset else f"{trained.system} on {trained.dataset}"
+    places = [((entry.dataset, entry.split), (claim.system.dataset, claim.split))]
+    if claim.minus and minus:
+        places.append(((minus.dataset, minus.split), (claim.minus.system.dataset, claim.minus.split)))
+    if all(ours == theirs for ours, theirs in places):
+        return ""
+    return " minus ".join(", ".join(filter(None, ours)) for ours, _ in places)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedTable
+from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedTable
 from nmtcore.evaluation.subsets import read_subsets
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
@@ -109,23 +109,23 @@ class ConstructionScores:
             names["signature"] = self._measurements.statistics(cell.runs, cell.split, measure)[0].signature
         return values | names
 
-    def compare(self, claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
-        """Compare two runs on the sentences of a claim."""
+    def compare(self, claim: PlannedClaim, runs: ComparedRuns) -> Compared:
+        """Compare runs on the sentences of a claim."""
         item, metric = claim.claim["item"], claim.claim["metric"]
-        if baseline is None or claim.split is None or metric in (None, COUNT):
+        if runs.baseline is None or claim.split is None or metric in (None, COUNT):
             return "there is no score to compare"
         measure = self._measure(metric)
         if item is None:
-            return self._measurements.compare(system, baseline, claim.split, measure)
+            return self._measurements.compare_claimed(claim, runs, measure=measure)
         path = self._path(claim.dataset, claim.split)
         if path is None:
             return _without_supertags(claim.dataset)
-        sentences = len(self._measurements.outputs(system, claim.split).references)
+        sentences = len(self._measurements.outputs(runs.system, claim.split).references)
         subsets, _ = self._subsets(path, sentences)
         subset = next((own for own in subsets if own.name == CONSTRUCTION_OF.get(item, item)), None)
         if subset is None:
             return f"{item} is no construction"
-        return compare_on_subset(self._measurements, (system, baseline, claim.split), measure, subset)
+        return compare_on_subset(self._measurements, (runs.system, runs.baseline, claim.split), measure, subset)
 
     def _measure(self, metric: str) -> str:
         return self._measurements.measure(metric.removesuffix(GAIN))

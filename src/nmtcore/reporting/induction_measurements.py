@@ -7,8 +7,14 @@ import numpy as np
 
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.attachment_statistics import AttachmentStatistics, induction_statistics
-from nmtcore.evaluation.bootstrap import bootstrap_weights
-from nmtcore.evaluation.differences import Difference, SampledScores, difference_of, sampled_scores
+from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
+from nmtcore.evaluation.differences import (
+    Difference,
+    SampledScores,
+    difference_of,
+    difference_of_differences,
+    sampled_scores,
+)
 from nmtcore.evaluation.induction import BASELINES, GoldTree, baseline_trees, checked_trees
 from nmtcore.evaluation.scores import read_gold_trees
 from nmtcore.layout import Layout
@@ -33,6 +39,13 @@ class ScoredTrees(NamedTuple):
     """A key of `PlannedTable.runs`, or one of `BASELINES`."""
     untrained: bool = False
     """Whether they are those of the runs' initial weights."""
+
+
+class TreesOfTreebank(NamedTuple):
+    """Trees that are scored on a treebank."""
+
+    treebank: Treebank
+    trees: ScoredTrees
 
 
 class InductionMeasurements:
@@ -67,22 +80,48 @@ class InductionMeasurements:
         """Return the percentage of right words for each seed, by one of `MEASURES`."""
         return [own[measure].corpus_score() for own in self.statistics(treebank, trees)]
 
-    def compare(self, treebank: Treebank, system: ScoredTrees, baseline: ScoredTrees, measure: str) -> Difference:
-        """Compare two kinds of trees of a treebank by one of `MEASURES`."""
-        own, other = (self._sampled(treebank, trees, measure) for trees in (system, baseline))
-        if baseline.name in BASELINES:
+    def same_trees(self, first: Treebank, second: Treebank) -> bool:
+        """Return whether two treebanks have the same gold trees and scored words."""
+        if first == second:
+            return True
+        return [_key(tree) for tree in self._gold(first)] == [_key(tree) for tree in self._gold(second)]
+
+    def compare(
+        self,
+        system: TreesOfTreebank,
+        baseline: TreesOfTreebank,
+        minus_system: TreesOfTreebank | None = None,
+        minus_baseline: TreesOfTreebank | None = None,
+        *,
+        measure: str,
+    ) -> Difference:
+        """Compare two kinds of trees by one of `MEASURES`, on treebanks with the same gold trees.
+
+        From their difference, that of the trees `minus_...` is subtracted; their treebank may be another one, whose
+        sentences then count as independent.
+        """
+        own, other = (self._sampled(*tested, measure, SEED) for tested in (system, baseline))
+        if baseline.trees.name in BASELINES:
             # Such a baseline is not trained: its variance over seeds is known to be 0.
-            other = SampledScores(other.scores * len(own.scores), other.sampled_A)
-        return difference_of(own, other)
+            other = SampledScores([*other.scores] * len(own.scores), other.sampled_A)
+        if minus_system is None or minus_baseline is None:
+            return difference_of(own, other)
+        seed = SEED if self.same_trees(system.treebank, minus_system.treebank) else OTHER_SEED
+        subtracted = [self._sampled(*tested, measure, seed) for tested in (minus_system, minus_baseline)]
+        return difference_of_differences(own, other, minus_system=subtracted[0], minus_baseline=subtracted[1])
 
     def _gold(self, treebank: Treebank) -> list[GoldTree | None]:
         pairs, trees = self._treebanks.files(*treebank)
         sentences = self._treebanks.sentences(*treebank)
         return read_gold_trees(pairs, trees, row_count(trees) if sentences is None else sentences)
 
-    def _weights(self, sentences: int) -> np.ndarray:
-        return bootstrap_weights(sentences)
+    def _weights(self, sentences: int, seed: int) -> np.ndarray:
+        return bootstrap_weights(sentences, seed=seed)
 
-    def _sampled(self, treebank: Treebank, trees: ScoredTrees, measure: str) -> SampledScores:
+    def _sampled(self, treebank: Treebank, trees: ScoredTrees, measure: str, seed: int) -> SampledScores:
         parts = [own[measure] for own in self.statistics(treebank, trees)]
-        return sampled_scores(parts, self._weights(len(parts[0])))
+        return sampled_scores(parts, self._weights(len(parts[0]), seed))
+
+
+def _key(tree: GoldTree | None) -> tuple[list[int], list[bool]] | None:
+    return None if tree is None else (tree.heads_W.tolist(), tree.scored_W.tolist())

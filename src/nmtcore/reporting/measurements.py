@@ -8,12 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nmtcore.config.datasets import GOLD, EvaluationSettings
-from nmtcore.config.planned_tables import PlannedRuns, PlannedTable
+from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedRuns, PlannedTable
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment_statistics import attachment_statistics
-from nmtcore.evaluation.bootstrap import bootstrap_weights
-from nmtcore.evaluation.differences import Difference, SampledScores, difference_of, sampled_scores, score_interval
+from nmtcore.evaluation.bootstrap import OTHER_SEED, SEED, bootstrap_weights
+from nmtcore.evaluation.differences import (
+    Difference,
+    SampledScores,
+    difference_of,
+    difference_of_differences,
+    sampled_scores,
+    score_interval,
+)
 from nmtcore.evaluation.metrics import LABELS, METRICS
 from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
 from nmtcore.evaluation.paired_tests import PairedTests, run_paired_tests
@@ -21,9 +28,13 @@ from nmtcore.evaluation.scores import output_files, read_compared
 from nmtcore.evaluation.segments import segment_statistics
 from nmtcore.evaluation.sentence_statistics import SentenceStatistics
 from nmtcore.layout import Layout, file_name
+from nmtcore.parquet import read_rows, row_count
 
 ATTACHMENT = {"uas": "UAS", "diagonal_precision": "precision of chains"}
 """Measures of heads, and their labels."""
+
+INDEPENDENT = 0.05
+"""Share of common sentences up to which two tests count as independent: short sentences occur in many."""
 
 SEGMENT_MEASURES = {"comet": LABELS["comet"]}
 """Measures of translations whose scores of segments are files of a run, and their labels."""
@@ -91,6 +102,41 @@ class Measurements:
         sampled = [self._sampled(runs, split, measure, _key(subset)) for runs in (system, baseline)]
         return difference_of(*sampled)
 
+    def compare_claimed(self, claim: PlannedClaim, runs: ComparedRuns, *, measure: str = "") -> Difference | str:
+        """Compare runs on the split that a claim is about, or say why they cannot be compared.
+
+        The measure is by default that of the claim's metric.
+        Raises `UserError` if runs on the same data set have different references.
+        """
+        split, metric = claim.split, claim.claim["metric"]
+        if runs.baseline is None or split is None or metric is None:
+            return "there is no score to compare"
+        measure = measure or self.measure(metric)
+        compared = [((runs.system, split), (runs.baseline, split))]
+        if runs.minus and claim.minus:
+            compared.append(((runs.minus[0], claim.minus.split), (runs.minus[1], claim.minus.split)))
+        for key, own in (tested for pair in compared for tested in pair):
+            if not self.has(key, own, measure):
+                return f"{key} has no {ATTACHMENT[measure]}"
+        for first, second in compared:
+            if self._dataset(first[0]) != self._dataset(second[0]) and not self.same_sentences(first, second):
+                return f"{first[0]} and {second[0]} are not tested on the same sentences"
+            self._check_references(first[0], second[0], first[1])
+        if len(compared) == 1:
+            return self.compare(runs.system, runs.baseline, split, measure)
+        first, second = (tests[0] for tests in compared)
+        same = self.same_sentences(first, second)
+        if not same and (shared := self._shared_sentences(first, second)):
+            return shared
+        # Without a default for the seed, the cache returns the same object for a run that occurs twice.
+        system, baseline = (self._sampled(*tested, measure, None, SEED) for tested in compared[0])
+        others = [self._sampled(*tested, measure, None, SEED if same else OTHER_SEED) for tested in compared[1]]
+        return difference_of_differences(system, baseline, minus_system=others[0], minus_baseline=others[1])
+
+    def same_sentences(self, first: tuple[str, str], second: tuple[str, str]) -> bool:
+        """Return whether two runs, each with a split, are tested on the same sentences."""
+        return self._identity(*first) == self._identity(*second)
+
     def interval(self, runs: str, split: str, measure: str, subset: Subset | None = None) -> tuple[float, float]:
         """Return the 95 % interval of the mean score of some runs on a split or a subset of it."""
         return score_interval(self._sampled(runs, split, measure, _key(subset)))
@@ -110,12 +156,15 @@ class Measurements:
         return Path(self._layout.path(file_type, **names))
 
     def _attachment(self, runs: str, split: str) -> list[SentenceStatistics]:
-        planned, files = self._table.runs[runs], self._trees[runs][split]
+        files = self._trees[runs][split]
         trees = None if files["trees"] is None else Path(files["trees"])
-        folder = "gold_parses" if split.startswith(GOLD) else "hypotheses"
-        parses = [output_files(self._path(folder, planned, seed), split).parses for seed in planned.seeds]
-        compared = [read_compared(path, Path(files["pairs"]), trees) for path in parses]
+        compared = [read_compared(path, Path(files["pairs"]), trees) for path in self._parses(runs, split)]
         return [attachment_statistics([row["argmax"] for row in own.predicted], own.gold) for own in compared]
+
+    def _parses(self, runs: str, split: str) -> list[Path]:
+        """Return the parses of each seed of some runs."""
+        planned, folder = self._table.runs[runs], "gold_parses" if split.startswith(GOLD) else "hypotheses"
+        return [output_files(self._path(folder, planned, seed), split).parses for seed in planned.seeds]
 
     def _segments(self, runs: str, split: str) -> list[SentenceStatistics]:
         """Read the stored scores of segments. Raises `UserError` if they are not those of the translations."""
@@ -131,6 +180,29 @@ class Measurements:
             statistics.append(own)
         return statistics
 
+    def _dataset(self, runs: str) -> str:
+        return self._table.runs[runs].dataset
+
+    def _identity(self, runs: str, split: str) -> Sequence[Any]:
+        """Return what tells the sentences of a test from others: the references; of a treebank the words."""
+        if not split.startswith(GOLD):
+            return self.outputs(runs, split).references
+        files = self._trees[runs][split]
+        parses = self._parses(runs, split)[0]
+        rows = read_rows(Path(files["pairs"]), columns=["source_words"], stop=row_count(parses))
+        return [tuple(row["source_words"]) for row in rows]
+
+    def _shared_sentences(self, first: tuple[str, str], second: tuple[str, str]) -> str:
+        """Say how many sentences two tests share, if so many that they are not independent; else return nothing."""
+        identities = [set(self._identity(*tested)) for tested in (first, second)]
+        shared = len(identities[0] & identities[1])
+        if shared <= INDEPENDENT * min(map(len, identities)):
+            return ""
+        return (
+            f"the tests of {first[0]} and {second[0]} share {shared:,} sentences, but not all, so that they are "
+            "neither paired nor independent"
+        )
+
     def _check_references(self, system: str, baseline: str, split: str) -> None:
         if split.startswith(GOLD):
             return
@@ -144,12 +216,14 @@ class Measurements:
         parts = self.statistics(runs, split, measure)
         return parts if subset is None else [part.rows(subset.rows_B) for part in parts]
 
-    def _weights(self, sentences: int) -> np.ndarray:
-        return bootstrap_weights(sentences)
+    def _weights(self, sentences: int, seed: int) -> np.ndarray:
+        return bootstrap_weights(sentences, seed=seed)
 
-    def _sampled(self, runs: str, split: str, measure: str, key: "_SubsetKey | None") -> SampledScores:
+    def _sampled(
+        self, runs: str, split: str, measure: str, key: "_SubsetKey | None", seed: int = SEED
+    ) -> SampledScores:
         parts = self._parts(runs, split, measure, None if key is None else key.subset)
-        return sampled_scores(parts, self._weights(len(parts[0])))
+        return sampled_scores(parts, self._weights(len(parts[0]), seed))
 
 
 class _SubsetKey:

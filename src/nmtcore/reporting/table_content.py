@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from nmtcore.config.claims import TrainedSystem, claim_from_json, claim_to_json
-from nmtcore.config.planned_tables import PlannedClaim, PlannedTable
+from nmtcore.config.planned_tables import ComparedRuns, PlannedClaim, PlannedMinus, PlannedTable
 from nmtcore.evaluation.differences import Difference
 from nmtcore.evaluation.verdicts import JudgedControl, Verdict, judge_claim
-from nmtcore.reporting.claims_page import JudgedClaim
+from nmtcore.reporting.claims_page import JudgedClaim, JudgedMinus
 from nmtcore.reporting.table import Block
 
 
@@ -22,16 +22,15 @@ class Undecided(NamedTuple):
 Compared = Difference | Undecided | str
 """A difference, with or without the power to decide, or the reason why there is none."""
 
-Comparer = Callable[[PlannedClaim, str, str | None], Compared]
-"""Compares, for a claim, the runs of a system with those of a baseline; both are keys of `PlannedTable.runs`, and the
-baseline is None if it is a row that is no system of ours."""
+Comparer = Callable[[PlannedClaim, ComparedRuns], Compared]
+"""Compares, for a claim, some runs: those that decide it, or those with a control in place of the system."""
 
 
-_KEYS = ("seeds", "baseline_seeds", "runs", "dataset", "split", "baseline_runs")
+_KEYS = ("seeds", "baseline_seeds", "runs", "dataset", "split", "baseline_dataset", "baseline_runs", "minus")
 """The fields of a `JudgedClaim` that are plain values."""
 
 
-def _cannot_compare(claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
+def _cannot_compare(claim: PlannedClaim, runs: ComparedRuns) -> Compared:
     return "the table has no scores to compare"
 
 
@@ -54,17 +53,16 @@ def judged_claims(table: PlannedTable, compare: Comparer) -> list[JudgedClaim]:
 
 def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> JudgedClaim:
     claim = claim_from_json(planned.claim)
-    compared: Compared = planned.reason
-    if not planned.reason and planned.system is not None:
-        compared = compare(planned, planned.system, planned.baseline)
+    runs = planned.compared()
+    compared: Compared = planned.reason if runs is None else compare(planned, runs)
     if isinstance(compared, str):
         return JudgedClaim(claim, judge_claim(claim, None, scale=table.scale, reason=compared))
     compared, reason = compared if isinstance(compared, Undecided) else (compared, "")
     controls: dict[TrainedSystem, Difference | str] = {
         claim.controls[int(position)]: why for position, why in planned.control_reasons.items()
     }
-    for position, runs in planned.controls.items():
-        result = compare(planned, runs, planned.baseline)
+    for position in planned.controls:
+        result = compare(planned, planned.compared_control(position))
         controls[claim.controls[int(position)]] = result.reason if isinstance(result, Undecided) else result
     verdict = judge_claim(claim, compared, scale=table.scale, verdicts=table.verdicts, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
@@ -75,8 +73,15 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
         runs=planned.system or "",
         dataset=planned.dataset,
         split=planned.split,
+        baseline_dataset=baseline_dataset,
         baseline_runs=planned.baseline or "",
+        minus=planned.minus and _judged_minus(table, planned.minus),
     )
+
+
+def _judged_minus(table: PlannedTable, minus: PlannedMinus) -> JudgedMinus:
+    seeds = [len(table.runs[key].seeds) for key in (minus.system, minus.baseline)]
+    return JudgedMinus(*seeds, runs=minus.system, dataset=minus.dataset, split=minus.split)
 
 
 def judged_to_json(judged: JudgedClaim) -> dict[str, Any]:
@@ -101,4 +106,6 @@ def judged_from_json(values: Mapping[str, Any]) -> JudgedClaim:
         difference = Difference(**{**difference, **bounds})
     controls = [JudgedControl(TrainedSystem(*trained), *own) for trained, *own in values["controls"]]
     verdict = Verdict(values["answer"], values["reason"], difference, tuple(controls))
-    return JudgedClaim(claim, verdict, **{key: values[key] for key in _KEYS})
+    kept = {key: values[key] for key in _KEYS}
+    minus = None if kept["minus"] is None else JudgedMinus(*kept["minus"])
+    return JudgedClaim(claim, verdict, **{**kept, "minus": minus})

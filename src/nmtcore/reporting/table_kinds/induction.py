@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedTable
+from nmtcore.config.claims import claim_from_json, trained_name
+from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedTable
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import Difference, holm
 from nmtcore.evaluation.induction import BASELINES, MEASURES, RANDOM_TREES
 from nmtcore.layout import Layout
+from nmtcore.reporting.claims_page import claimed_text
 from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.induction_measurements import (
     MEASURES_OF_METRICS,
     InductionMeasurements,
     ScoredTrees,
     Treebank,
+    TreesOfTreebank,
 )
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
@@ -76,20 +79,28 @@ class _Induction:
         trees = ScoredTrees(cell.runs or cell.system or "", untrained)
         return self.measurements.scores(_treebank(cell), trees, measure or measure_of(cell.metric))
 
-    def compare(self, claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
-        """Compare two runs, or runs and a baseline that knows no syntax."""
-        name = claim.claim["baseline"][0] if baseline is None else baseline
-        if baseline is None and name not in BASELINES:
+    def compare(self, claim: PlannedClaim, runs: ComparedRuns) -> Compared:
+        """Compare runs with each other, or with a baseline that knows no syntax."""
+        name = claim.claim["baseline"][0] if runs.baseline is None else runs.baseline
+        if runs.baseline is None and name not in BASELINES:
             return f"{name} has no trees to compare"
-        for key in (system, baseline):
-            trained = name if key is None else self.table.runs[key].system
-            place = {"dataset": claim.dataset, "split": claim.split, "metric": claim.claim["metric"]}
-            cell = PlannedCell(row=trained, column="", system=trained, runs=key, **place)
+        compared = [(runs.system, claim.split), (name, claim.split)]
+        if runs.minus and claim.minus:
+            compared += [(key, claim.minus.split) for key in runs.minus]
+        tested = []
+        for key, split in compared:
+            own = self.table.runs.get(key)
+            trained, dataset = (key, claim.dataset) if own is None else (own.system, own.dataset)
+            place = {"dataset": dataset, "split": split, "metric": claim.claim["metric"]}
+            cell = PlannedCell(row=trained, column="", system=trained, runs=own and key, **place)
             if reason := self.reason(cell):
                 return reason
-        treebank = Treebank(claim.dataset or "", claim.split or "")
+            tested.append(TreesOfTreebank(_treebank(cell), ScoredTrees(key)))
         measure = measure_of(claim.claim["metric"])
-        return self.measurements.compare(treebank, ScoredTrees(system), ScoredTrees(name), measure)
+        for first, second in zip(tested[::2], tested[1::2], strict=True):
+            if not self.measurements.same_trees(first.treebank, second.treebank):
+                return f"{first.trees.name} and {second.trees.name} are not tested on the same trees"
+        return self.measurements.compare(*tested, measure=measure)
 
 
 def induction_content(table: PlannedTable, layout: Layout) -> TableContent:
@@ -126,9 +137,8 @@ def _treebank(cell: PlannedCell) -> Treebank:
 
 
 def _compared(own: _Induction, claim: PlannedClaim) -> Compared:
-    if claim.reason or claim.system is None:
-        return claim.reason or "there is no system to compare"
-    return own.compare(claim, claim.system, claim.baseline)
+    runs = claim.compared()
+    return claim.reason or "there is no system to compare" if runs is None else own.compare(claim, runs)
 
 
 def _overview(own: _Induction) -> Table:
@@ -192,17 +202,19 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
     ]
     rows = []
     for planned, result, p in zip(own.table.claims, compared, corrected, strict=True):
-        claim = planned.claim
+        claim = claim_from_json(planned.claim)
+        says = claim.says if claim.minus is None else f"{claim.says} ({claimed_text(claim)})"
+        trained = [trained_name(own, claim.dataset) for own in (claim.system, claim.baseline)]
         names = [
-            *(claim["says"], claim["dataset"], claim["split"], claim["metric"], claim["system"][0]),
-            *with_origin([claim["baseline"][0]], planned.baseline or planned.dataset),
+            *(says, claim.dataset, claim.split, claim.metric, trained[0]),
+            *with_origin([trained[1]], planned.baseline or planned.dataset),
         ]
         seeds, own_p = None, None
         if isinstance(result, Difference):
             seeds = len(own.table.runs[planned.system].seeds) if planned.system else None
             own_p = result.p
         cells = with_origin([seeds, *comparison_cells(result), own_p, p], planned.system or planned.dataset)
-        rows.append([*names, cells[0], claim["difference"], *cells[1:]])
+        rows.append([*names, cells[0], claim.difference, *cells[1:]])
     return make_table(columns, rows)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
+from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.lengths import length_bins, long_sentences
 from nmtcore.evaluation.subsets import FEW, read_translated
@@ -109,18 +109,18 @@ class _LengthScores:
                 signature = self._signature(own, measure) if values["scores"] else None
                 yield {**names, "row": row.name, "long": subset is subsets[0], **values, "signature": signature}
 
-    def compare(self, claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
-        """Compare two runs on the sentences of a claim."""
+    def compare(self, claim: PlannedClaim, runs: ComparedRuns) -> Compared:
+        """Compare runs on the sentences of a claim."""
         item, metric = claim.claim["item"], claim.claim["metric"]
-        if baseline is None or claim.dataset is None or claim.split is None or metric is None:
+        if item is None:
+            return self._measurements.compare_claimed(claim, runs)
+        if runs.baseline is None or claim.dataset is None or claim.split is None or metric is None:
             return "there is no score to compare"
         measure = self._measurements.measure(metric)
-        if item is None:
-            return self._measurements.compare(system, baseline, claim.split, measure)
         if item != LONG:
             return f"{item} is no subset by length"
-        subset = self._long(self._words(system, claim.dataset, claim.split))
-        return compare_on_subset(self._measurements, (system, baseline, claim.split), measure, subset)
+        subset = self._long(self._words(runs.system, claim.dataset, claim.split))
+        return compare_on_subset(self._measurements, (runs.system, runs.baseline, claim.split), measure, subset)
 
     def _cells(self, column: PlannedColumn) -> list[PlannedCell]:
         return [self._table.cell(row.name, column.name) for row in self._table.rows]

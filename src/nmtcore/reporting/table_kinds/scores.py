@@ -5,7 +5,7 @@ from dataclasses import asdict
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from nmtcore.config.planned_tables import PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
+from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedTable
 from nmtcore.evaluation.agreement import expected_agreement
 from nmtcore.evaluation.attachment_statistics import AttachmentStatistics
 from nmtcore.evaluation.bootstrap import SAMPLES
@@ -32,7 +32,7 @@ from nmtcore.reporting.table import (
     text_columns,
     with_origin,
 )
-from nmtcore.reporting.table_content import Compared, TableContent
+from nmtcore.reporting.table_content import TableContent
 
 ALSO = "chrf"
 """The measure that translations are also compared by, in addition to the paper's."""
@@ -82,18 +82,7 @@ def scores_content(table: PlannedTable, layout: Layout) -> TableContent:
         blocks += [Heading("Differences from the baselines"), _details(comparisons, corrected)]
     blocks += [note(_NOTES), Items(tuple(dict.fromkeys(_items(table, measurements))))]
     data = {"scores": _score_data(table, measurements), "comparisons": _comparison_data(comparisons, corrected)}
-
-    def compare(claim: PlannedClaim, system: str, baseline: str | None) -> Compared:
-        split, metric = claim.split, claim.claim["metric"]
-        if baseline is None or split is None or metric is None:
-            return "there is no score to compare"
-        measure = measurements.measure(metric)
-        for runs in (system, baseline):
-            if not measurements.has(runs, split, measure):
-                return f"{runs} has no {ATTACHMENT[measure]}"
-        return measurements.compare(system, baseline, split, measure)
-
-    return TableContent(blocks=blocks, data=data, compare=compare)
+    return TableContent(blocks=blocks, data=data, compare=measurements.compare_claimed)
 
 
 def _scored(cell: PlannedCell, measurements: Measurements) -> bool:
