@@ -315,6 +315,24 @@ def test_comet_is_planned_only_where_a_table_asks_for_it(make_project, tmp_path)
 
 
 @pytest.mark.parametrize(
+    ("table_kind", "metric"), [("scores", "bleu"), ("lengths", "bleu"), ("constructions", "bleu_gain")]
+)
+def test_comet_can_stand_for_a_metric(make_project, tmp_path, table_kind, metric):
+    """All kinds that score translations then need the scores of segments, on the data sets whose cells have them."""
+    own = {"kind": table_kind, "rows": ["transformer_base", "depparse_l1"], "baselines": ["transformer_base"],
+           "columns": [f"demo_en2de/test/{metric}", "demo_de2en/test/sentences"]}  # fmt: skip
+    if table_kind == "scores":
+        own["columns"][1] = "demo_de2en/test/chrf"
+    for measures, expected in (({"bleu": "comet"}, 2), ({"bleu": "multi_bleu"}, 0), ({}, 0)):
+        write_tables(tmp_path, {"measures": measures, "tables": {"t": own}})
+        project = make_project({"scale": "smoke", "seeds": [1]})
+        paths = [path for path in paper_table_inputs(project, paper_table="mine_t") if path.endswith("/comet")]
+        folder = "results/smoke/demo_en2de"
+        segments = [f"{folder}/{system}/seed1/comet" for system in ("transformer_base", "depparse_l1")]
+        assert paths == segments[:expected]
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"tables": {}}, "tables lacks"),

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from evaluation.test_sentence_statistics import own_bleu
 from reporting.planned import plan_cell, plan_claim, plan_translations, unlinked
@@ -12,7 +13,9 @@ from nmtcore.config.planned_tables import ComparedRuns
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.evaluation.differences import Difference
+from nmtcore.evaluation.segments import SEGMENT_SCHEMA
 from nmtcore.files import write_lines
+from nmtcore.parquet import write_rows
 from nmtcore.reporting.lengths_figure import length_points
 from nmtcore.reporting.table import Items, Page, SeedMean
 from nmtcore.reporting.table_content import Undecided, judged_claims
@@ -64,6 +67,20 @@ def test_mostly_empty_translations_are_named_on_top(results):
     write_lines(f"{folder}/test.txt", [""] * 60 + REFERENCES[60:])
     content = lengths_content(planned(), results.layout)
     assert content.blocks[0] == Items(("d/better, seed 2, test: 60 of 80 translations are empty.",))
+
+
+def test_comet_of_each_bin_is_the_mean_over_its_sentences(results):
+    scores = {}
+    for system in ("base", "better"):
+        for seed in (1, 2):
+            scores[system, seed] = np.random.default_rng(seed + len(system)).random(len(LENGTHS))
+            folder = results.layout.path("segment_scores", scale="quick", dataset="d", system=system, seed=seed)
+            rows = [{"id": i, "score": score} for i, score in enumerate(scores[system, seed])]
+            write_rows(f"{folder}/test.parquet", SEGMENT_SCHEMA.with_metadata({"signature": "COMET|m"}), rows)
+    content = lengths_content(planned(measures={"bleu": "comet"}), results.layout)
+    entry = next(own for own in content.data["entries"] if (own["subset"], own["row"]) == ("11 to 20", "better"))
+    rows = [i for i, length in enumerate(LENGTHS) if 11 <= length <= 20]
+    assert entry["scores"] == pytest.approx([100 * scores["better", seed][rows].mean() for seed in (1, 2)])
 
 
 def test_each_bin_has_the_scores_of_its_sentences(results):

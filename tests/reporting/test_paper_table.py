@@ -227,6 +227,12 @@ def test_comet_has_the_same_statistics(results, tmp_path):
     assert f"| {column.name} | COMET | new | base |" in text
     assert "COMET of d, test: COMET|model:m." in text.replace("\\", "")
     assert "| BLEU of real/test | chrF of real/test |" in text
+    named = replace(plan(measures={"bleu": "comet"}), claims=(replace(claims[0], claim=claim_to_json(claim())),))
+    _, mapped = write(results, tmp_path, named)
+    assert [entry["scores"] for entry in mapped["data"]["scores"]] == [
+        entry["scores"] for entry in content["data"]["scores"]
+    ]
+    assert mapped["claims"][0]["difference"] == content["claims"][0]["difference"]
     write_segments(results, "new", 2, [0.5] * 3)
     with pytest.raises(UserError, match=r"test\.parquet has 3 scores for 27 translations: delete it and score again"):
         write(results, tmp_path, table)

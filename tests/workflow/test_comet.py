@@ -102,6 +102,22 @@ def test_what_is_missing_is_said_before_anything_runs(workplace, models):
     assert "COMET needs an environment of its own: add --software-deployment-method conda, or name" in without.output
 
 
+def test_a_table_whose_measure_is_comet_says_what_is_missing(workplace, models):
+    folder = workplace.folder / "config/tables"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "judged.yaml").write_text(
+        "measures: {bleu: comet}\ntables: {t: {kind: scores, rows: [transformer_base], columns: [little/test/bleu]}}\n"
+    )
+    target = "results/tables/judged_t.md"
+    absent = workplace.call("-n", "-F", target, settings=["scale=smoke", *with_comet(model="absent")])
+    assert absent.code == 1
+    assert "There is no COMET model 'absent' (a folder that holds hparams.yaml and" in absent.output
+    finished = workplace.run(target, settings=["scale=smoke", *with_comet()])
+    assert "run_comet" in finished.rules
+    text = (workplace.folder / target).read_text(encoding="utf-8")
+    assert "COMET of little, test: COMET|model:wmt22-comet-da" in text.replace("\\", "")
+
+
 def test_a_model_that_cannot_be_loaded_is_explained(workplace, models):
     failed = workplace.call("--cores", "1", TARGET, settings=with_comet(model="broken"))
     assert failed.code == 1

@@ -51,6 +51,9 @@ TRANSLATION_MEASURES = ("bleu", "chrf", "ribes", "multi_bleu")
 SEGMENT_MEASURES = ("comet",)
 """Measures of translations in tables of scores whose scores of segments need an environment and a model."""
 
+GAIN = "_gain"
+"""Ending of a metric that is the difference from the baseline."""
+
 ATTACHMENT_MEASURES = ("uas", "diagonal_precision")
 """Measures of heads in tables of scores."""
 
@@ -95,7 +98,8 @@ class PaperTablesSettings:
     title: str = ""
     """Title, if no file in `published/` has it."""
     measures: dict[str, str] = field(default_factory=dict)
-    """The measures that the paper's metrics stand for: {bleu: multi_bleu}; metrics not named here are their own."""
+    """The measures that the paper's metrics stand for: {bleu: multi_bleu} or, if its model is there, {bleu: comet};
+    metrics not named here are their own."""
     seeds: dict[str, tuple[Seed, ...]] = field(default_factory=dict)
     """Systems that are run with other seeds than those of config.yaml, at scales with `verdicts`."""
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -151,10 +155,9 @@ def read_paper_tables(catalogue: Catalogue, name: str, *, where: str = "the targ
 
 def _check_measures(settings: PaperTablesSettings, published: Container[str], *, where: str) -> None:
     """Check the names of own tables, and that their columns have scores that can be computed."""
-    measures = [*TRANSLATION_MEASURES, *ATTACHMENT_MEASURES, *own_names("metrics")]
+    measures = [*TRANSLATION_MEASURES, *SEGMENT_MEASURES, *ATTACHMENT_MEASURES, *own_names("metrics")]
     for metric, measure in settings.measures.items():
         choose(measure, measures, noun="measure", where=f"{where}: measures.{metric}")
-    of_columns = [*measures, *SEGMENT_MEASURES]
     for name, table in settings.tables.items():
         if not re.fullmatch(_TABLE_NAME, name):
             raise UserError(f"{where}: tables: '{name}': a name has small letters, digits and single underscores.")
@@ -163,7 +166,7 @@ def _check_measures(settings: PaperTablesSettings, published: Container[str], *,
         for column in table.columns if table.kind == "scores" else ():
             metric = column.rpartition("/")[2]
             if column.count("/") == 2 and metric not in settings.measures:
-                choose(metric, of_columns, noun="metric", where=f"{where}: tables.{name}: columns: {column}")
+                choose(metric, measures, noun="metric", where=f"{where}: tables.{name}: columns: {column}")
 
 
 def paper_systems(paper: Paper, settings: PaperTablesSettings) -> list[str]:

@@ -6,7 +6,7 @@ Planning makes it (`nmtcore.planning.paper_tables`), and the job that writes the
 from dataclasses import field
 from typing import Any, NamedTuple
 
-from nmtcore.config.paper_tables import TableKind
+from nmtcore.config.paper_tables import GAIN, TableKind
 from nmtcore.config.published import Number
 from nmtcore.config.ranges import Amount, Seed, settings_class
 
@@ -180,6 +180,11 @@ class PlannedTable:
     claims: tuple[PlannedClaim, ...] = ()
     more: dict[str, Any] = field(default_factory=dict)
     """What else the kind needs to know from the configuration (`facts` of `nmtcore.planning.table_kinds.KIND`)."""
+
+    def measure(self, metric: str | None) -> str:
+        """Return the measure that a metric of the paper, or the gain in it, stands for; empty without a metric."""
+        name = (metric or "").removesuffix(GAIN)
+        return self.measures.get(name, name)
 
     def cell(self, row: str, column: str) -> PlannedCell:
         """Return a cell. Raises `KeyError` if there is none."""

@@ -13,6 +13,7 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.own_code import own_checksums
 from nmtcore.config.paper_tables import (
     FIGURES_OF_KINDS,
+    SEGMENT_MEASURES,
     PaperTables,
     PaperTableSettings,
     paper_table_files,
@@ -96,7 +97,7 @@ def paper_table_plan(project: Project, *, paper_table: str) -> dict[str, Any]:
     table = planned_table(project, paper_table)
     more = _function(table, "facts")
     more_facts = more(project, table) if more else {}
-    measures = {table.measures.get(cell.metric, cell.metric): None for cell in table.cells if cell.metric}
+    measures = {table.measure(cell.metric): None for cell in table.cells if cell.metric}
     code = own_checksums("metrics", measures)
     if code:  # so that the table is made again if the user's own metric changes
         more_facts = {**more_facts, "own_metrics": code}
@@ -116,6 +117,13 @@ def run_files(project: Project, table: PlannedTable, file_type: str, **names: st
         for runs in table.runs.values()
         for seed in runs.seeds
     ]
+
+
+def segment_score_files(project: Project, table: PlannedTable) -> list[str]:
+    """List the stored scores of segments of all runs on the data sets whose cells are measured by them."""
+    datasets = {cell.dataset for cell in table.cells if cell.runs and table.measure(cell.metric) in SEGMENT_MEASURES}
+    measured = {key: runs for key, runs in table.runs.items() if runs.dataset in datasets}
+    return run_files(project, replace(table, runs=measured), "segment_scores")
 
 
 def _function(table: PlannedTable, purpose: str) -> Callable[[Project, PlannedTable], Any] | None:

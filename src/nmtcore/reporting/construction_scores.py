@@ -19,9 +19,6 @@ from nmtcore.reporting.table_content import Compared
 COUNT = "sentences"
 """The metric of columns that count the sentences with a construction."""
 
-GAIN = "_gain"
-"""The end of metrics that are differences from a baseline."""
-
 CONSTRUCTION_OF = {"control": "control_raising", "total": ALL}
 """What items of the paper's tables are called here, if not the same."""
 
@@ -128,7 +125,7 @@ class ConstructionScores:
         return compare_on_subset(self._measurements, (runs.system, runs.baseline, claim.split), measure, subset)
 
     def _measure(self, metric: str) -> str:
-        return self._measurements.measure(metric.removesuffix(GAIN))
+        return self._measurements.measure(metric)
 
     def _path(self, dataset: str | None, split: str | None) -> Path | None:
         path = self._supertags.get(dataset or "", {}).get(split or "")

@@ -69,7 +69,7 @@ class Measurements:
 
     def measure(self, metric: str) -> str:
         """Return the measure that a metric of the paper stands for."""
-        return self._table.measures.get(metric, metric)
+        return self._table.measure(metric)
 
     def has(self, runs: str, split: str, measure: str) -> bool:
         """Return whether runs have a measure: attachment scores need parses."""

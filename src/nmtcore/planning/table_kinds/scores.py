@@ -3,10 +3,10 @@
 from typing import Any
 
 from nmtcore.config.datasets import GOLD
-from nmtcore.config.paper_tables import ATTACHMENT_MEASURES, SEGMENT_MEASURES
+from nmtcore.config.paper_tables import ATTACHMENT_MEASURES
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.project import Project
-from nmtcore.planning.paper_tables import run_files
+from nmtcore.planning.paper_tables import run_files, segment_score_files
 
 
 def scores_inputs(project: Project, table: PlannedTable) -> list[str]:
@@ -19,7 +19,7 @@ def scores_inputs(project: Project, table: PlannedTable) -> list[str]:
         *hypotheses,
         *(path for path in files if path is not None),
         *_gold_parses(project, table, trees),
-        *_segment_scores(project, table),
+        *segment_score_files(project, table),
     ]
 
 
@@ -31,7 +31,7 @@ def scores_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
     trees: dict[str, dict[str, dict[str, str | None]]] = {}
     for cell in table.cells:
         runs = None if cell.runs is None else table.runs[cell.runs]
-        if runs is None or cell.split is None or cell.metric not in ATTACHMENT_MEASURES:
+        if runs is None or cell.split is None or table.measure(cell.metric) not in ATTACHMENT_MEASURES:
             continue
         run = project.run(runs.dataset, runs.system, table.scale, runs.seeds[0])
         gold = cell.split.startswith(GOLD)
@@ -59,15 +59,4 @@ def _gold_parses(project: Project, table: PlannedTable, trees: dict[str, Any]) -
     return [
         project.layout.path("gold_parses", scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed)
         for runs, seed in names
-    ]
-
-
-def _segment_scores(project: Project, table: PlannedTable) -> list[str]:
-    """List the scores of segments of all runs on the data sets whose cells measure them."""
-    datasets = {cell.dataset for cell in table.cells if cell.runs and cell.metric in SEGMENT_MEASURES}
-    return [
-        project.layout.path("segment_scores", scale=table.scale, dataset=runs.dataset, system=runs.system, seed=seed)
-        for runs in table.runs.values()
-        if runs.dataset in datasets
-        for seed in runs.seeds
     ]
