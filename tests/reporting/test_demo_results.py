@@ -23,7 +23,7 @@ from nmtcore.reporting.demo_results import (
     demo_results,
     neighbour_share,
 )
-from nmtcore.reporting.demo_table import write_demo_table
+from nmtcore.reporting.demo_table import demo_text, write_demo_table
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.constructions import CONSTRUCTIONS, constructions
 
@@ -108,6 +108,27 @@ def test_scores_and_differences_are_those_of_the_sentences(tmp_path, results, fi
             assert entry["systems"] == {"base": None, "head": None}
     text = write_demo_table(made, json=tmp_path / "demo.json", table=tmp_path / "demo.md")
     assert "| head | 100.0 | 100.0 | 91.5 |" in text
+    assert made["empty"] == []
+
+
+def test_a_system_with_mostly_empty_translations_is_named(tmp_path, results, files, pairs):
+    references = [pair.target.text for pair in pairs]
+    half, more = COUNT // 2, COUNT // 2 + 1
+    folders = [
+        results.write_run("base", 1, ["", " "] * (half // 2) + references[half:]),
+        results.write_run("head", 1, [" "] * more + references[more:]),
+    ]
+    for name in ("base", "head"):
+        write_json(tmp_path / name, summary(name, bleu=1.0, chrf=2.0))
+    made = demo_results(
+        bleu=[tmp_path / "base", tmp_path / "head"], uas=[], hypotheses=folders, pairs=files[0], trees=files[1],
+        evaluation=EVALUATION, layout=results.layout,
+    )  # fmt: skip
+    sentence = f"d/head, seed 1, test: {more} of {COUNT} translations are empty."
+    assert made["empty"] == [sentence], "exactly half is not more than half"
+    text = write_demo_table(made, json=tmp_path / "demo.json", table=tmp_path / "demo.md")
+    assert text.startswith(f"- {sentence}\n")
+    assert demo_text(made).startswith(f"- {sentence}\n\nsystem ")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ def results(*differences, seeds=(1,), constructions=(), uas=95.1):
         systems.append({"system": name, **scores, "difference": own})
     return {
         "dataset": "demo_en2de", "scale": "demo", "seeds": list(seeds), "split": "test", "sentences": 500,
-        "signature": "s", "baseline": "base", "neighbour": {"word": "next", "share": 36.4}, "systems": systems,
+        "empty": [], "signature": "s", "baseline": "base", "neighbour": {"word": "next", "share": 36.4},
+        "systems": systems,
         "constructions": list(constructions),
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ from reporting.planned import OF_NO_RUN
 from reporting.recorded_runs import SOURCES
 from reporting.report_folder import HOSTILE, report_folder
 
-from nmtcore.files import write_json
+from nmtcore.files import write_json, write_lines
 from nmtcore.reporting.report.curves import curves_svg, ticks
 from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import embedded_svg, write_report
@@ -166,6 +166,19 @@ def test_figures_have_ids_of_their_own(page):
     assert embedded_svg('<svg id="a"><g id="ab"/><use href="#ab"/></svg>', "x") == (
         '<svg id="x-a"><g id="x-ab"/><use href="#x-ab"/></svg>'
     )
+
+
+def test_a_section_names_mostly_empty_translations(tmp_path):
+    layout, inputs = report_folder(tmp_path, ["base", "other"], seeds=2)
+    path = Path(layout.path("hypotheses", scale="small", dataset="d", system="other", seed=2)) / "test.txt"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for empty, expected in ((6, 0), (7, 1)):
+        write_lines(path, [""] * empty + lines[empty:])
+        write_report(inputs, layout=layout, page=tmp_path / "report.html", warn=lambda sentence: None)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        first, own = (text[text.index(f'id="runs-d-{name}"') :] for name in ("base", "other"))
+        assert first.count("translations are empty") == own.count("translations are empty") == expected
+    assert own.index("<li>d/other, seed 2, test: 7 of 12 translations are empty.</li>") < own.index("<h5>Scores</h5>")
 
 
 def test_a_run_with_broken_translations_is_shown_without_examples(tmp_path):

@@ -12,13 +12,14 @@ from nmtcore.config.typed import build
 from nmtcore.demo import SIZES
 from nmtcore.demo.contrasts import PHENOMENA, generate_contrasts
 from nmtcore.evaluation.differences import compare_systems
-from nmtcore.evaluation.outputs import read_outputs
+from nmtcore.evaluation.outputs import SplitOutputs, read_outputs
 from nmtcore.evaluation.sentence_statistics import BleuStatistics, bleu_statistics
 from nmtcore.evaluation.subsets import read_subsets
 from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows
 from nmtcore.reporting.constructions_table import runs_by_dataset
+from nmtcore.reporting.empty_translations import empty_outputs
 
 PHENOMENON_LABELS = {
     "number": "agreement",
@@ -52,6 +53,8 @@ def demo_results(
 ) -> dict[str, Any]:
     """Compare the demo's systems with the first of them, on the main test and on its sentences by construction.
 
+    `empty` are sentences about systems whose translations are mostly empty.
+
     Args:
         bleu: the summary of each system's BLEU, the baseline first.
         uas: the summaries of the heads' accuracy, of the systems that have one.
@@ -64,7 +67,9 @@ def demo_results(
     summaries, heads = ({own["system"]: own for own in map(read_json, paths)} for paths in (bleu, uas))
     first = next(iter(summaries.values()))
     split = next(iter(first["splits"]))
-    statistics = _statistics(hypotheses, split, evaluation, layout)
+    (folders,) = runs_by_dataset(hypotheses, layout).values()
+    outputs = read_outputs(folders, split)
+    statistics = _statistics(outputs, evaluation)
     sentences = len(statistics[first["system"]][0])
     groups = {"": np.arange(sentences), **construction_rows(pairs, trees, sentences=sentences)}
     compared = {name: _compare(statistics, rows_B, first["system"]) for name, rows_B in groups.items()}
@@ -73,6 +78,7 @@ def demo_results(
         **{key: first[key] for key in ("dataset", "scale", "seeds")},
         "split": split,
         "sentences": sentences,
+        "empty": list(empty_outputs(outputs, first["dataset"], split)),
         "signature": statistics[first["system"]][0].signature,
         "baseline": first["system"],
         "neighbour": neighbour_share(trees),
@@ -81,12 +87,8 @@ def demo_results(
     }
 
 
-def _statistics(
-    hypotheses: Sequence[Path], split: str, evaluation: Mapping[str, Any], layout: Layout
-) -> dict[str, list[BleuStatistics]]:
+def _statistics(outputs: SplitOutputs, evaluation: Mapping[str, Any]) -> dict[str, list[BleuStatistics]]:
     """Count what BLEU is computed from, by system and seed."""
-    (folders,) = runs_by_dataset(hypotheses, layout).values()
-    outputs = read_outputs(folders, split)
     settings = build(EvaluationSettings, evaluation, where="the demo")
     return {
         system: [bleu_statistics(lines, outputs.references, settings) for lines in seeds.values()]

@@ -20,6 +20,7 @@ from nmtcore.reporting.table import (
     SeedMean,
     Table,
     TableCell,
+    item_blocks,
     make_table,
     number_columns,
     text_columns,
@@ -51,6 +52,7 @@ def write_demo_table(results: Mapping[str, Any], *, json: Path, table: Path) -> 
     """Write the results of the demo (`demo_results`) as JSON and as a page in all formats; return the Markdown."""
     write_json(json, results)
     blocks = (
+        *item_blocks(results["empty"]),
         _score_table(results),
         Items(tuple(meaning(results))),
         Heading("BLEU by construction"),
@@ -66,6 +68,7 @@ def demo_text(results: Mapping[str, Any], *, folder: str = "results") -> str:
     names = {key: results[key] for key in ("scale", "dataset")}
     model = _MODEL.format(folder=folder, system=system, seed=results["seeds"][0], **names)
     parts = [
+        *([_wrapped(results["empty"])] if results["empty"] else []),
         _score_text(results),
         _wrapped(meaning(results)),
         _construction_text(results),

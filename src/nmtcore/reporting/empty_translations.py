@@ -1,10 +1,13 @@
 """What pages say on top about runs whose translations are mostly empty."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from nmtcore.config.datasets import GOLD
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.evaluation.outputs import SplitOutputs
+from nmtcore.evaluation.scores import output_files
+from nmtcore.files import read_lines
 from nmtcore.layout import Layout
 from nmtcore.reporting.measurements import Measurements
 
@@ -21,6 +24,17 @@ def empty_outputs(outputs: SplitOutputs, dataset: str, split: str) -> Iterator[s
     for system, seeds in outputs.translations.items():
         for seed, lines in seeds.items():
             yield from mostly_empty(f"{dataset}/{system}, seed {seed}, {split}", lines)
+
+
+def empty_folder(folder: Path, splits: Iterable[str], name: str) -> Iterator[str]:
+    """Yield a sentence for each of the splits that a run has translated whose translations are mostly empty.
+
+    `folder` is the run's folder of translations, and `name` names the run.
+    """
+    for split in splits:
+        path = output_files(folder, split).translations
+        if path.exists():
+            yield from mostly_empty(f"{name}, {split}", read_lines(path))
 
 
 def empty_runs(table: PlannedTable, layout: Layout) -> Iterator[str]:

@@ -25,6 +25,7 @@ from nmtcore.reporting.report.data import data_blocks
 from nmtcore.reporting.report.examples import draw_examples, example_tree
 from nmtcore.reporting.report.runs import (
     SystemRuns,
+    empty_seeds,
     group_runs,
     read_settings,
     run_blocks,
@@ -33,7 +34,7 @@ from nmtcore.reporting.report.runs import (
     runs_table,
 )
 from nmtcore.reporting.run_index import current_manifests
-from nmtcore.reporting.table import Block
+from nmtcore.reporting.table import Block, item_blocks
 from nmtcore.reporting.table_content import judged_from_json
 from nmtcore.reporting.table_html import blocks_html
 
@@ -176,7 +177,9 @@ class _Report:
         is_baseline = group.system == self.inputs.baseline
         baseline = None if is_baseline else settings.get(f"{group.dataset}/{self.inputs.baseline}")
         shown, curves = [], ""
+        blocks = run_blocks(group, settings[group.origin], baseline)
         try:
+            blocks = [*item_blocks(empty_seeds(self.layout, group)), *blocks]
             curves = run_curves(self.layout, group)
             if group.dataset in self.inputs.tests:
                 own = self.examples.get(group.dataset, [])
@@ -187,7 +190,7 @@ class _Report:
             "id": section_id(group.dataset, group.system),
             "dataset": group.dataset,
             "dataset_link": self._link(group.dataset),
-            "blocks": self._html(run_blocks(group, settings[group.origin], baseline), level=5),
+            "blocks": self._html(blocks, level=5),
             "curves": Markup(scrolling(f"{curves}\n", "curves")) if curves else "",
             "examples": [
                 {**example, **translated, "tree": self.trees.get((group.dataset, example["row"]))}

@@ -11,6 +11,7 @@ from nmtcore.evaluation.outputs import read_outputs
 from nmtcore.files import read_json
 from nmtcore.layout import Layout
 from nmtcore.reporting.curves_page import system_curves
+from nmtcore.reporting.empty_translations import empty_folder
 from nmtcore.reporting.manifest import COMPLETE
 from nmtcore.reporting.report.curves import POINTS, curves_svg
 from nmtcore.reporting.report.examples import translated_examples
@@ -207,6 +208,19 @@ def run_curves(layout: Layout, group: SystemRuns) -> str:
         return ""
     entry = system_curves(group.dataset, group.system, histories, points=POINTS)
     return curves_svg(entry, title=f"Curves of {group.system} on {group.dataset}") if entry["curves"] else ""
+
+
+def empty_seeds(layout: Layout, group: SystemRuns) -> list[str]:
+    """Write a sentence for each seed and scored test whose translations are mostly empty."""
+    return [
+        sentence
+        for run in group.manifests
+        for sentence in empty_folder(
+            Path(layout.path("hypotheses", **{key: run[key] for key in _NAMES})),
+            run.get("scores") or (),
+            f"{group.origin}, seed {run['seed']}",
+        )
+    ]
 
 
 def run_examples(
