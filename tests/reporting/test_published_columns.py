@@ -1,16 +1,20 @@
 """Tables of sizes and settings, with the published value and ours in every column."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 from reporting.planned import planned, shown, unlinked
 
 from nmtcore.annotation.selection import SELECTION_SCHEMA
+from nmtcore.config.planned_tables import PlannedColumn
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.published_columns import cell_data, published_and_ours
-from nmtcore.reporting.table import SeedMean, TableCell
+from nmtcore.reporting.published_columns import WIDEST, cell_data, divided_by_dataset, published_and_ours
+from nmtcore.reporting.table import SeedMean, TableCell, make_table, number_columns, text_columns
 from nmtcore.reporting.table_kinds.settings import settings_content
 from nmtcore.reporting.table_kinds.sizes import sizes_content
 from nmtcore.segmentation.vocabulary import Vocabulary
@@ -70,6 +74,33 @@ def test_a_report_without_the_size_is_refused(tmp_path):
     cells = [{"row": "d", "column": "pairs", "metric": "pairs"}]
     with pytest.raises(UserError, match=r"train.json has no 'kept': delete it and run the workflow again"):
         sizes(cells, {"d": {"pairs": {"files": {"report": str(tmp_path / "train.json")}}}})
+
+
+def wide_table(columns):
+    """A table with two columns for each of the paper's."""
+    shown_columns = text_columns("system")
+    for column in columns:
+        shown_columns += number_columns(f"{column.name}, published", f"BLEU of {column.name}")
+    row = ["a", *(number for column in columns for number in (float(column.name[-1]), 0.5))]
+    return make_table(shown_columns, [row])
+
+
+def test_a_table_that_is_too_wide_is_divided_by_data_set_without_losing_a_column():
+    columns = [PlannedColumn(name=f"d{i % 2}/test/{i}", dataset=f"d{i % 2}") for i in range(10)]
+    whole = wide_table(columns)
+    assert len(whole.columns) == WIDEST + 1
+    blocks = divided_by_dataset(columns, wide_table)
+    assert [block.text for block in blocks[::2]] == ["Data set d0:", "Data set d1:"]
+    first, second = blocks[1::2]
+    assert [column.name for column in first.columns[:3]] == ["system", "test/0, published", "BLEU of test/0"]
+    raw = [name for part in (first, second) for column in part.columns[1:] for name in column.raw_names]
+    assert sorted(raw) == sorted(name for column in whole.columns[1:] for name in column.raw_names)
+    values = [cell.value for part in (first, second) for row in part.rows for cell in row[1:]]
+    assert Counter(values) == Counter(cell.value for row in whole.rows for cell in row[1:])
+    # What is narrow enough stays one table, as does one whose data set has all columns.
+    assert divided_by_dataset(columns[:9], wide_table) == [wide_table(columns[:9])]
+    same = [replace(column, dataset="d0") for column in columns]
+    assert divided_by_dataset(same, wide_table) == [wide_table(same)]
 
 
 def test_settings_that_differ_are_marked():

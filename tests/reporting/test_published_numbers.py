@@ -44,6 +44,13 @@ def without_our_numbers(table):
     return replace(table, more=more)
 
 
+def shown_tables(table):
+    """Make the tables that show a table of a paper, without our numbers."""
+    module = import_module(f"nmtcore.reporting.table_kinds.{table.table_kind}")
+    content = getattr(module, f"{table.table_kind}_content")(without_our_numbers(table), Layout())
+    return [block for block in content.blocks if isinstance(block, Table)]
+
+
 def test_all_published_numbers_are_shown(plans):
     """The number of cells' numbers that are shown is printed by kind; kinds without any publish none in cells."""
     assert {table.table_kind for table in plans} == set(get_args(TableKind))
@@ -52,13 +59,32 @@ def test_all_published_numbers_are_shown(plans):
         published = [cell.published for cell in table.cells if cell.published is not None]
         numbers = Counter([*published, *(table.facts.values() if table.table_kind in KINDS else ())])
         assert numbers or table.table_kind not in KINDS
-        content_of = getattr(
-            import_module(f"nmtcore.reporting.table_kinds.{table.table_kind}"), f"{table.table_kind}_content"
-        )
-        blocks = content_of(without_our_numbers(table), Layout()).blocks
-        cells = [cell for block in blocks if isinstance(block, Table) for row in block.rows for cell in row]
+        cells = [cell for own in shown_tables(table) for row in own.rows for cell in row]
         shown = Counter(cell.value for cell in cells if isinstance(cell.value, int | float))
         assert numbers <= shown, f"{table.paper}, {table.name}: {numbers - shown}"
         counts[table.table_kind] += len(published)
     print(f"{counts.total()} published numbers are shown: {dict(counts)}")
     assert counts.total() == 551
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "widths"),
+    [
+        ("tran2018", "table_2", [9, 5, 9, 5]),
+        ("tran2018", "table_3", [6, 6, 6, 6]),
+        ("bugliarello2020", "table_5", [19]),
+        ("pham2018", "table_6_3", [13]),
+    ],
+)
+def test_tables_that_are_too_wide_have_a_part_for_each_data_set(plans, paper, name, widths):
+    (table,) = [table for table in plans if (table.paper, table.name) == (paper, name)]
+    parts = shown_tables(table)
+    assert [len(part.columns) for part in parts] == widths
+    assert len({tuple(row[0].value for row in part.rows) for part in parts}) == 1, "all rows are in all parts"
+    for column in table.columns:  # each number stands in the row and under the full name that it has in the paper
+        (part,) = [part for part in parts if any(own.raw_names[0] == column.name for own in part.columns)]
+        position = [own.raw_names[0] for own in part.columns].index(f"{column.name}, published")
+        shown = {row[0].value.removesuffix(" (added)"): row[position].value for row in part.rows}
+        for cell in table.cells:
+            if cell.column == column.name:
+                assert shown[cell.row] == cell.published

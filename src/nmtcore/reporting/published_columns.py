@@ -1,12 +1,15 @@
 """Tables whose columns are those of the paper, each with the published and with our value, and their data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.reporting.table import (
+    Block,
     Column,
     Content,
+    Paragraph,
     SeedMean,
     Table,
     TableCell,
@@ -14,6 +17,9 @@ from nmtcore.reporting.table import (
     number_columns,
     text_columns,
 )
+
+WIDEST = 20
+"""The most columns of a table that is not divided."""
 
 Cells = Mapping[tuple[str, str], TableCell]
 """Our cells by the names of row and column."""
@@ -44,6 +50,29 @@ def published_and_ours(
         if not row.hidden
     ]
     return make_table(columns, rows)
+
+
+def divided_by_dataset(
+    columns: Sequence[PlannedColumn], make: Callable[[Sequence[PlannedColumn]], Table]
+) -> list[Block]:
+    """Make one table of the paper's columns or, if it is wider than `WIDEST`, one for each data set.
+
+    The name of the data set then stands above the table instead of in the names of its columns; raw values keep both.
+    """
+    whole = make(columns)
+    datasets = dict.fromkeys(column.dataset for column in columns)
+    if len(whole.columns) <= WIDEST or len(datasets) < 2:
+        return [whole]
+    blocks: list[Block] = []
+    for dataset in datasets:
+        part = make([column for column in columns if column.dataset == dataset])
+        shorter = tuple(_without_dataset(column, f"{dataset}/") for column in part.columns)
+        blocks += [Paragraph(f"Data set {dataset or 'unknown'}:"), replace(part, columns=shorter)]
+    return blocks
+
+
+def _without_dataset(column: Column, prefix: str) -> Column:
+    return replace(column, name=column.name.replace(prefix, ""), raw_name=column.raw_name or column.name)
 
 
 def cell_data(table: PlannedTable, ours: Cells) -> list[dict[str, Any]]:

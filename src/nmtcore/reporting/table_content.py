@@ -66,6 +66,7 @@ def _judged(table: PlannedTable, planned: PlannedClaim, compare: Comparer) -> Ju
         controls[claim.controls[int(position)]] = result.reason if isinstance(result, Undecided) else result
     verdict = judge_claim(claim, compared, scale=table.scale, verdicts=table.verdicts, controls=controls, reason=reason)
     seeds = [None if key is None else len(table.runs[key].seeds) for key in (planned.system, planned.baseline)]
+    baseline_dataset = None if planned.baseline is None else table.runs[planned.baseline].dataset
     return JudgedClaim(
         claim,
         verdict,

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from nmtcore.config.claims import claim_from_json, trained_name
-from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedTable
+from nmtcore.config.planned_tables import ComparedRuns, PlannedCell, PlannedClaim, PlannedColumn, PlannedTable
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import Difference, holm
 from nmtcore.evaluation.induction import BASELINES, MEASURES, RANDOM_TREES
@@ -19,9 +19,9 @@ from nmtcore.reporting.induction_measurements import (
     Treebank,
     TreesOfTreebank,
 )
+from nmtcore.reporting.published_columns import divided_by_dataset
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
-    Block,
     Column,
     Heading,
     Items,
@@ -106,7 +106,7 @@ class _Induction:
 def induction_content(table: PlannedTable, layout: Layout) -> TableContent:
     """Score the trees of a table, those of untrained models and of random trees, and compare what claims are about."""
     own = _Induction(table, layout)
-    blocks: list[Block] = [_overview(own)]
+    blocks = divided_by_dataset(table.columns, lambda columns: _overview(own, columns))
     compared = [_compared(own, claim) for claim in table.claims]
     corrected = holm([result.p if isinstance(result, Difference) else None for result in compared])
     if compared:
@@ -141,21 +141,22 @@ def _compared(own: _Induction, claim: PlannedClaim) -> Compared:
     return claim.reason or "there is no system to compare" if runs is None else own.compare(claim, runs)
 
 
-def _overview(own: _Induction) -> Table:
+def _overview(own: _Induction, shown: Sequence[PlannedColumn]) -> Table:
+    """Tabulate the accuracy in some of the paper's columns."""
     columns = [*text_columns("trees")]
-    for column in own.table.columns:
+    for column in shown:
         columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
         columns.append(Column(name=column.name, content="mean", digits=1))
         if also := ALSO.get(measure_of(column.metric)):
             columns.append(Column(name=f"{column.name}, {MEASURES[also]}", content="mean", digits=1))
     rows = []
     for row in own.table.rows:
-        rows.append(_row(own, row.name, row.name + (" (added)" if row.added else "")))
-        if any(_is_induced(own, own.table.cell(row.name, column.name)) for column in own.table.columns):
-            rows.append(_row(own, row.name, f"{row.name}, untrained (added)", untrained=True))
+        rows.append(_row(own, shown, row.name, row.name + (" (added)" if row.added else "")))
+        if any(_is_induced(own, own.table.cell(row.name, column.name)) for column in shown):
+            rows.append(_row(own, shown, row.name, f"{row.name}, untrained (added)", untrained=True))
     first = own.table.rows[0].name if own.table.rows else None
     rows += [
-        _row(own, first, f"{name} (added)", trees=name)
+        _row(own, shown, first, f"{name} (added)", trees=name)
         for name in sorted(BASELINES)
         if first is not None and name not in {row.name for row in own.table.rows}
     ]
@@ -166,17 +167,25 @@ def _is_induced(own: _Induction, cell: PlannedCell) -> bool:
     return cell.runs is not None and own.treebanks.is_induced(cell.runs) and not own.reason(cell)
 
 
-def _row(own: _Induction, row: str, label: str, *, untrained: bool = False, trees: str | None = None) -> list[Any]:
+def _row(
+    own: _Induction,
+    shown: Sequence[PlannedColumn],
+    row: str,
+    label: str,
+    *,
+    untrained: bool = False,
+    trees: str | None = None,
+) -> list[Any]:
     """Make a row of the published table; or one that is added, of untrained models or of the baseline `trees`."""
     cells: list[Any] = [label]
-    for column in own.table.columns:
+    for column in shown:
         planned = own.table.cell(row, column.name)
         cell = planned if trees is None else _baseline_cell(planned, trees)
         cells.append(None if untrained or trees else cell.published)
-        shown = not untrained or _is_induced(own, cell)
+        scored = not untrained or _is_induced(own, cell)
         measures = [measure_of(cell.metric), *filter(None, [ALSO.get(measure_of(cell.metric))])]
         for measure in measures:
-            scores = own.scores(cell, measure=measure, untrained=untrained) if shown else []
+            scores = own.scores(cell, measure=measure, untrained=untrained) if scored else []
             reason = "" if scores else own.reason(cell)
             cells.append(TableCell(_mean(scores), reason=reason, origin=cell.runs or cell.dataset or ""))
     return cells

@@ -15,6 +15,7 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
 from nmtcore.reporting.empty_translations import empty_runs
 from nmtcore.reporting.measurements import ATTACHMENT, Measurements, is_of_translations, measure_label
+from nmtcore.reporting.published_columns import divided_by_dataset
 from nmtcore.reporting.seed_items import seed_items
 from nmtcore.reporting.table import (
     Block,
@@ -77,7 +78,10 @@ def scores_content(table: PlannedTable, layout: Layout) -> TableContent:
     measurements = Measurements(table, layout)
     comparisons = [comparison for column in table.columns for comparison in _comparisons(table, column, measurements)]
     corrected = _corrected(comparisons)
-    blocks: list[Block] = [*item_blocks(empty_runs(table, layout)), _overview(table, measurements, comparisons)]
+    blocks: list[Block] = [
+        *item_blocks(empty_runs(table, layout)),
+        *divided_by_dataset(table.columns, lambda columns: _overview(table, columns, measurements, comparisons)),
+    ]
     if comparisons:
         blocks += [Heading("Differences from the baselines"), _details(comparisons, corrected)]
     blocks += [note(_NOTES), Items(tuple(dict.fromkeys(_items(table, measurements))))]
@@ -131,10 +135,16 @@ def _corrected(comparisons: Sequence[_Comparison]) -> list[float | None]:
     return corrected
 
 
-def _overview(table: PlannedTable, measurements: Measurements, comparisons: Sequence[_Comparison]) -> Table:
+def _overview(
+    table: PlannedTable,
+    shown: Sequence[PlannedColumn],
+    measurements: Measurements,
+    comparisons: Sequence[_Comparison],
+) -> Table:
+    """Tabulate the scores of some of the paper's columns."""
     columns = [*text_columns("system")]
     more = _more_measures(table, measurements)
-    for column in table.columns:
+    for column in shown:
         if _is_published(table, column):
             columns.append(Column(name=f"{column.name}, published", content="number", digits=column.digits))
         columns.append(Column(name=column.name, content="mean", digits=2))
@@ -149,7 +159,7 @@ def _overview(table: PlannedTable, measurements: Measurements, comparisons: Sequ
     rows = []
     for row in table.rows:
         cells: list[Any] = [row.name + (" (added)" if row.added else "")]
-        for column in table.columns:
+        for column in shown:
             cell = table.cell(row.name, column.name)
             if _is_published(table, column):
                 mark = f" {cell.marks}" if cell.marks and cell.published is not None else ""
