@@ -117,7 +117,7 @@ def test_the_ledger_says_why_no_control_gains():
 def test_stand_ins_are_named_above_and_in_each_row():
     claim = next(claim for claim in CLAIMS if claim.system == ("pascal", "nc11_en2de_filtered"))
     own = JudgedClaim(claim, judge_claim(claim, OURS, scale="paper"), dataset="nc11_en2de_filtered", split="test")
-    small = own._replace(dataset="small_filtered", split="flickr", baseline_runs="small/transformer_base")
+    small = own._replace(dataset="small_filtered", split="flickr", baseline_dataset="small")
     other = next(claim for claim in CLAIMS if claim.system == ("depparse_l1", "cs2en"))
     same = JudgedClaim(other, judge_claim(other, OURS, scale="quick"), dataset="small", split="test")
     page = claims_page([own, small, same], scale="quick")

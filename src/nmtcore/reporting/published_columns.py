@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nmtcore.config.planned_tables import PlannedTable
+from nmtcore.config.planned_tables import PlannedColumn, PlannedTable
 from nmtcore.reporting.table import (
     Block,
     Column,
