@@ -38,6 +38,7 @@ def test_every_system_with_a_description_has_it(project):
     descriptions = system_descriptions(project)
     assert descriptions["depparse_l1"] == project.system("depparse_l1").description
     assert all(descriptions.values())
+    assert not [name for name, text in descriptions.items() if text.startswith("The same")], "each is read on its own"
 
 
 def test_the_main_test_of_each_data_set_with_runs(root, tmp_path, monkeypatch):
