@@ -24,9 +24,9 @@ def start(folder, *, env=None, settings=None, **options):
     return process
 
 
-def end_of(process, folder):
+def end_of(process, folder, *, seconds=60):
     """Wait for a process; return its output and its exit code."""
-    process.join(60)
+    process.join(seconds)
     return (folder / f"output.{process.pid}").read_text(), process.exitcode
 
 

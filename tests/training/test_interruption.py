@@ -94,6 +94,23 @@ def test_two_processes_compute_the_same_as_one(tmp_path, start_pair):
         assert a.get("validation", {}) == pytest.approx(b.get("validation", {}), rel=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("uncompiled", [None, 0])
+def test_two_processes_with_compiled_layers_compute_the_same_as_without(tmp_path, start_pair, uncompiled):
+    """Also if torch cannot compile in one of them."""
+    settings = {"parses": True, "max_updates": 6, "validation": {"every": 3}}
+    finish(tmp_path / "plain", *start_pair(tmp_path / "plain", settings=settings, float64=True))
+    compiled = tmp_path / "compiled"
+    options = {"settings": settings | {"compile": True}, "backend": "eager", "uncompiled_rank": uncompiled}
+    ends = [end_of(process, compiled, seconds=300) for process in start_pair(compiled, float64=True, **options)]
+    assert [code for _, code in ends] == [0, 0], ends
+    says = "Compiled 2 layers in " if uncompiled is None else "Training goes on without compiled layers, with the same"
+    assert says in ends[0][0]
+    expected, actual = final_weights(tmp_path / "plain"), final_weights(compiled)
+    for name, tensor in expected.items():
+        torch.testing.assert_close(actual[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
+
+
 def test_two_processes_draw_different_dropout(tmp_path, start_pair):
     processes = start_pair(tmp_path, settings={"max_updates": 3, "seed": 7}, print_seeds=True)
     for rank, process in enumerate(processes):

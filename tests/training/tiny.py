@@ -107,6 +107,11 @@ def run_out_of_memory(*_: object) -> NoReturn:
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
+def lack_compiler(*_: object) -> NoReturn:
+    """Fail as a backend of torch.compile does on a machine without a compiler."""
+    raise OSError("no compiler")
+
+
 def print_and_seed(*key: int) -> None:
     """Set the random state of an update, and print (seed, update, rank)."""
     print("seeded with", *key)
@@ -118,11 +123,12 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
 
     `options`: "settings" of the run; "treebank", settings for training on a treebank; "float64"; "pause", seconds
     before every forward pass; "failing_rank", whose GPU's memory is full at the first forward pass; "print_seeds", the
-    seed of every update; "zeroed_rank", whose model starts with zeros as weights.
+    seed of every update; "zeroed_rank", whose model starts with zeros as weights; "backend", of torch.compile;
+    "uncompiled_rank", where torch cannot compile.
     """
     from safetensors.torch import save_file
 
-    from nmtcore.training import loop
+    from nmtcore.training import compiled_layers, loop
     from nmtcore.training.checkpoints import named_weights
     from nmtcore.training.train import train
 
@@ -144,6 +150,9 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
         model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
     if options.get("print_seeds"):
         loop.seed_update = print_and_seed
+    compiled_layers.BACKEND = options.get("backend", compiled_layers.BACKEND)
+    if options.get("uncompiled_rank") == int(os.environ.get("RANK", "0")):
+        compiled_layers.BACKEND = lack_compiler
     if options.get("failing_rank") == int(os.environ.get("RANK", "0")):
         model.register_forward_pre_hook(run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)
