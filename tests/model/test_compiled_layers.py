@@ -1,17 +1,23 @@
 """Compiled layers compute the same gradients, and training goes on without them where they cannot be compiled."""
 
 import contextlib
-from dataclasses import replace
+from collections.abc import Sequence
 
 import pytest
 import torch
+from torch._dynamo.utils import counters
 from training import tiny
 from training.test_train import same_weights, train_tiny
 
+from nmtcore.config.components import COMPONENTS, check_composition
+from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.training import TrainingSettings
+from nmtcore.config.transformer import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.base import TranslationModel
-from nmtcore.model.batch import make_batch
+from nmtcore.model.batch import Batch, make_batch
+from nmtcore.model.build import implementation
+from nmtcore.model.components.base import Component
 from nmtcore.model.proofs import random_examples, small_model
 from nmtcore.model.tree_errors import DivergedTrees
 from nmtcore.training import compiled_layers, loop, update
@@ -20,17 +26,39 @@ from nmtcore.training.update import accumulate_gradients, count_terms, seed_upda
 from nmtcore.training.weight_copies import WeightCopies
 
 FP32 = TrainingSettings(max_updates=1)
+SIZES = {"dropout": 0.1, "encoder_layers": 2, "decoder_layers": 1}
+MOST_GRAPHS = 6
+"""Graphs of a model with these sizes: two for each layer, since a pass without a mask or with equal lengths may differ
+from the others."""
+MOST_GRAPHS_IN_PIECES = {"tree_head": 24}
+"""Graphs of models with a component that branches on values: torch compiles what is between the branches."""
+
+
+@pytest.fixture(autouse=True)
+def _compile_anew():
+    """Forget what other tests compiled: the same code is compiled at most eight times, and then runs as it is."""
+    torch._dynamo.reset()
+    counters.clear()
+    with torch._dynamo.config.patch(fail_on_recompile_limit_hit=True):
+        yield
+    torch._dynamo.reset()
+
+
+def some_batches(model: TranslationModel, *, seed: int = 3, sentences: int = 6, longest: int = 7) -> list[Batch]:
+    """Make two batches for an update, with random sentences."""
+    examples = random_examples(sentences, seed=seed, longest=longest)
+    half = sentences // 2
+    return [make_batch(examples, rows, model.components) for rows in (range(half), range(half, sentences))]
 
 
 def gradients(
     model: TranslationModel,
     compiled: CompiledLayers | None,
+    batches: Sequence[Batch],
     settings: TrainingSettings = FP32,
     copies: WeightCopies | None = None,
 ) -> list[torch.Tensor | None]:
-    """Return the sums and gradients of an update of two batches, with dropout."""
-    examples = random_examples(6, seed=3)
-    batches = [make_batch(examples, rows, model.components) for rows in ([0, 1, 2], [3, 4, 5])]
+    """Return the sums and gradients of an update, with dropout."""
     seed_update(1, 1, 0)
     with contextlib.nullcontext() if compiled is None else compiled.in_use():
         counts = count_terms(batches, term_names(model.components))
@@ -48,13 +76,13 @@ def assert_gradients_close(results, expected, **tolerance):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("backend", "names"), [("inductor", []), ("eager", ["depparse", "pascal"])])
-def test_gradients_equal_those_of_the_layers_themselves(backend, names, example, monkeypatch):
-    monkeypatch.setattr(compiled_layers, "BACKEND", backend)
-    model = small_model(*map(example, names), dropout=0.1).double().train()
-    expected = gradients(model, None)
-    # Compiling takes long: the encoder will do.
-    assert_gradients_close(gradients(model, CompiledLayers(model.encoder)), expected)
+def test_gradients_of_compiled_kernels_equal_those_of_the_layers_themselves(example):
+    """Both stacks, with a component that observes scores and one that adds to them."""
+    names = ["diagonalparse", "relative_positions"]
+    model = small_model(*map(example, names), **SIZES).train()
+    batches = some_batches(model)
+    expected = gradients(model, None, batches)
+    assert_gradients_close(gradients(model, CompiledLayers(model.compilable_layers()), batches), expected)
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
@@ -64,8 +92,9 @@ def test_compiled_layers_compute_in_bf16_with_copies_of_weights(backend, monkeyp
     settings = TrainingSettings(max_updates=1, precision="bf16")
     model = small_model(encoder_layers=1, decoder_layers=1, dropout=0.1).float().train()
     copies = WeightCopies(model)
-    expected = gradients(model, None, settings, copies)
-    results = gradients(model, CompiledLayers(model.compilable_layers()), settings, copies)
+    batches = some_batches(model)
+    expected = gradients(model, None, batches, settings, copies)
+    results = gradients(model, CompiledLayers(model.compilable_layers()), batches, settings, copies)
     # AOTAutograd rounds sums of gradients in another order.
     assert_gradients_close(results, expected, **({} if backend == "eager" else {"rtol": 0.05, "atol": 0.005}))
     assert {result.dtype for result in results[1:]} == {torch.float32}
@@ -141,28 +170,70 @@ def test_trees_that_diverge_while_layers_are_compiled_end_training_with_the_upda
         train_tiny(tmp_path, tiny.settings(max_updates=2, compile=True))
 
 
-@pytest.mark.parametrize("name", ["pascal", "tree_distance", "relative_positions"])
-def test_lengths_and_layers_do_not_need_compilations_of_their_own(name, example, monkeypatch):
-    """Torch compiles the same code at most eight times; then it runs as it is."""
-    compiled = []
+def component_groups(example) -> list[dict[str, ComponentSettings]]:
+    """Divide all components that are called within layers into few groups that a model can have together."""
+    groups: list[dict[str, ComponentSettings]] = []
+    for name, settings in COMPONENTS.items():
+        hooks = implementation(COMPONENTS, name).attention_hooks
+        if "transformer" not in settings.bases or hooks is Component.attention_hooks:
+            continue
+        for group in groups:
+            together = {**group, name: example(name)}
+            with contextlib.suppress(UserError):
+                check_composition(together, "transformer", TransformerSettings(heads=4, **SIZES), where="test")
+                if not MOST_GRAPHS_IN_PIECES.keys() & together.keys():
+                    group.update(together)
+                    break
+        else:
+            groups.append({name: example(name)})
+    return groups
+
+
+@pytest.mark.slow
+def test_layers_with_any_component_are_compiled_once_for_all_lengths(example, monkeypatch):
+    """In batches of growing lengths and sizes, each with the gradients of the layers themselves."""
+    called = []
 
     def record(graph, inputs):
-        compiled.append(graph)
-        return graph
+        def call(*arguments):
+            called.append(graph)
+            return graph(*arguments)
+
+        return call
 
     monkeypatch.setattr(compiled_layers, "BACKEND", record)
-    settings = replace(example(name), layers=(0, 1, 2, 3)) if name == "pascal" else example(name)
-    model = small_model(settings, encoder_layers=4, decoder_layers=1, dropout=0.1).train()
-    layers, counts = CompiledLayers(model.encoder), []
-    for seed in range(6):
-        batch = make_batch(
-            random_examples(3 + seed, seed=seed, longest=4 + 3 * seed), range(3 + seed), model.components
-        )
-        with layers.in_use():
-            model.encode(batch)
-        counts.append(len(compiled))
-    # The first lengths may happen to equal other sizes.
-    assert counts[-1] == counts[-3]
+    for group in component_groups(example):
+        torch._dynamo.reset()
+        counters.clear()
+        model = small_model(*group.values(), **SIZES).train()
+        layers, graphs = CompiledLayers(model.compilable_layers()), []
+        for i in range(5):
+            batches = some_batches(model, seed=i, sentences=6 + 2 * i, longest=4 + 3 * i)
+            called.clear()
+            results = gradients(model, layers, batches)
+            assert len(called) >= len(batches) * len(model.compilable_layers()), f"{list(group)}: a layer ran as it is"
+            assert_gradients_close(results, gradients(model, None, batches))
+            graphs.append(counters["stats"]["unique_graphs"])
+        in_pieces = MOST_GRAPHS_IN_PIECES.keys() & group.keys()
+        most = max((MOST_GRAPHS_IN_PIECES[name] for name in in_pieces), default=MOST_GRAPHS)
+        assert graphs[1:] == graphs[1:2] * 4, f"{list(group)}: graphs were added, {graphs}"
+        assert 0 < graphs[-1] <= most, f"{list(group)}: {graphs[-1]} graphs"
+        assert bool(counters["graph_break"]) == bool(in_pieces), f"{list(group)}: {list(counters['graph_break'])}"
+
+
+@pytest.mark.slow
+def test_deeper_models_need_no_more_compilations(example, monkeypatch):
+    """Not even if each layer has parameters of a component. The second layer shows torch what differs."""
+    monkeypatch.setattr(compiled_layers, "BACKEND", "eager")
+    counts = []
+    for depth in (2, 4):
+        torch._dynamo.reset()
+        counters.clear()
+        sizes = {**SIZES, "encoder_layers": depth, "decoder_layers": depth}
+        model = small_model(example("relative_positions"), **sizes).train()
+        gradients(model, CompiledLayers(model.compilable_layers()), some_batches(model))
+        counts.append(counters["stats"]["unique_graphs"])
+    assert counts[0] == counts[1] > 0
 
 
 def test_a_recurrent_model_trains_without(tmp_path):
