@@ -7,13 +7,20 @@ from inference.tiny import random_examples, random_model, write_bundle
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference.int8 import LARGEST, Int8Linear, use_int8
+from nmtcore.inference import int8
+from nmtcore.inference.int8 import EXACT, LARGEST, Int8Linear, exact_product, use_int8
 from nmtcore.inference.translate import translate_examples
 
 
 def rounded(row: list[float]) -> tuple[list[int], float]:
     scale = max(map(abs, row)) / LARGEST or 1.0
     return [round(value / scale) for value in row], scale
+
+
+@pytest.fixture(params=[True, False], ids=["8 bits", "fp32"], autouse=True)
+def processor(request, monkeypatch):
+    """Let each test compute in both ways, whatever the processor."""
+    monkeypatch.setattr(int8, "has_vnni", lambda: request.param)
 
 
 @pytest.mark.parametrize("bias", [None, torch.randn(7, dtype=torch.float64)])
@@ -38,6 +45,18 @@ def test_numbers_of_8_bits_stay_as_they_are():
     assert torch.equal(Int8Linear(weight, None)(inputs), inputs @ weight.T)
 
 
+@pytest.mark.parametrize("length", [1, EXACT, EXACT + 1, 3 * EXACT])
+def test_products_in_fp32_are_those_of_whole_numbers(length):
+    """The largest numbers, which no order of addition may round, and random ones."""
+    rows = torch.randint(-LARGEST, LARGEST + 1, (6, length), dtype=torch.int8)
+    weight = torch.randint(-LARGEST, LARGEST + 1, (length, 40), dtype=torch.int8)
+    rows[0], weight[:, 0], weight[:, 1] = LARGEST, LARGEST, -LARGEST
+    expected = rows.long() @ weight.long()
+    product = exact_product(rows, weight.float())
+    assert product.dtype == torch.float32
+    assert (product.double() - expected).abs().max() <= (0 if length <= EXACT else 2**-23 * expected.abs().max())
+
+
 def test_all_layers_of_a_model_are_rounded_and_translations_hardly_change():
     model, examples, settings = random_model(seed=3).float(), random_examples(8, seed=2), DecodingSettings(beam=3)
     before = translate_examples(model, examples, settings)
@@ -53,10 +72,12 @@ def test_all_layers_of_a_model_are_rounded_and_translations_hardly_change():
 
 def test_the_command_line_translates_in_8_bits_on_request(tmp_path):
     bundle, text = write_bundle(tmp_path / "model"), b"the cat\n\ndog\n"
-    fp32, int8 = (nmtcore("translate", bundle, "--n-best", 1, "--precision", p, text=text)[0] for p in ("fp32", "int8"))
+    fp32, in_8_bits = (
+        nmtcore("translate", bundle, "--n-best", 1, "--precision", p, text=text)[0] for p in ("fp32", "int8")
+    )
     assert fp32 == nmtcore("translate", bundle, "--n-best", 1, text=text)[0]
-    assert int8.count("\n") == fp32.count("\n")
-    assert int8 != fp32
+    assert in_8_bits.count("\n") == fp32.count("\n")
+    assert in_8_bits != fp32
 
 
 def test_a_gpu_is_refused():
