@@ -29,7 +29,7 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
         "--precision",
         choices=["fp32", "int8"],
         default="fp32",
-        help="of matrix products; int8, on a CPU, is faster for large models, and a little worse [fp32]",
+        help="of matrix products; int8 is a little worse, and faster for large models on CPUs with VNNI [fp32]",
     )
     command.add_argument(
         "--n-best",
