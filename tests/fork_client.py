@@ -19,19 +19,28 @@ if TYPE_CHECKING:
 
 FIXED = ("PYTHON", "OMP_", "MKL_", "ONEDNN_", "LC_", "LANG", "LD_", "MALLOC_")
 """Variables whose names begin so are read when Python or a library is loaded."""
+SERVED = ("PYTHONPATH", "OMP_WAIT_POLICY")
+"""Those of them that calls may have as they like, since the workflow sets them for its jobs: the server takes over the
+former, and the latter, how threads wait for each other, changes no results."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
 def fixed(environment: Mapping[str, str]) -> dict[str, str]:
     """Select the variables that a running Python cannot change any more."""
-    return {name: value for name, value in environment.items() if name.startswith(FIXED)}
+    return {name: value for name, value in environment.items() if name.startswith(FIXED) and name not in SERVED}
 
 
-def is_served(arguments: list[str], environment: Mapping[str, str]) -> bool:
-    """Say whether the server, which has an environment of its own, can do what `python ARGUMENTS` does."""
+def is_served(arguments: list[str], environment: Mapping[str, str], code: str) -> bool:
+    """Say whether the server, which has an environment of its own, can do what `python ARGUMENTS` does.
+
+    It has imported the package from the folder `code`.
+    """
     arguments = arguments[1:] if arguments[:1] == ["-P"] else arguments
     if not arguments or (arguments[0].startswith("-") and arguments[0] != "-m"):
         return False
+    for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        if folder and os.path.isdir(os.path.join(folder, "nmtcore")) and os.path.realpath(folder) != code:
+            return False
     return fixed(os.environ) == fixed(environment)
 
 
@@ -66,7 +75,7 @@ def main() -> NoReturn:
     arguments = sys.argv[1:]
     with open(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "server.json")) as file:
         known = json.load(file)
-    if is_served(arguments, known["environment"]):
+    if is_served(arguments, known["environment"], known["code"]):
         server = socket.socket(socket.AF_UNIX)
         try:
             server.connect(known["socket"])

@@ -1,8 +1,8 @@
 """A Python that has already imported what takes seconds, and forks itself for each call of fork_client.py.
 
-`python fork_server.py SOCKET` listens until its standard input is closed. A call sends its arguments, environment,
-working directory and standard streams; what it asked for then runs in a process forked from this one, and ends as in a
-Python of its own: with the same output, exit status or signal.
+`python fork_server.py SOCKET CODE`, where CODE is the folder of the package, listens until its standard input is
+closed. A call sends its arguments, environment, working directory and standard streams; what it asked for then runs in
+a process forked from this one, and ends as in a Python of its own: with the same output, exit status or signal.
 """
 
 import atexit
@@ -71,8 +71,10 @@ def preload() -> None:
     """Import what the calls need, and keep it out of their garbage collections."""
     import importlib
 
+    sys.path.insert(1, sys.argv[2])
     for module in PRELOADED:
         importlib.import_module(module)
+    sys.path.remove(sys.argv[2])
     gc.collect()
     gc.freeze()
 
@@ -138,7 +140,9 @@ def run(call: SimpleNamespace) -> None:
     if safe_path:
         del arguments[0]
     program = arguments.pop(0)
-    sys.path.pop(0)  # the folder of this file
+    own = call.environment.get("PYTHONPATH", "")
+    own = [os.path.abspath(path) for path in own.split(os.pathsep) if own]
+    sys.path[:] = dict.fromkeys([*own, *sys.path[1:]])  # without the folder of this file
     if program == "-m":
         sys.argv = arguments
         if not safe_path:

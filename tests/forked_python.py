@@ -14,6 +14,8 @@ from pathlib import Path
 
 from fork_client import fixed
 
+import nmtcore
+
 TESTS = Path(__file__).parent
 
 
@@ -30,10 +32,14 @@ def _start_server(environment: tuple[tuple[str, str], ...]) -> str:
     client = (TESTS / "fork_client.py").read_text(encoding="utf-8")
     program.write_text(f"#!{sys.executable} -IS\n{client}", encoding="utf-8")
     program.chmod(0o755)
+    code = Path(nmtcore.__file__).resolve().parents[1]
     known = {"python": sys.executable, "socket": str(folder / "socket"), "environment": dict(environment)}
+    known["code"] = str(code)
     (folder / "server.json").write_text(json.dumps(known), encoding="utf-8")
-    command = [sys.executable, str(TESTS / "fork_server.py"), known["socket"]]
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    command = [sys.executable, str(TESTS / "fork_server.py"), known["socket"], known["code"]]
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    variables["OMP_WAIT_POLICY"] = "passive"  # as in jobs of the workflow
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
     if not server.stdout.readline():
         raise RuntimeError("the fork server did not start")
     return str(program)

@@ -58,6 +58,29 @@ def test_what_is_read_at_the_start_needs_the_real_python(variables, tmp_path):
     assert (int(parent) == os.getpid()) == bool(variables)
 
 
+def test_jobs_of_the_workflow_are_forked(root, tmp_path):
+    """They have another PYTHONPATH and OMP_WAIT_POLICY than the tests."""
+    script = tmp_path / "script.py"
+    script.write_text("import os, sys\nprint(os.getppid(), os.environ['OMP_WAIT_POLICY'], *sys.path, sep='\\n')")
+    variables = {"PYTHONPATH": os.pathsep.join([str(root / "src"), "relative"]), "OMP_WAIT_POLICY": "passive"}
+    forked, real = (
+        call(python, str(script), env=os.environ | variables, cwd=tmp_path)[1].splitlines()
+        for python in (forked_python(), sys.executable)
+    )
+    assert forked[0] != real[0] == str(os.getpid())
+    assert forked[1:] == [*real[1:], ".snakemake/pip-deployments"], "Snakemake, once imported, adds a folder"
+    assert real[2:5] == [str(tmp_path), str(root / "src"), str(tmp_path / "relative")]
+
+
+def test_another_copy_of_the_package_needs_the_real_python(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import nmtcore, os\nprint(os.getppid(), nmtcore.__file__)")
+    (tmp_path / "nmtcore").mkdir()
+    (tmp_path / "nmtcore/__init__.py").touch()
+    _, output, _ = call(forked_python(), str(script), env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert output.split() == [str(os.getpid()), str(tmp_path / "nmtcore/__init__.py")]
+
+
 def test_each_environment_has_a_server(tmp_path, monkeypatch):
     script = tmp_path / "script.py"
     script.write_text("import os\nprint(os.getppid(), os.environ.get('MKL_VERBOSE'))")

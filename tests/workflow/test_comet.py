@@ -44,11 +44,18 @@ def with_comet(**settings):
     return [*SETTINGS, "comet={" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"]
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A folder with a package `comet`: one for all tests, which then share a forked Python."""
+    folder = tmp_path_factory.mktemp("comet")
+    (folder / "comet.py").write_text(STAND_IN)
+    return folder
+
+
 @pytest.fixture
-def models(workplace, tmp_path, monkeypatch):
+def models(workplace, package, monkeypatch):
     """The folder of a COMET model in the working directory, and a package `comet` on Python's path."""
-    (tmp_path / "comet.py").write_text(STAND_IN)
-    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
     monkeypatch.setenv("PYTHONPATH", path.rstrip(os.pathsep))
     for name in ("wmt22-comet-da", "broken"):
         (workplace.folder / "models" / name / "checkpoints").mkdir(parents=True, exist_ok=True)
