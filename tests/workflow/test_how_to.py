@@ -1,5 +1,6 @@
 """The how-tos: every file is written and every command called as printed, and the printed output appears."""
 
+import functools
 import os
 import re
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked_python import forked_python
 from workflow.calling import copy_workflow
 
 pytestmark = pytest.mark.slow
@@ -21,6 +23,18 @@ def checkout(root, tmp_path) -> Path:
     """A copy of the checkout in which nobody has worked yet."""
     copy_workflow(root, tmp_path)
     return tmp_path
+
+
+@functools.cache
+def programs() -> Path:
+    """Return a folder with `snakemake` and `nmtcore`, which start at once: the pages call them and their jobs often."""
+    folder = Path(forked_python()).parent / "programs"
+    folder.mkdir()
+    for name, module in (("snakemake", "snakemake"), ("nmtcore", "nmtcore.cli")):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec "{forked_python()}" -P -m {module} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    return folder
 
 
 def follow(page: str, root: Path, checkout: Path) -> None:
@@ -43,11 +57,11 @@ def follow(page: str, root: Path, checkout: Path) -> None:
 
 def call(commands: str, checkout: Path, *, fails: bool) -> str:
     """Call commands as a shell does that stops at the first mistake."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(programs()), str(Path(sys.executable).parent), os.environ["PATH"]])
     finished = subprocess.run(
         ["bash", "-eu", "-o", "pipefail", "-c", commands],
         cwd=checkout,
-        env=os.environ | {"PATH": path, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
