@@ -7,6 +7,8 @@ from multiprocessing import get_context
 import pytest
 from campaigns.run import CAMPAIGNS, MEMORY, run_campaign
 
+pytestmark = pytest.mark.slow
+
 CASES = dict.fromkeys(CAMPAIGNS, 100) | {"configuration": 15, "bundles": 40, "server": 30, "disk": 40, "kills": 40}
 CASES |= {"corpora": 60, "treebanks": 60, "archives": 60, "commands": 40, "intermediates": 12, "stages": 1}
 

@@ -6,8 +6,11 @@ import sys
 
 import pytest
 import yaml
+from forked_python import forked_python
 
 from nmtcore.console.demo_stages import stage_name
+
+pytestmark = pytest.mark.slow
 
 COUNTS = {"train": 60, "dev": 8, "test": 30}
 
@@ -25,9 +28,9 @@ def small(root, empty):
     return empty
 
 
-def demo(workplace):
+def demo(workplace, python=sys.executable):
     return subprocess.run(
-        [sys.executable, "-m", "nmtcore.cli", "demo"],
+        [python, "-m", "nmtcore.cli", "demo"],
         cwd=workplace.folder,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -37,7 +40,7 @@ def demo(workplace):
 
 
 def test_the_demo_prints_a_line_per_stage_and_what_the_scores_mean(small):
-    finished = demo(small)
+    finished = demo(small, forked_python())  # it starts some thirty processes
     assert finished.returncode == 0, finished.stderr
     logs, *lines = finished.stdout.splitlines()
     assert logs == "Logs: results/logs/demo.snakemake.log, results/logs, results/demo/logs"

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from workflow.calling import Workplace, make_workplace, write_little
 
+pytestmark = pytest.mark.slow
+
 HERS = """
 configfile: "config/config.yaml"
 
