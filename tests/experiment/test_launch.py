@@ -43,7 +43,7 @@ def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Pat
 
     # Only the first process notices that another trainer has the lock.
     failed = Launched(cut)
-    lock = failed.wait_for_update(60)
+    lock = failed.wait_for_update(40)
     lock.write_text('{"token": "another"}')
     output, last, code = failed.end()
     assert (code, last) == (
@@ -56,14 +56,14 @@ def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Pat
     lock.unlink()
 
     stopped = Launched(cut)
-    stopped.wait_for_update(120)
+    stopped.wait_for_update(80)
     os.kill(stopped.pid, signal.SIGTERM)
     output, last, code = stopped.end()
     assert code == 1
     assert "Traceback" not in output
     assert last.startswith("Training was stopped by SIGTERM after update ")
     update = int(last.partition("after update ")[2].partition(";")[0])
-    assert 120 <= update < UPDATES
+    assert 80 <= update < UPDATES
     assert (lock.parent / f"{update:08d}.json").exists()
     assert not lock.exists()
 

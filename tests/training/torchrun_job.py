@@ -22,7 +22,7 @@ from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import SPECIALS
 
-UPDATES = 600
+UPDATES = 360
 TRAINING = {
     "schedule": {"peak": 0.01, "warmup": 20},
     "batch": {"unit": "sentences", "size": 16},
