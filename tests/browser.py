@@ -56,11 +56,13 @@ WIDTHS = """() => {
 CONTRASTS = """() => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
   const context = canvas.getContext("2d", { willReadFrequently: true });
+  const drawn = {};
   const channels = (colour) => {
+    if (colour in drawn) return drawn[colour];
     context.clearRect(0, 0, 1, 1);
     context.fillStyle = colour;
     context.fillRect(0, 0, 1, 1);
-    return [...context.getImageData(0, 0, 1, 1).data];
+    return (drawn[colour] = [...context.getImageData(0, 0, 1, 1).data]);
   };
   const luminance = (colour) => {
     const linear = channels(colour).map((c) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
@@ -97,7 +99,7 @@ class OpenPage:
     """A page in a tab of its own; `tab` is Playwright's, for everything that has no method here."""
 
     def __init__(self, tab: sync_api.Page, path: Path, site: Path | None = None):
-        self.tab, self.path, self.site = tab, path.resolve(), site
+        self.tab, self.site = tab, site
         self.errors: list[str] = []
         """Errors in the console, exceptions that nothing caught, and the promises that failed."""
         self.requests: list[str] = []
@@ -106,7 +108,12 @@ class OpenPage:
         tab.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
         tab.on("websocket", lambda socket: self.requests.append(socket.url))
         tab.context.route("**/*", self._ask)
-        tab.goto(self.path.as_uri())
+        self.visit(path)
+
+    def visit(self, path: Path) -> None:
+        """Load a file, another one or the same again, which takes less than a tab of its own."""
+        self.path = path.resolve()
+        self.tab.goto(self.path.as_uri())
 
     def _hear(self, message: sync_api.ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
@@ -244,8 +251,12 @@ class Browser:
 
     def check(self, path: Path, *, site: Path | None = None) -> None:
         """Make all checks of a page that was just opened, light and dark, wide and narrow."""
-        for dark in (False, True):
-            with self.open(path, dark=dark, site=site) as page:
+        with self.open(path, site=site) as page:
+            for dark in (False, True):
+                if dark:
+                    page.resize(WIDE)
+                    page.tab.emulate_media(color_scheme="dark")
+                    page.visit(path)
                 page.every_link_has_its_target()
                 page.text_is_legible()
                 page.nothing_overflows(WIDE)

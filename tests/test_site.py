@@ -19,6 +19,7 @@ from browser import NARROW, WIDE
 from build_site import execute_tour, with_drawings
 from commands import commands_page
 from docstrings import explanation, markdown
+from forked_python import forked_python
 from mathml import equation
 from pages import addresses, linked, menu
 from python import MODULES, python_page
@@ -39,9 +40,9 @@ def project():
 
 @pytest.fixture(scope="module")
 def tour(tmp_path_factory):
-    """The tour, executed once for all tests."""
+    """The tour, executed once for all tests, with a Python for the workflow's jobs that need not import anything."""
     path = tmp_path_factory.mktemp("tour") / "tour.ipynb"
-    execute_tour(NOTEBOOK, path)
+    execute_tour(NOTEBOOK, path, f"--IPKernelApp.exec_lines=import sys; sys.executable = {forked_python()!r}")
     return path
 
 
@@ -306,8 +307,9 @@ def test_pages_in_the_browser(page, site, browser):
 
 @pytest.mark.slow
 def test_every_page_fits_on_every_screen(site, browser):
-    for path in sorted(site.rglob("*.html")):
-        with browser.open(path, site=site) as page:
+    with browser.open(site / "index.html", site=site) as page:
+        for path in sorted(site.rglob("*.html")):
+            page.visit(path)
             page.nothing_overflows(WIDE)
             page.nothing_overflows(NARROW)
             page.no_requests()

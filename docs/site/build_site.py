@@ -28,15 +28,18 @@ _MENU = "```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n```\n"
 _PAPERS = "```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
 
 
-def execute_tour(notebook: Path, output: Path) -> None:
-    """Execute a notebook in a folder that is deleted afterwards, and write it with the outputs of its cells."""
+def execute_tour(notebook: Path, output: Path, *arguments: str) -> None:
+    """Execute a notebook in a folder that is deleted afterwards, and write it with the outputs of its cells.
+
+    `arguments` are further ones for IPython's kernel.
+    """
     import nbclient
     import nbformat
 
     content = nbformat.read(notebook, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         client = nbclient.NotebookClient(content, timeout=900, resources={"metadata": {"path": folder}})
-        client.extra_arguments = ["--IPKernelApp.log_level=40"]  # errors alone
+        client.extra_arguments = ["--IPKernelApp.log_level=40", *arguments]  # errors alone
         client.execute()
     output.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(content, output)
