@@ -35,11 +35,16 @@ def is_served(arguments: list[str], environment: Mapping[str, str], code: str) -
 
     It has imported the package from the folder `code`.
     """
-    arguments = arguments[1:] if arguments[:1] == ["-P"] else arguments
+    is_safe = arguments[:1] == ["-P"]
+    arguments = arguments[is_safe:]
     if not arguments or (arguments[0].startswith("-") and arguments[0] != "-m"):
         return False
-    for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
-        if folder and os.path.isdir(os.path.join(folder, "nmtcore")) and os.path.realpath(folder) != code:
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if not is_safe and arguments[0] != "-m":
+        folders.append(os.path.dirname(os.path.abspath(arguments[0])))
+    for folder in filter(None, folders):
+        own = os.path.join(folder, "nmtcore")
+        if (os.path.isdir(own) or os.path.isfile(f"{own}.py")) and os.path.realpath(folder) != code:
             return False
     return fixed(os.environ) == fixed(environment)
 

@@ -79,6 +79,8 @@ def test_another_copy_of_the_package_needs_the_real_python(tmp_path):
     (tmp_path / "nmtcore/__init__.py").touch()
     _, output, _ = call(forked_python(), str(script), env=os.environ | {"PYTHONPATH": str(tmp_path)})
     assert output.split() == [str(os.getpid()), str(tmp_path / "nmtcore/__init__.py")]
+    _, beside_the_script, _ = call(forked_python(), str(script))
+    assert beside_the_script == output
 
 
 def test_each_environment_has_a_server(tmp_path, monkeypatch):
