@@ -25,6 +25,6 @@ def _run_export(chosen: argparse.Namespace) -> None:
     from nmtcore.reporting.manifest_files import read_manifest
 
     manifest = chosen.model.resolve().parent / file_name("manifest")
-    licences = licence_entries([read_manifest(manifest)]) if manifest.is_file() else None
+    licences = licence_entries([read_manifest(manifest)], {}) if manifest.is_file() else None
     export_bundle(chosen.model, chosen.folder, licences=licences)
     print(f"{chosen.folder}: exported; {chosen.folder / 'README.md'} says how to use it", file=sys.stderr)
