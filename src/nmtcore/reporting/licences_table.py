@@ -18,7 +18,10 @@ UNKNOWN = "unknown"
 """What stands for a licence that nobody named."""
 
 COMET_MODELS = {"wmt22-comet-da": {"licence": "Apache-2.0", "citation": "Rei et al. 2022 (COMET-22)"}}
-"""Licences and citations of models of COMET, which no file of `config/models` describes."""
+"""Licences and citations of models of COMET, which no file of `config/models` describes.
+
+The licences are those of `LICENSE.models.md` in Unbabel/COMET.
+"""
 
 _NOTES = """
 Corpora and the models of parsers, of all runs in the results folder, by their manifests, and of all splits that were
