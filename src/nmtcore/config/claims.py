@@ -170,13 +170,11 @@ def _claim(
     difference = _difference(table, cell, baseline_cell, item)
     minus, less = None, 0.0
     if sentence is not None and sentence.minus is not None:
-        other, other_baseline = _subtracted(table, sentence.minus, cell, baseline_cell)
-        place = other[1]
-        minus = ClaimedGain(
-            _trained(table, *other), _trained(table, *other_baseline), place.dataset or table.dataset,
-            place.split or table.split,
-        )  # fmt: skip
-        less = _difference(table, other, other_baseline, None)
+        others = _subtracted(table, sentence.minus, cell, baseline_cell)
+        place = others[0][1]
+        test = (place.dataset or table.dataset, place.split or table.split)
+        minus = ClaimedGain(*(_trained(table, *other) for other in others), *test)
+        less = _difference(table, *others, None)
     if difference is not None:
         difference = None if less is None else round(difference - less, 10)
     return Claim(

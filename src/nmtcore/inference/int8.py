@@ -3,6 +3,8 @@
 Processors without instructions for 8 bits (VNNI) compute the same in fp32, and save no time.
 """
 
+from functools import reduce
+
 import torch
 from torch import Tensor, nn
 
@@ -70,7 +72,7 @@ def exact_product(rows_RD: Tensor, weight_DN: Tensor) -> Tensor:
     Exact for D <= EXACT; longer vectors are multiplied in parts, and the sum of parts is rounded to fp32.
     """
     parts = zip(rows_RD.float().split(EXACT, dim=1), weight_DN.split(EXACT), strict=True)
-    return sum(part_RD @ part_DN for part_RD, part_DN in parts)
+    return reduce(torch.add, (part_RD @ part_DN for part_RD, part_DN in parts))
 
 
 def _quantise(rows_RD: Tensor) -> tuple[Tensor, Tensor]:

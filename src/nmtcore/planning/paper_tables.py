@@ -373,15 +373,13 @@ class _Planner:
             return None, f"{system.dataset} stands in for both data sets, {names}"
         if system.runs == baseline.runs:
             return None, f"{system.runs} stands in for both systems of the gain that is subtracted"
-        return PlannedMinus(
-            system=system.runs, baseline=baseline.runs, dataset=system.dataset, split=system.split
-        ), ""  # fmt: skip
+        test = {"dataset": system.dataset, "split": system.split}
+        return PlannedMinus(system=system.runs, baseline=baseline.runs, **test), ""
 
     def _controls(self, claim: Claim, compared: Mapping[str | None, str]) -> dict[str, dict[str, str]]:
         """Return, by position, the runs of each control that is run, and why the others are not."""
-        planned: dict[str, dict[str, str]] = {
-            "controls": {}, "control_baselines": {}, "control_minus": {}, "control_reasons": {},
-        }  # fmt: skip
+        keys = ("controls", "control_baselines", "control_minus", "control_reasons")
+        planned: dict[str, dict[str, str]] = {key: {} for key in keys}
         for position, control in enumerate(claim.controls):
             places = {"controls": self._place(control.system, control.dataset, claim.split)}
             if claim.baseline.system == claim.system.system:

@@ -99,7 +99,7 @@ class Measurements:
     def compare(self, system: str, baseline: str, split: str, measure: str, subset: Subset | None = None) -> Difference:
         """Compare two runs on a split or a subset of it. Raises `UserError` if their references differ."""
         self._check_references(system, baseline, split)
-        sampled = [self._sampled(runs, split, measure, _key(subset)) for runs in (system, baseline)]
+        sampled = [self._sampled(runs, split, measure, _key(subset), SEED) for runs in (system, baseline)]
         return difference_of(*sampled)
 
     def compare_claimed(self, claim: PlannedClaim, runs: ComparedRuns, *, measure: str = "") -> Difference | str:
@@ -128,7 +128,7 @@ class Measurements:
         same = self.same_sentences(first, second)
         if not same and (shared := self._shared_sentences(first, second)):
             return shared
-        # Without a default for the seed, the cache returns the same object for a run that occurs twice.
+        # Of a run that occurs twice, the cache returns the same object, which then counts once.
         system, baseline = (self._sampled(*tested, measure, None, SEED) for tested in compared[0])
         others = [self._sampled(*tested, measure, None, SEED if same else OTHER_SEED) for tested in compared[1]]
         return difference_of_differences(system, baseline, minus_system=others[0], minus_baseline=others[1])
@@ -139,7 +139,7 @@ class Measurements:
 
     def interval(self, runs: str, split: str, measure: str, subset: Subset | None = None) -> tuple[float, float]:
         """Return the 95 % interval of the mean score of some runs on a split or a subset of it."""
-        return score_interval(self._sampled(runs, split, measure, _key(subset)))
+        return score_interval(self._sampled(runs, split, measure, _key(subset), SEED))
 
     def test(self, system: str, baseline: str, split: str, measure: str) -> PairedTests | None:
         """Run sacreBLEU's paired tests; None if both have the same translations."""
@@ -219,9 +219,7 @@ class Measurements:
     def _weights(self, sentences: int, seed: int) -> np.ndarray:
         return bootstrap_weights(sentences, seed=seed)
 
-    def _sampled(
-        self, runs: str, split: str, measure: str, key: "_SubsetKey | None", seed: int = SEED
-    ) -> SampledScores:
+    def _sampled(self, runs: str, split: str, measure: str, key: "_SubsetKey | None", seed: int) -> SampledScores:
         parts = self._parts(runs, split, measure, None if key is None else key.subset)
         return sampled_scores(parts, self._weights(len(parts[0]), seed))
 

@@ -213,7 +213,7 @@ def _differences(own: _Induction, compared: Sequence[Compared], corrected: Seque
     for planned, result, p in zip(own.table.claims, compared, corrected, strict=True):
         claim = claim_from_json(planned.claim)
         says = claim.says if claim.minus is None else f"{claim.says} ({claimed_text(claim)})"
-        trained = [trained_name(own, claim.dataset) for own in (claim.system, claim.baseline)]
+        trained = [trained_name(named, claim.dataset) for named in (claim.system, claim.baseline)]
         names = [
             *(says, claim.dataset, claim.split, claim.metric, trained[0]),
             *with_origin([trained[1]], planned.baseline or planned.dataset),
