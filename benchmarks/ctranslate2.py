@@ -36,10 +36,10 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
-from nmtcore.inference.beam import length_limits
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import write_model
 from nmtcore.inference.exportable import check_exportable
+from nmtcore.inference.hypotheses import length_limits
 from nmtcore.inference.int8 import use_int8
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.transformer import Transformer

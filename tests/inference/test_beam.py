@@ -8,7 +8,8 @@ from inference.searching import TableModel, enumerate_all, simple_beam, simple_g
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference.beam import beam_search, length_limits, length_penalty
+from nmtcore.inference.beam import beam_search
+from nmtcore.inference.hypotheses import length_limits, length_penalty
 from nmtcore.segmentation.vocabulary import EOS, UNK
 
 PENALTIES = st.sampled_from(["gnmt", "fairseq", "none"])

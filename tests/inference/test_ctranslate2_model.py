@@ -25,9 +25,9 @@ from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference.beam import NEVER_GENERATED
 from nmtcore.inference.ctranslate2_model import write_model
 from nmtcore.inference.exportable import check_exportable
+from nmtcore.inference.hypotheses import NEVER_GENERATED
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import AttentionHooks, Component

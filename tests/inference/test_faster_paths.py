@@ -7,6 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
+import torch
 import torch.nn.functional as F
 from inference.tiny import random_examples, random_model
 
@@ -14,7 +15,7 @@ from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
 from nmtcore.inference import topk
 from nmtcore.inference.translate import translate_examples
-from nmtcore.model import attention
+from nmtcore.model import attention, plain_step
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -27,15 +28,22 @@ def test_translations_are_those_of_the_slower_ways(beam, monkeypatch):
         monkeypatch.setattr(module, name, lambda *args, **options: calls.update([name]) or function(*args, **options))
 
     count(F, "scaled_dot_product_attention")
-    count(topk, "group_size")
+    count(torch, "from_numpy")
+    count(plain_step, "plain_attention")
     fast = translate_examples(model, examples, settings, n_best=beam)
-    assert bool(calls["group_size"]) == (beam > 1)
-    fused = calls["scaled_dot_product_attention"]
+    fused, by_numpy = calls["scaled_dot_product_attention"], calls["from_numpy"]
+    assert calls["plain_attention"]
     calls.clear()
-    for module, name in ((topk, "LARGEST_UNGROUPED"), (attention, "SMALL_HEAD"), (attention, "FEW_QUERIES")):
+    for module, name in (
+        (topk, "BEST_BY_NUMPY"),
+        (attention, "SMALL_HEAD"),
+        (attention, "FEW_QUERIES"),
+        (plain_step, "PLAIN_STEPS"),
+    ):
         monkeypatch.setattr(module, name, 0)
     slow = translate_examples(model, examples, settings, n_best=beam)
-    assert calls["group_size"]
+    assert not calls["plain_attention"]
+    assert (calls["from_numpy"] < by_numpy) == (beam == 1)
     assert calls["scaled_dot_product_attention"] > fused
     for hypotheses, expected in zip(fast, slow, strict=True):
         assert [h.tokens for h in hypotheses] == [h.tokens for h in expected]

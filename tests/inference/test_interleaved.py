@@ -26,10 +26,10 @@ from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import read_json, read_lines, write_json
 from nmtcore.inference import raw
 from nmtcore.inference.attention import load_observed_bundle, write_attention
-from nmtcore.inference.beam import length_limits
 from nmtcore.inference.bundle import MANIFEST, load_bundle, load_initial_weights, save_bundle
 from nmtcore.inference.gate_files import write_gates
 from nmtcore.inference.gates import gate_norms, read_gates
+from nmtcore.inference.hypotheses import length_limits
 from nmtcore.inference.text_pairs import TextFile
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model.batch import make_batch

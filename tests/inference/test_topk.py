@@ -1,12 +1,18 @@
 """The best extensions of beams against sorting all of them."""
 
+import math
+
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.inference.topk import LARGEST_GROUP, SMALLEST_GROUP, best_extensions, group_size
+from nmtcore.inference import topk
+from nmtcore.inference.topk import LARGEST_GROUP, SMALLEST_GROUP, best_entries, best_extensions, group_size
 
 GROUP = SMALLEST_GROUP
+INF, NAN = math.inf, math.nan
+ROWS = st.lists(st.sampled_from([-1.0, 0.5, 2.0, -INF, INF, NAN]), min_size=40, max_size=40)
 
 
 @given(
@@ -48,3 +54,14 @@ def test_entries_and_beams_of_minus_infinity_come_last():
     assert extensions.token_BC[0, :3].tolist() == [33, vocabulary - 1, 5]
     assert extensions.beam_BC[0, :3].tolist() == [0, 0, 0]
     assert extensions.token_BC.max() < vocabulary
+
+
+@pytest.mark.parametrize("by_numpy", [True, False])
+@given(
+    entries=st.lists(st.lists(st.sampled_from([-1.0, 0.5, 2.0, -INF, INF, NAN]), min_size=40, max_size=40), min_size=1)
+)
+def test_best_entries_are_the_first_of_the_largest(entries, by_numpy):
+    expected = [row.index(max(row, key=lambda value: (math.isnan(value), value))) for row in entries]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topk, "BEST_BY_NUMPY", by_numpy)
+        assert best_entries(torch.tensor(entries)).tolist() == expected

@@ -10,7 +10,7 @@ from nmtcore.config.components.parser_head import DepParseSettings, DiagonalPars
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
-from nmtcore.inference.beam import length_limits
+from nmtcore.inference.hypotheses import length_limits
 from nmtcore.inference.sentence_batches import sentences_at_once
 from nmtcore.inference.translate import translate_and_parse, translate_examples
 from nmtcore.model.batch import make_batch

@@ -16,9 +16,9 @@ from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.experiment.output import TextOutput
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.inference.beam import Hypothesis
 from nmtcore.inference.bundle import load_bundle, save_bundle
 from nmtcore.inference.gates import read_gates
+from nmtcore.inference.hypotheses import Hypothesis
 from nmtcore.inference.text_pairs import TextFile
 from nmtcore.layout import file_name
 from nmtcore.model.build import build_model

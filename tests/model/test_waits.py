@@ -11,8 +11,8 @@ from training import tiny
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.inference import beam
-from nmtcore.inference.beam import Hypothesis
+from nmtcore.inference import beam, greedy
+from nmtcore.inference.hypotheses import Hypothesis, length_limits
 from nmtcore.model import base
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
@@ -140,7 +140,7 @@ def test_a_step_of_training_never_waits(settings, tmp_path, monkeypatch):
 
 def search(model: TranslationModel, examples, settings, device: str | torch.device) -> list[list[Hypothesis]]:
     encoded = model.encode(make_batch(examples, range(len(examples)), model.components, device))
-    limits_B = torch.tensor(beam.length_limits(settings, examples.source.subword_counts.tolist()))
+    limits_B = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()))
     # The emulator has no inference mode.
     return beam.beam_search.__wrapped__(model, encoded, settings, limits_B=limits_B.to(device))
 
@@ -148,8 +148,8 @@ def search(model: TranslationModel, examples, settings, device: str | torch.devi
 class Steps:
     """Counts the waits of each step of a search."""
 
-    def __init__(self, emulator: Emulator) -> None:
-        self.emulator, self.waits, self.step = emulator, [], beam._Search.step
+    def __init__(self, emulator: Emulator, step) -> None:
+        self.emulator, self.waits, self.step = emulator, [], step
 
     def __call__(self, search) -> None:
         before = self.emulator.waits.total()
@@ -163,8 +163,9 @@ def test_a_step_of_a_search_waits_once(width, model, draw, monkeypatch):
     examples, settings = draw(5, seed=4), DecodingSettings(beam=width)
     expected = search(model, examples, settings, "cpu")
     with emulated_device() as emulator:
-        steps = Steps(emulator)
-        monkeypatch.setattr(beam._Search, "step", lambda search: steps(search))
+        searching = greedy._Search if width == 1 else beam._Search
+        steps = Steps(emulator, searching.step)
+        monkeypatch.setattr(searching, "step", lambda search: steps(search))
         hypotheses = search(move(model), examples, settings, DEVICE)
     assert [[h.tokens for h in best] for best in hypotheses] == [[h.tokens for h in best] for best in expected]
     assert set(steps.waits[1:]) == {1}, emulator.waits

@@ -16,8 +16,9 @@ from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.inference.beam import beam_search, length_limits
+from nmtcore.inference.beam import beam_search
 from nmtcore.inference.bundle import LINES_PER_CHUNK, Bundle, load_bundle
+from nmtcore.inference.hypotheses import length_limits
 from nmtcore.inference.raw import grouped, grouped_texts
 from nmtcore.inference.sentence_batches import USE_CPU, device_of, map_batches
 from nmtcore.model.base import Encoded

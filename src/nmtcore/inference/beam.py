@@ -10,8 +10,7 @@ Row `b * M + m` of a search (R = B * M rows) is beam m of sentence b.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -19,66 +18,10 @@ from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError, UserError
+from nmtcore.inference.greedy import greedy_search
+from nmtcore.inference.hypotheses import Decoder, Hypothesis, length_penalty, never_generated, next_log_probabilities
 from nmtcore.inference.topk import Extensions, best_extensions
-from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID
-
-NEVER_GENERATED = (PAD, BOS, ROOT_ID)
-"""Vocabulary entries that are never generated; `<unk>` may be."""
-
-Number = TypeVar("Number", float, Tensor)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Hypothesis:
-    """One translation: its tokens without `</s>`, its score and its log probability."""
-
-    tokens: tuple[int, ...]
-    score: float
-    """`log_probability` over the length penalty."""
-    log_probability: float
-    """Natural logarithm, `</s>` included."""
-
-
-class SearchState(Protocol):
-    """The decoder's state between the steps of a search, for B sentences of M beams."""
-
-    def reorder(self, beams_BM: Tensor) -> None:
-        """Continue beam m of sentence b from its previous beam `beams_BM[b, m]`; M may change."""
-
-    def keep(self, sentences_B: Tensor) -> None:
-        """Drop all sentences but these (indices)."""
-
-
-class Decoder(Protocol):
-    """The interface of a model that beam search requires."""
-
-    def start(self, encoded: Any) -> SearchState:
-        """Start to decode encoded sentences, with one beam each."""
-
-    def step(self, tokens_R: Tensor, state: SearchState) -> Tensor:
-        """Read one token per row; return the logits `(R, V)` of the next."""
-
-
-def length_penalty(settings: DecodingSettings, length: Number) -> Number:
-    """Compute the divisor of the log probability of a hypothesis of `length` tokens, `</s>` included.
-
-    gnmt: ((5 + n) / 6)^alpha, equation 14 of Wu et al. 2016 without coverage. fairseq: n^alpha. none: 1.
-    """
-    base = {"gnmt": (5 + length) / 6, "fairseq": length * 1.0, "none": length * 0.0 + 1.0}[settings.length_penalty]
-    return base**settings.alpha
-
-
-def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> list[int]:
-    """Compute the largest number of tokens per translation: the smallest of the configured limits.
-
-    Neither the limits nor `source_lengths` count `</s>`, and `source_lengths` do not count the tags of words.
-    """
-    limits = []
-    if settings.max_length is not None:
-        limits.append([settings.max_length] * len(source_lengths))
-    if settings.max_length_ratio is not None:
-        limits.append([int(settings.max_length_ratio * n) + settings.max_length_extra for n in source_lengths])
-    return [min(sentence_limits) for sentence_limits in zip(*limits, strict=True)]
+from nmtcore.segmentation.vocabulary import BOS, EOS
 
 
 @torch.inference_mode()
@@ -97,10 +40,14 @@ def beam_search(
         raise UserError(
             f"{n_best} hypotheses per sentence were requested, but the beam has {settings.beam}: use a wider beam."
         )
-    search = _Search(model, encoded, settings, limits_B, n_best)
-    while len(search.sentence_B):
-        search.step()
-    results = search.results()
+    if settings.beam == 1:
+        likeliest = greedy_search(model, encoded, settings, limits_B=limits_B)
+        results = [[hypothesis] if hypothesis.score > -math.inf else [] for hypothesis in likeliest]
+    else:
+        search = _Search(model, encoded, settings, limits_B, n_best)
+        while len(search.sentence_B):
+            search.step()
+        results = search.results()
     if not all(results):
         raise DivergedError("The model's probabilities are NaN: its training has diverged.")
     return results
@@ -148,7 +95,7 @@ class _Search:
         sentences, device = len(limits_B), limits_B.device
         self.sentence_B = torch.arange(sentences, device=device)
         """The index of each undecided sentence in the batch."""
-        self.never_generated = torch.tensor(NEVER_GENERATED).to(device, non_blocking=True)
+        self.never_generated = never_generated(device)
         self.limit_B, self.limits = limits_B, frozenset(limits_B.tolist())
         self.log_probability_BM = torch.zeros(sentences, 1, device=device)
         """Log probabilities of the live beams, in descending order."""
@@ -166,13 +113,11 @@ class _Search:
 
     def step(self) -> None:
         """Extend every beam by one token, finish the beams that end, and drop the decided sentences."""
-        greedy = self.settings.beam == 1
-        extensions = self._extensions(1 if greedy else 2 * self.settings.beam)
+        extensions = self._extensions(2 * self.settings.beam)
         ended_BC = extensions.token_BC == EOS
         self._finish(extensions, ended_BC)
-        chosen = extensions if greedy else self._live(extensions, ended_BC)
-        decided_B = ended_BC[:, 0] if greedy else self._decided(chosen.log_probability_BC)
-        self._advance(chosen, decided_B | (self.limit_B <= self.length))
+        live = self._live(extensions, ended_BC)
+        self._advance(live, self._decided(live.log_probability_BC) | (self.limit_B <= self.length))
 
     def results(self) -> list[list[Hypothesis]]:
         """Return the finished hypotheses of every sentence, once all are decided."""
@@ -190,9 +135,7 @@ class _Search:
         """
         sentences, beams = self.log_probability_BM.shape
         logits_RV = self.model.step(self.tokens_BMT[:, :, -1].flatten(), self.state)
-        precision = torch.promote_types(logits_RV.dtype, torch.float32)
-        next_BMV = torch.log_softmax(logits_RV, dim=1, dtype=precision).view(sentences, beams, -1)
-        next_BMV.index_fill_(2, self.never_generated, -torch.inf)
+        next_BMV = next_log_probabilities(logits_RV, self.never_generated).view(sentences, beams, -1)
         extensions = best_extensions(self.log_probability_BM, next_BMV, count=count)
         return self._only_ends(extensions, next_BMV[:, :, EOS]) if self.length in self.limits else extensions
 
@@ -266,8 +209,8 @@ class _Search:
     def _moves(self, beam_BM: Tensor) -> Tensor:
         """Mark the sentences (B) of which some beam does not continue itself."""
         before, beams = self.tokens_BMT.shape[1], beam_BM.shape[1]
-        if before != beams or beams == 1:
-            return torch.full_like(self.sentence_B, before != beams, dtype=torch.bool)
+        if before != beams:
+            return torch.ones_like(self.sentence_B, dtype=torch.bool)
         return (beam_BM != torch.arange(beams, device=beam_BM.device)).any(dim=1)
 
     def _drop(self, decided: list[bool], chosen: Extensions) -> Extensions:

@@ -41,7 +41,7 @@ from nmtcore.features.examples import Examples
 from nmtcore.features.schema import labels_of
 from nmtcore.features.transforms.chain import LocatedWord, Transforms, missing_tags, run_vocabularies
 from nmtcore.files import atomic_folder, partial_of, read_json, write_json
-from nmtcore.inference.beam import Hypothesis
+from nmtcore.inference.hypotheses import Hypothesis
 from nmtcore.inference.raw import TextReader, grouped_texts
 from nmtcore.inference.translate import translate_examples
 from nmtcore.layout import file_name

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from nmtcore.inference.beam import NEVER_GENERATED
 from nmtcore.inference.exportable import relative_positions
+from nmtcore.inference.hypotheses import NEVER_GENERATED
 from nmtcore.model.attention import Attention
 from nmtcore.model.components.relative_positions import RelativePositions
 from nmtcore.model.layers import DecoderLayer, EncoderLayer

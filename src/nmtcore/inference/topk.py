@@ -7,8 +7,8 @@ from torch import Tensor
 
 SMALLEST_GROUP, LARGEST_GROUP = 8, 32
 """Vocabulary entries per group, of small and of large vocabularies."""
-LARGEST_UNGROUPED = 2500
-"""The largest vocabulary in which the single best entry is found faster without groups."""
+BEST_BY_NUMPY = True
+"""Whether NumPy finds the best entries on a CPU: in a tenth of torch's time (docs/benchmarks.md)."""
 
 
 class Extensions(NamedTuple):
@@ -31,9 +31,6 @@ def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int)
     entries are in the C groups with the best maxima, or in no group.
     """
     sentences, beams, vocabulary = next_BMV.shape
-    if beams == count == 1 and vocabulary <= LARGEST_UNGROUPED:
-        value_B1, token_B1 = next_BMV.max(dim=2)
-        return Extensions(log_probability_BM + value_B1, torch.zeros_like(token_B1), token_B1)
     count = min(count, beams * vocabulary)
     size = group_size(vocabulary)
     groups = vocabulary // size
@@ -61,6 +58,13 @@ def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int)
         beam_BC=beam_BC,
         token_BC=index_BC - beam_BC * vocabulary,
     )
+
+
+def best_entries(values_RV: Tensor) -> Tensor:
+    """Find the largest entry of each row, the first if there are several (R); NaN counts as the largest."""
+    if BEST_BY_NUMPY and values_RV.device.type == "cpu":
+        return torch.from_numpy(values_RV.numpy().argmax(axis=1))
+    return values_RV.argmax(dim=1)
 
 
 def group_size(vocabulary: int) -> int:

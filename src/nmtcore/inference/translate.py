@@ -8,7 +8,8 @@ import torch
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
-from nmtcore.inference.beam import Hypothesis, beam_search, length_limits
+from nmtcore.inference.beam import beam_search
+from nmtcore.inference.hypotheses import Hypothesis, length_limits
 from nmtcore.inference.parse import parses_of
 from nmtcore.inference.parse_files import Parse
 from nmtcore.inference.sentence_batches import batches_by_length, device_of, map_batches, sentences_at_once

@@ -89,6 +89,11 @@ class Attention(nn.Module):
         return not (bool(self._scores) or bool(self._mixed) or (bool(self._bias) and bool(self._observe)))
 
     @property
+    def is_plain(self) -> bool:
+        """Whether no component has hooks in this layer."""
+        return not (self._queries_keys or self._bias or self._scores or self._mixed or self._observe)
+
+    @property
     def _scores_are_plain(self) -> bool:
         """Whether no component needs scores before the mask."""
         return not (bool(self._scores) or bool(self._observe))
@@ -115,20 +120,15 @@ class Attention(nn.Module):
     def _use_fused_kernel(self, inputs: AttentionInputs, bias: Tensor | None, mask_B11K: Tensor | None) -> bool:
         """Choose between the fused kernel and the explicit form, which compute the same output.
 
-        If the hooks allow the kernel, there are two exceptions, for speed, on a CPU. For the gradient of a bias the
-        kernel needs about 10 % more CPU time than the explicit form, forward and backward (median of 12 ratios, 1.04
-        to 1.20; without a bias 1.00 to 1.08). Without gradients, and with a mask, it needs 1.5 times the time for
-        narrow heads (16 tokens, heads of 12), and 1.4 to 1.7 times for the few queries of a step of decoding (1 and 4
-        queries, 16 to 100 keys, heads of 12 and 64). Measured with one thread on a busy machine in November 2026.
+        If the hooks allow the kernel, there are exceptions, for speed, on a CPU: those of `fused_is_faster`, and the
+        gradient of a bias, for which the kernel needs about 10 % more CPU time than the explicit form, forward and
+        backward (median of 12 ratios, 1.04 to 1.20; without a bias 1.00 to 1.08).
         """
         if not self.fusible:
             return False
-        if inputs.queries_BHQE.device.type != "cpu":
-            return True
         if torch.is_grad_enabled():
-            return bias is None or not bias.requires_grad
-        _, _, queries, width = inputs.queries_BHQE.shape
-        return mask_B11K is None or (queries > FEW_QUERIES and width >= SMALL_HEAD)
+            return bias is None or not bias.requires_grad or inputs.queries_BHQE.device.type != "cpu"
+        return fused_is_faster(inputs.queries_BHQE, mask_B11K)
 
     def _fused(
         self,
@@ -173,8 +173,7 @@ class Attention(nn.Module):
             scores_BHQK = change(scores_BHQK, inputs)
         for observe in self._observe:
             observe(inputs, scores_BHQK)
-        scores_BHQK = _masked(scores_BHQK, inputs, mask_B11K, causal=causal)
-        weights_BHQK = torch.softmax(scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK, dim=-1)
+        weights_BHQK = attention_weights(_masked(scores_BHQK, inputs, mask_B11K, causal=causal))
         weights_BHQK = dropout(weights_BHQK, self.dropout, self.training).to(values_BHKE.dtype)
         mixed_BHQE = product(weights_BHQK, values_BHKE)
         for change in self._mixed:
@@ -199,12 +198,10 @@ class SelfAttention(Attention):
         inputs = AttentionInputs(states_BQD=states_BQD, queries_BHQE=queries_BHQE, keys_BHKE=keys_BHKE, context=context)
         return self.attend(inputs, values_BHKE, mask_B11K=mask_B11K, causal=causal)
 
-    def step(self, states_R1D: Tensor, context: Context, cache_2RHZE: Tensor, position: int) -> Tensor:
+    def step(self, states_R1D: Tensor, context: Context, cache_RZ2HE: Tensor, position: int) -> Tensor:
         """Attend from one new position to itself and those before it; write its key and value to the cache."""
-        queries_RH1E, keys_RH1E, values_RH1E = self.queries_keys_values.project_heads(states_R1D, self.heads)
-        cache_2RHZE[0, :, :, position : position + 1] = keys_RH1E
-        cache_2RHZE[1, :, :, position : position + 1] = values_RH1E
-        keys_RHKE, values_RHKE = cache_2RHZE[:, :, :, : position + 1]
+        packed_R3HE = self.queries_keys_values(states_R1D).view(len(states_R1D), 3, self.heads, -1)
+        queries_RH1E, keys_RHKE, values_RHKE = newest_queries(packed_R3HE, cache_RZ2HE, position)
         inputs = AttentionInputs(states_BQD=states_R1D, queries_BHQE=queries_RH1E, keys_BHKE=keys_RHKE, context=context)
         return self.attend(inputs, values_RHKE, mask_B11K=None)
 
@@ -232,6 +229,38 @@ class CrossAttention(Attention):
         return self.attend(inputs, memory.values_BHKE, mask_B11K=mask_B11K)
 
 
+def newest_queries(packed_R3HE: Tensor, cache_RZ2HE: Tensor, position: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Write the keys and values of the position to the cache; return its queries, and all keys and values so far."""
+    cache_RZ2HE[:, position] = packed_R3HE[:, 1:]
+    keys_RHKE, values_RHKE = cache_RZ2HE[:, : position + 1].permute(2, 0, 3, 1, 4).unbind(0)
+    return packed_R3HE[:, 0].unsqueeze(2), keys_RHKE, values_RHKE
+
+
+def plain_attention(queries_BHQE: Tensor, keys_BHKE: Tensor, values_BHKE: Tensor, mask_B11K: Tensor | None) -> Tensor:
+    """Compute what `Attention.attend` gives to its output layer, without components, dropout or gradients."""
+    if mask_B11K is None or fused_is_faster(queries_BHQE, mask_B11K):
+        return F.scaled_dot_product_attention(queries_BHQE, keys_BHKE, values_BHKE, attn_mask=mask_B11K)
+    weights_BHQK = attention_weights(masked_scores(queries_BHQE, keys_BHKE, mask_B11K))
+    return product(weights_BHQK.to(values_BHKE.dtype), values_BHKE)
+
+
+def fused_is_faster(queries_BHQE: Tensor, mask_B11K: Tensor | None) -> bool:
+    """Choose the fused kernel or the explicit form, without gradients.
+
+    On a CPU, with a mask, the kernel needs 1.5 times the time for narrow heads (16 tokens, heads of 12), and 1.4 to 1.7
+    times for the few queries of a step of decoding (1 and 4 queries, 16 to 100 keys, heads of 12 and 64). Measured with
+    one thread on a busy machine in November 2026.
+    """
+    _, _, queries, width = queries_BHQE.shape
+    few_or_narrow = queries <= FEW_QUERIES or width < SMALL_HEAD
+    return mask_B11K is None or not few_or_narrow or queries_BHQE.device.type != "cpu"
+
+
+def attention_weights(scores_BHQK: Tensor) -> Tensor:
+    """Compute the softmax over keys, in fp32 or better."""
+    return torch.softmax(scores_BHQK.float() if scores_BHQK.dtype.itemsize < 4 else scores_BHQK, dim=-1)
+
+
 def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
     """Compute `q . k / sqrt(E)`: (..., Q, E) and (..., K, E) to (..., Q, K)."""
     return (queries * queries.size(-1) ** -0.5) @ keys.transpose(-1, -2)
@@ -240,28 +269,33 @@ def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
 def masked_scores(queries_BHQE: Tensor, keys_BHKE: Tensor, mask_B11K: Tensor) -> Tensor:
     """Compute `head_scores` plus the mask, in one kernel if it is the faster way: (B, H, Q, K)."""
     sentences, heads, queries, width = queries_BHQE.shape
-    if _is_faster_as_sum(queries_BHQE, keys_BHKE.mT):
-        return product(queries_BHQE * width**-0.5, keys_BHKE.mT).add_(mask_B11K)
+    if _is_faster_as_sum(queries_BHQE, keys_BHKE):
+        return _sum_of_products(queries_BHQE * width**-0.5, keys_BHKE.mT).add_(mask_B11K)
     mask_N1K = mask_B11K.expand(-1, heads, -1, -1).flatten(0, 1)
     scores_NQK = torch.baddbmm(mask_N1K, queries_BHQE.flatten(0, 1), keys_BHKE.flatten(0, 1).mT, alpha=width**-0.5)
     return scores_NQK.view(sentences, heads, queries, keys_BHKE.size(2))
 
 
-def product(left: Tensor, right: Tensor) -> Tensor:
-    """Multiply matrices, the last two dimensions; a row by a narrow matrix as a sum of products, if that is faster."""
-    if _is_faster_as_sum(left, right):
-        return (left.mT * right).sum(-2, keepdim=True)
-    return left @ right
+def product(weights_BHQK: Tensor, values_BHKE: Tensor) -> Tensor:
+    """Sum values by their weights: (B, H, Q, E)."""
+    if _is_faster_as_sum(weights_BHQK, values_BHKE):
+        return _sum_of_products(weights_BHQK, values_BHKE)
+    return weights_BHQK @ values_BHKE
 
 
-def _is_faster_as_sum(left: Tensor, right: Tensor) -> bool:
+def _sum_of_products(rows_BH1X: Tensor, matrices_BHXY: Tensor) -> Tensor:
+    """Multiply a row by a matrix each: (B, H, 1, Y)."""
+    return (rows_BH1X.mT * matrices_BHXY).sum(-2, keepdim=True)
+
+
+def _is_faster_as_sum(rows_BHQX: Tensor, vectors_BHKE: Tensor) -> bool:
     """Choose the way to multiply many small matrices, without gradients on a CPU.
 
     For 512 single rows of 20 weights and values of width 12, the sums take half of the time of a batched matrix product
     in decoding; for heads of 64, or 4 rows each, twice as long. Measured with one thread in November 2026.
     """
-    on_cpu = left.device.type == "cpu" and not torch.is_grad_enabled()
-    return on_cpu and left.size(-2) == 1 and min(right.shape[-2:]) < SMALL_HEAD
+    single = rows_BHQX.size(2) == 1 and rows_BHQX.device.type == "cpu" and not torch.is_grad_enabled()
+    return single and min(vectors_BHKE.shape[2:]) < SMALL_HEAD
 
 
 def _masked(scores: Tensor, inputs: AttentionInputs, mask_B11K: Tensor | None, *, causal: bool) -> Tensor:

@@ -1,6 +1,6 @@
 """The state of step-by-step decoding."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -18,9 +18,17 @@ class DecoderState:
     r // beams.
     """
 
-    def __init__(self, memory: Sequence[KeysValues], mask_BS: Tensor, mask_B11S: Tensor) -> None:
+    def __init__(
+        self,
+        steps: Sequence[Callable[..., Tensor]],
+        memory: Sequence[KeysValues],
+        mask_BS: Tensor,
+        mask_B11S: Tensor,
+    ) -> None:
         keys_BHSE = memory[0].keys_BHKE
         sentences, heads, _, width = keys_BHSE.shape
+        self.steps = steps
+        """Apply each layer to one position, as `DecoderLayer.step` does."""
         self.memory = memory
         """Keys and values of the source, one pair per layer."""
         self.mask_BS = mask_BS
@@ -40,10 +48,9 @@ class DecoderState:
         """Number of sentences that are still being decoded."""
         return self.mask_BS.size(0)
 
-    @property
-    def cache_Y2RHZE(self) -> Tensor:
-        """A view of the cache: keys and values of every layer."""
-        return self._cache_RZY2HE.permute(2, 3, 0, 4, 1, 5)
+    def caches(self) -> tuple[Tensor, ...]:
+        """Return a view of the cache per layer: keys and values of all rows, (R, Z, 2, H, E)."""
+        return self._cache_RZY2HE.unbind(2)
 
     def make_room(self) -> None:
         """Grow the cache by half if it is full."""

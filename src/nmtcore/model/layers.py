@@ -83,7 +83,7 @@ class DecoderLayer(nn.Module):
         states_BMD: Tensor,
         context: Context,
         *,
-        cache_2RHZE: Tensor,
+        cache_RZ2HE: Tensor,
         position: int,
         memory: KeysValues,
         mask_B11S: Tensor,
@@ -92,7 +92,7 @@ class DecoderLayer(nn.Module):
         shape = states_BMD.shape
 
         def self_attention(x: Tensor) -> Tensor:
-            return self.attention.step(x.reshape(-1, 1, x.size(-1)), context, cache_2RHZE, position).view(shape)
+            return self.attention.step(x.reshape(-1, 1, x.size(-1)), context, cache_RZ2HE, position).view(shape)
 
         states_BMD = self.around_attention(states_BMD, self_attention)
         states_BMD = self.around_cross(states_BMD, lambda x: self.cross(x, memory, context, mask_B11K=mask_B11S))

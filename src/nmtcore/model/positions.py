@@ -11,15 +11,22 @@ class Sinusoids(nn.Module):
         super().__init__()
         self.register_buffer("table_PD", torch.zeros(0, width), persistent=False)
 
-    def forward(self, embedded: Tensor, *, start: int = 0) -> Tensor:
-        """Add the encodings of positions start, start+1... to vectors of shape (B, S, D) or (B, T, D)."""
-        stop = start + embedded.size(1)
+    def forward(self, embedded: Tensor) -> Tensor:
+        """Add the encodings of positions 0, 1... to vectors of shape (B, S, D) or (B, T, D)."""
+        length = embedded.size(1)
+        return embedded + self._table(length, embedded)[:length]
+
+    def add_position(self, embedded_RD: Tensor, position: int) -> Tensor:
+        """Add the encoding of one position to all vectors."""
+        return embedded_RD + self._table(position + 1, embedded_RD)[position]
+
+    def _table(self, positions: int, embedded: Tensor) -> Tensor:
         table_PD = self.table_PD
-        if table_PD.size(0) < stop or table_PD.dtype != embedded.dtype or table_PD.device != embedded.device:
-            length = max(256, 1 << (stop - 1).bit_length())
-            table_PD = sinusoids(length, self.table_PD.size(1)).to(embedded)
+        if table_PD.size(0) < positions or table_PD.dtype != embedded.dtype or table_PD.device != embedded.device:
+            length = max(256, 1 << (positions - 1).bit_length())
+            table_PD = sinusoids(length, table_PD.size(1)).to(embedded)
             self.table_PD = table_PD
-        return embedded + table_PD[start:stop]
+        return table_PD
 
 
 def sinusoids(length: int, width: int) -> Tensor:

@@ -6,6 +6,7 @@ Masks are True for real tokens.
 import math
 from collections.abc import Sequence
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.transformer import TransformerSettings
@@ -16,6 +17,7 @@ from nmtcore.model.components.base import Component, Context, hooks_of
 from nmtcore.model.decoding import DecoderState
 from nmtcore.model.dropout import dropout
 from nmtcore.model.layers import DecoderLayer, EncoderLayer
+from nmtcore.model.plain_step import step_of
 from nmtcore.model.positions import Sinusoids
 
 
@@ -87,15 +89,12 @@ class Transformer(TranslationModel):
         """List the layers of both stacks."""
         return [*self.encoder, *self.decoder]
 
-    def _embed_target(self, tokens_BT: Tensor, start: int = 0) -> Tensor:
-        states_BTD = self.target_embedding(tokens_BT) * math.sqrt(self.settings.width)
-        if self.target_positions is not None:
-            states_BTD = self.target_positions(states_BTD, start=start)
-        return dropout(states_BTD, self.embedding_dropout, self.training)
-
     def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
-        states_BTD = self._embed_target(target_input_BT)
+        states_BTD = self.target_embedding(target_input_BT) * math.sqrt(self.settings.width)
+        if self.target_positions is not None:
+            states_BTD = self.target_positions(states_BTD)
+        states_BTD = dropout(states_BTD, self.embedding_dropout, self.training)
         mask_B11S = additive_mask(encoded.mask_BS, encoded.memory_BSD)
         for layer in self.decoder:
             states_BTD = layer(states_BTD, encoded.memory_BSD, encoded.context, mask_B11S)
@@ -103,21 +102,25 @@ class Transformer(TranslationModel):
 
     def start(self, encoded: Encoded) -> DecoderState:
         """Start step-by-step decoding with one beam per sentence."""
+        steps = [step_of(layer) for layer in self.decoder]
         memory = [layer.cross.project(encoded.memory_BSD).for_steps() for layer in self.decoder]
-        return DecoderState(memory, encoded.mask_BS, additive_mask(encoded.mask_BS, encoded.memory_BSD))
+        return DecoderState(steps, memory, encoded.mask_BS, additive_mask(encoded.mask_BS, encoded.memory_BSD))
 
     def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
         state.make_room()
         context = Context(mask_BS=state.mask_BS)
-        states_BMD = self._embed_target(tokens_R.unsqueeze(1), state.length).view(state.sentences, state.beams, -1)
-        for i, layer in enumerate(self.decoder):
-            states_BMD = layer.step(
+        states_RD = F.embedding(tokens_R, self.target_embedding.weight) * math.sqrt(self.settings.width)
+        if self.target_positions is not None:
+            states_RD = self.target_positions.add_position(states_RD, state.length)
+        states_BMD = states_RD.view(state.sentences, state.beams, -1)
+        for step, cache_RZ2HE, memory in zip(state.steps, state.caches(), state.memory, strict=True):
+            states_BMD = step(
                 states_BMD,
                 context,
-                cache_2RHZE=state.cache_Y2RHZE[i],
+                cache_RZ2HE=cache_RZ2HE,
                 position=state.length,
-                memory=state.memory[i],
+                memory=memory,
                 mask_B11S=state.mask_B11S,
             )
         state.length += 1

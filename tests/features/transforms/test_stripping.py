@@ -18,7 +18,7 @@ from nmtcore.experiment.output import TextOutput
 from nmtcore.features.examples import NO_WORD, Examples, load_examples
 from nmtcore.features.extract import extract_syntax, extract_tokens
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.inference.beam import Hypothesis
+from nmtcore.inference.hypotheses import Hypothesis
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter

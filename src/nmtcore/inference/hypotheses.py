@@ -1,0 +1,80 @@
+"""What all searches share: hypotheses, their scores and limits, and the interface of the models that are searched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from nmtcore.config.training import DecodingSettings
+from nmtcore.segmentation.vocabulary import BOS, PAD, ROOT_ID
+
+NEVER_GENERATED = (PAD, BOS, ROOT_ID)
+"""Vocabulary entries that are never generated; `<unk>` may be."""
+
+Number = TypeVar("Number", float, Tensor)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hypothesis:
+    """One translation: its tokens without `</s>`, its score and its log probability."""
+
+    tokens: tuple[int, ...]
+    score: float
+    """`log_probability` over the length penalty."""
+    log_probability: float
+    """Natural logarithm, `</s>` included."""
+
+
+class SearchState(Protocol):
+    """The decoder's state between the steps of a search, for B sentences of M beams."""
+
+    def reorder(self, beams_BM: Tensor) -> None:
+        """Continue beam m of sentence b from its previous beam `beams_BM[b, m]`; M may change."""
+
+    def keep(self, sentences_B: Tensor) -> None:
+        """Drop all sentences but these (indices)."""
+
+
+class Decoder(Protocol):
+    """The interface of a model that a search requires."""
+
+    def start(self, encoded: Any) -> SearchState:
+        """Start to decode encoded sentences, with one beam each."""
+
+    def step(self, tokens_R: Tensor, state: SearchState) -> Tensor:
+        """Read one token per row; return the logits `(R, V)` of the next."""
+
+
+def never_generated(device: torch.device) -> Tensor:
+    """Return `NEVER_GENERATED` as a tensor on the device; the host does not wait for the copy."""
+    return torch.tensor(NEVER_GENERATED).to(device, non_blocking=True)
+
+
+def next_log_probabilities(logits_RV: Tensor, never_generated: Tensor) -> Tensor:
+    """Compute the log probabilities of the next tokens, in fp32 or better, with -inf for those never generated."""
+    precision = torch.promote_types(logits_RV.dtype, torch.float32)
+    return torch.log_softmax(logits_RV, dim=1, dtype=precision).index_fill_(1, never_generated, -torch.inf)
+
+
+def length_penalty(settings: DecodingSettings, length: Number) -> Number:
+    """Compute the divisor of the log probability of a hypothesis of `length` tokens, `</s>` included.
+
+    gnmt: ((5 + n) / 6)^alpha, equation 14 of Wu et al. 2016 without coverage. fairseq: n^alpha. none: 1.
+    """
+    base = {"gnmt": (5 + length) / 6, "fairseq": length * 1.0, "none": length * 0.0 + 1.0}[settings.length_penalty]
+    return base**settings.alpha
+
+
+def length_limits(settings: DecodingSettings, source_lengths: Sequence[int]) -> list[int]:
+    """Compute the largest number of tokens per translation: the smallest of the configured limits.
+
+    Neither the limits nor `source_lengths` count `</s>`, and `source_lengths` do not count the tags of words.
+    """
+    limits = []
+    if settings.max_length is not None:
+        limits.append([settings.max_length] * len(source_lengths))
+    if settings.max_length_ratio is not None:
+        limits.append([int(settings.max_length_ratio * n) + settings.max_length_extra for n in source_lengths])
+    return [min(sentence_limits) for sentence_limits in zip(*limits, strict=True)]

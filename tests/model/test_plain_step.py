@@ -1,0 +1,66 @@
+"""A step without the calls of modules equals the step of the layers, to the last bit."""
+
+import pytest
+import torch
+
+from nmtcore.config.components import COMPONENTS
+from nmtcore.inference.int8 import use_int8
+from nmtcore.model import plain_step
+from nmtcore.model.batch import make_batch
+from nmtcore.model.plain_step import PlainStep
+
+
+def step_logits(model, examples, *, beams=1):
+    """Decode three random tokens per beam; some sentences are dropped and beams change their order on the way."""
+    encoded = model.encode(make_batch(examples, range(len(examples)), model.components, "cpu"))
+    state, random = model.start(encoded), torch.Generator().manual_seed(1)
+    logits = []
+    for position in range(3):
+        tokens_R = torch.randint(5, 20, (state.sentences * state.beams,), generator=random)
+        logits.append(model.step(tokens_R, state))
+        if position == 0:
+            state.reorder(torch.randint(state.beams, (state.sentences, beams), generator=random))
+        if position == 1:
+            state.keep(torch.tensor([2, 0]))
+    return logits, state.steps
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("precision", ["float64", "float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("settings", [{}, {"norm": "post"}, {"positions": "none"}, {"width": 64, "heads": 2}])
+@torch.inference_mode()
+def test_a_plain_step_is_the_step_of_the_layers(settings, precision, beams, make, draw, monkeypatch):
+    model, examples = make(**settings), draw(4, seed=2)
+    if precision == "int8":
+        use_int8(model.float())
+    else:
+        model.to(getattr(torch, precision))
+    plain, steps = step_logits(model, examples, beams=beams)
+    assert all(isinstance(step, PlainStep) for step in steps)
+    monkeypatch.setattr(plain_step, "PLAIN_STEPS", False)
+    expected, steps = step_logits(model, examples, beams=beams)
+    assert not any(isinstance(step, PlainStep) for step in steps)
+    assert all(map(torch.equal, plain, expected))
+
+
+@pytest.mark.parametrize("name", sorted(name for name, kind in COMPONENTS.items() if "transformer" in kind.bases))
+@torch.inference_mode()
+def test_only_layers_without_hooks_have_a_plain_step(name, example, make, draw):
+    model = make(example(name))
+    _, steps = step_logits(model, draw(4, seed=2))
+    changed = [
+        any(component.attention_hooks(stack, i) for component in model.components for stack in ("decoder", "cross"))
+        for i in range(len(model.decoder))
+    ]
+    assert [not isinstance(step, PlainStep) for step in steps] == changed
+
+
+@torch.inference_mode()
+def test_training_and_changed_parameters_are_respected(make, draw):
+    model, examples = make(), draw(4, seed=2)
+    before, _ = step_logits(model, examples)
+    model.decoder[0].cross.queries.weight.add_(0.1)
+    after, _ = step_logits(model, examples)
+    assert not torch.equal(before[0], after[0])
+    model.train()
+    assert not any(isinstance(step, PlainStep) for step in step_logits(model, examples)[1])
