@@ -43,7 +43,9 @@ def test_a_plain_step_is_the_step_of_the_layers(settings, precision, beams, make
     assert all(map(torch.equal, plain, expected))
 
 
-@pytest.mark.parametrize("name", sorted(name for name, kind in COMPONENTS.items() if "transformer" in kind.bases))
+@pytest.mark.parametrize(
+    "name", sorted(name for name, settings in COMPONENTS.items() if "transformer" in settings.bases)
+)
 @torch.inference_mode()
 def test_only_layers_without_hooks_have_a_plain_step(name, example, make, draw):
     model = make(example(name))

@@ -110,6 +110,14 @@ def test_the_model_of_comet_is_listed_with_its_licence():
     ]
 
 
+def test_translations_made_elsewhere_are_listed_once_per_system_and_licence():
+    translations = {"licence": "for research only", "files": [{"sha256": "ab"}, {"sha256": None}]}
+    manifests = [{"dataset": name, "system": "llm", "data": None, "translations": translations} for name in ("d", "e")]
+    assert [list(entry.values()) for entry in licence_entries(manifests, {})] == [
+        ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]]
+    ]
+
+
 def test_without_data_there_are_no_licences(tmp_path):
     with pytest.raises(UserError, match=r"There are no data in .* prepare a data set or train a system first"):
         write_licence_table(layout_of(tmp_path), [], {"d": SOURCES}, json=tmp_path / "a.json", table=tmp_path / "a.md")

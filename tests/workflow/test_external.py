@@ -28,7 +28,8 @@ def external(root, tmp_path_factory):
     """A working directory with the scores of two files: every third word is missing, and every second line."""
     workplace = make_workplace(tmp_path_factory.mktemp("external"), root / "Snakefile")
     files = ["../text/words.txt", "../text/lines.txt"]
-    entry = {"provenance": "An engine", "date": "2026-11-20", "translations": {"demo_en2de": {"test": files}}}
+    entry = {"provenance": "An engine", "date": "2026-11-20", "licence": "not to be published"}
+    entry["translations"] = {"demo_en2de": {"test": files}}
     workplace.write("systems/mine", {"engine": {"description": "An engine", "external": entry}})
     workplace.run("results/demo_en2de/corpus/test.parquet")
     pairs = read_rows(workplace.folder / "results/demo_en2de/corpus/test.parquet", columns=["id", "target"])
@@ -106,6 +107,12 @@ def test_a_killed_workflow_leaves_manifests_that_the_next_call_mends(external):
         assert manifest_of(external, seed)["scores"]["test"]["BLEU"] == scores_of(external, seed)["test"]["bleu"]
 
 
+def test_the_translations_have_a_row_of_the_licences(external):
+    external.run("results/tables/licences.md", settings=SETTINGS)
+    text = (external.folder / "results/tables/licences.md").read_text(encoding="utf-8")
+    assert "| translations | engine | not to be published |  | 2 | 2 | demo_en2de |" in text
+
+
 def test_the_results_are_listed(external):
     command = [forked_python(), "-m", "nmtcore", "results", str(external.folder / "results")]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -179,6 +186,6 @@ def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(e
     assert "| transformer_base | [b] |  | [b] |  |" in text
     assert "[a] engine has no translations of demo_en2de, dev\n" in text
     assert "[b] transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)\n" in text
-    assert "engine was not trained here; its translations: An engine; 2026-11-20." in text
+    assert "engine was not trained here; its translations: An engine; 2026-11-20; not to be published." in text
     for ending in ("csv", "tex", "html"):
         assert (external.folder / f"results/tables/mine_engines.{ending}").exists()

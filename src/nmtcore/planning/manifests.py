@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
@@ -20,12 +21,17 @@ RESULTS = ("model", "scores", "gold_scores", "comet_scores")
 def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
     """Describe the data of a run, as plain values: the data set, its corpora and parsers that the run uses.
 
-    `external` says what made the translations of an external system; it is None for others.
+    `external` says what made the translations of an external system, and `translations` names their files and licence;
+    both are None for others.
     """
     dataset = project.dataset(run.dataset)
     splits = dict.fromkeys([*run.training_splits, *run.tests, *run.gold] if run.external is None else run.tests)
-    external = None if run.external is None else project.system(run.system).external.source_note
-    return {**_sources(project, dataset, splits, _annotators(dataset, run)), "external": external}
+    own: dict[str, Any] = {"external": None, "translations": None}
+    if run.external is not None:
+        external = project.system(run.system).external
+        files = [{"name": Path(path).name, "path": path, "url": None, "sha256": None} for path in run.external.values()]
+        own = {"external": external.source_note, "translations": {"licence": external.licence, "files": files}}
+    return {**_sources(project, dataset, splits, _annotators(dataset, run)), **own}
 
 
 def dataset_sources(project: Project, *, dataset: str) -> dict[str, Any]:

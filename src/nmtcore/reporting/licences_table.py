@@ -1,4 +1,4 @@
-"""The licences of all corpora and models that a results folder was made from, as one table and one JSON."""
+"""The licences of all corpora, models and translations that results were made from, as one table and one JSON."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,8 +25,9 @@ The licences are those of `LICENSE.models.md` in Unbabel/COMET.
 
 _NOTES = """
 Corpora and the models of parsers, of all runs in the results folder, by their manifests, and of all splits that were
-read or annotated there, treebanks included; and COMET's model, if it scored a run. A data set's licence holds for those
-of its corpora that name none of their own. Files: how many; with checksum: those whose SHA-256 is known.
+read or annotated there, treebanks included; COMET's model, if it scored a run; and translations made elsewhere. A data
+set's licence holds for those of its corpora that name none of their own. Files: how many; with checksum: those whose
+SHA-256 is known.
 """
 
 
@@ -39,7 +40,7 @@ def write_licence_table(
     table: Path,
     warn: Callable[[str], None] = print,
 ) -> str:
-    """Tabulate the licences of corpora and models, one row each, as JSON and Markdown; return the Markdown.
+    """Tabulate the licences of corpora, models and translations as JSON and Markdown; return the Markdown.
 
     See `current_manifests` for `runs` and `warn`, and `describe_datasets` for `datasets`. Raises `UserError` if no data
     of the folder are known.
@@ -70,11 +71,12 @@ def licence_blocks(entries: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
 def licence_entries(
     manifests: Sequence[Mapping[str, Any]], read: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """List the corpora, then the models, each once per licence, with the data sets that use them.
+    """List corpora, models and external systems, each once per licence, with the data sets that use them.
 
     `read` describes what was read of each data set, as the `data` of manifests do for their runs.
     """
     entries: dict[tuple[str, str, str], dict[str, Any]] = {}
+    files: dict[tuple[str, str, str], dict[tuple, bool]] = {}
     used = [(manifest["dataset"], entry) for manifest in manifests for entry in _of_run(manifest)]
     used += [(dataset, entry) for dataset, data in read.items() for entry in _of_data(data)]
     for dataset, (sort, name, entry) in used:
@@ -82,12 +84,17 @@ def licence_entries(
         row = entries.setdefault(key, _entry(*key, entry))
         if dataset not in row["datasets"]:
             row["datasets"].append(dataset)
+        known = {tuple(file.values()): file["sha256"] is not None for file in entry["files"]}
+        files.setdefault(key, {}).update(known)
+        row |= {"files": len(files[key]), "with_checksum": sum(files[key].values())}
     return [entries[key] for key in sorted(entries)]
 
 
 def _of_run(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield sort, name and description of what a run uses: its data, and the model of COMET if it has such scores."""
+    """Yield sort, name and description of what a run uses: data, translations, the model of COMET if it scored it."""
     yield from _of_data(manifest.get("data") or {"corpora": [], "models": []})
+    if translations := manifest.get("translations"):
+        yield "translations", manifest["system"], {**translations, "citation": ""}
     if signature := (manifest.get("signatures") or {}).get(LABELS["comet"]):
         name = comet_model_of(signature)
         yield "model", name, {**(COMET_MODELS.get(name) or {"licence": "", "citation": ""}), "files": []}
@@ -99,13 +106,12 @@ def _of_data(data: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
 
 
 def _entry(sort: str, name: str, licence: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    known = sum(file["sha256"] is not None for file in entry["files"])
     return {
         "sort": sort,
         "name": name,
         "licence": licence,
         "citation": entry["citation"],
-        "files": len(entry["files"]),
-        "with_checksum": known,
+        "files": 0,
+        "with_checksum": 0,
         "datasets": [],
     }
