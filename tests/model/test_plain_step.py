@@ -57,6 +57,16 @@ def test_only_layers_without_hooks_have_a_plain_step(name, example, make, draw):
     assert [not isinstance(step, PlainStep) for step in steps] == changed
 
 
+@pytest.mark.parametrize("place", ["forward", "forward_pre"])
+@torch.inference_mode()
+def test_hooks_that_were_registered_with_torch_are_called(place, make, draw):
+    model, calls = make(), []
+    getattr(model.decoder[1].cross.queries, f"register_{place}_hook")(lambda *_: calls.append(1))
+    _, steps = step_logits(model, draw(4, seed=2))
+    assert [isinstance(step, PlainStep) for step in steps] == [True, False]
+    assert len(calls) == 3
+
+
 @torch.inference_mode()
 def test_training_and_changed_parameters_are_respected(make, draw):
     model, examples = make(), draw(4, seed=2)

@@ -21,13 +21,17 @@ Function = Callable[[Tensor], Tensor]
 
 
 def step_of(layer: DecoderLayer) -> Callable[..., Tensor]:
-    """Return the fastest function that computes `layer.step`, for as long as the layer's parameters stay."""
-    can = layer.attention.is_plain and layer.cross.is_plain and not layer.training
-    return PlainStep(layer) if PLAIN_STEPS and can else layer.step
+    """Return the fastest function that computes `layer.step`, for as long as the layer's parameters stay.
+
+    A layer with hooks, of components or registered with torch, keeps its own step, which calls them.
+    """
+    plain = layer.attention.is_plain and layer.cross.is_plain and not layer.training
+    hooked = any(module._forward_hooks or module._forward_pre_hooks for module in layer.modules())
+    return PlainStep(layer) if PLAIN_STEPS and plain and not hooked else layer.step
 
 
 class PlainStep:
-    """Applies a layer to one new position. Hooks that were registered with torch are not called."""
+    """Applies a layer to one new position."""
 
     def __init__(self, layer: DecoderLayer) -> None:
         self.heads = layer.attention.heads
