@@ -2,7 +2,7 @@
 
 import errno
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,12 @@ def shortened(text: str) -> str:
 def quoted(text: str) -> str:
     """Quote text that comes from a file, `shortened`."""
     return f"'{shortened(text)}'"
+
+
+def joined_by_or(names: Iterable[object]) -> str:
+    """Join the names that a message offers: `a, b or c`."""
+    *first, last = map(str, names)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def escape_controls(text: str) -> str:

@@ -104,6 +104,12 @@ def test_later_layers_win_and_inner_mappings_are_merged():
     }
 
 
+def test_nearest_asks_with_commas():
+    assert nearest("table_6", ["table_61", "table_62", "table_63"]) == "Did you mean table_63, table_62 or table_61?"
+    assert nearest("table_6", ["table_61", "table_62"]) == "Did you mean table_62 or table_61?"
+    assert nearest("table_6", ["table_61"]) == "Did you mean table_61?"
+
+
 def test_nearest_lists_all_names_if_none_is_similar():
     assert nearest("zzz", ["b", "a"]) == "Valid are: a, b."
 

@@ -4,6 +4,7 @@ import os
 from snakemake.cli import get_argument_parser
 from snakemake.io import strip_wildcard_constraints
 
+from nmtcore.errors import joined_by_or
 from nmtcore.planning.nearest_target import unknown_target
 from nmtcore.planning.targets import check_target
 
@@ -39,7 +40,7 @@ def check_rule(name):
         results = LAYOUT.results
         roots = f" (root: {results} or {results}/SCALE)" if "{root}" in paths[0] else ""
         raise UserError(
-            f"{name} makes many files: ask for one of them, {' or '.join(paths)}{roots}."
+            f"{name} makes many files: ask for one of them, {joined_by_or(paths)}{roots}."
         )
 
 

@@ -9,7 +9,7 @@ from nmtcore.config.bases import BASES
 from nmtcore.config.ranges import Count, NonNegative, Positive, Range, settings_class
 from nmtcore.config.typed import build, merge
 from nmtcore.config.yaml_files import read_yaml
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, joined_by_or
 
 Share = Annotated[float, Range(above=0, most=1)]
 """A part of a whole, not nothing."""
@@ -128,5 +128,5 @@ def read_speeds(folders: Sequence[Path]) -> SpeedsSettings:
     """
     paths = [path for folder in folders if (path := Path(folder) / "speeds.yaml").is_file()]
     if not paths:
-        raise UserError(f"There is no speeds.yaml in {' or '.join(map(str, folders))}: costs cannot be estimated.")
+        raise UserError(f"There is no speeds.yaml in {joined_by_or(folders)}: costs cannot be estimated.")
     return build(SpeedsSettings, merge(*(read_yaml(path) for path in reversed(paths))), where=str(paths[0]))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, Union
 
 from nmtcore.config.ranges import check_ranges, hints_of
-from nmtcore.errors import UserError, quoted, shortened
+from nmtcore.errors import UserError, joined_by_or, quoted, shortened
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     meant = _SYNONYMS.get(str(name).lower().partition(":")[0])
     close = [meant] if meant in valid else difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
     if close:
-        return f"Did you mean {' or '.join(close)}?"
+        return f"Did you mean {joined_by_or(close)}?"
     return f"Valid are: {', '.join(valid)}." if valid else "There are no valid names."
 
 

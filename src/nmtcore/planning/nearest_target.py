@@ -6,7 +6,7 @@ from itertools import product
 
 from nmtcore.config.datasets import GOLD, DatasetSettings
 from nmtcore.config.project import Project
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, joined_by_or
 from nmtcore.layout import FILES, SCORES, Layout
 from nmtcore.planning.targets import check_target, parse_target
 
@@ -38,7 +38,7 @@ def unknown_target(
         near = _near(target, candidates, count=10)
         suggestions = [path for path in near if makes(path) and _passes_check(project, path)][:3]
     if suggestions:
-        return f"{target}: no rule makes this. Did you mean {' or '.join(suggestions)}?"
+        return f"{target}: no rule makes this. Did you mean {joined_by_or(suggestions)}?"
     return (
         f"{target}: no rule makes this. Ask for one of {', '.join(sorted(rules))}, or for a file, such as "
         f"{project.layout.results}/demo_en2de/transformer_base.bleu."

@@ -18,7 +18,7 @@ from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.components.target_tags import MultitaskSettings, TagAttentionSettings
 from nmtcore.config.components.tree_head import TreeHeadSettings
 from nmtcore.config.registry import Registry
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, joined_by_or
 
 COMPONENTS = Registry[ComponentSettings](
     {
@@ -67,7 +67,7 @@ def check_trees(trees: Trees | None, components: Mapping[str, ComponentSettings]
     if parser is None:
         raise UserError(f"{where}: trees: no component of the system predicts trees: write `trees: null`.")
     raise UserError(
-        f"{where}: trees: the trees of {parser} cannot be '{trees}', only {' or '.join(components[parser].trees)}."
+        f"{where}: trees: the trees of {parser} cannot be '{trees}', only {joined_by_or(components[parser].trees)}."
     )
 
 
@@ -80,7 +80,7 @@ def check_composition(components: Mapping[str, ComponentSettings], base: str, mo
     for name, settings in components.items():
         if base not in settings.bases:
             raise UserError(
-                f"{where}: {name} needs the base {' or '.join(settings.bases)}, but the system's is {base}."
+                f"{where}: {name} needs the base {joined_by_or(settings.bases)}, but the system's is {base}."
             )
         try:
             claims = settings.claims(model)
