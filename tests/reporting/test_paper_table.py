@@ -162,6 +162,21 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(results, tmp_pat
     assert "BLEU of d, test: nrefs:1|" in text.replace("\\", "")
 
 
+def test_a_table_without_our_scores_does_not_explain_them(results, tmp_path):
+    text, _ = write(results, tmp_path)
+    assert "Judges: percentage" in text
+    missing = [replace(cell, runs=None, reason=cell.reason or "not run") for cell in plan().cells]
+    text, _ = write(results, tmp_path, plan(cells=tuple(missing)))
+    paragraphs = text.split("\n\n")
+    assert [" ".join(paragraph.split()) for paragraph in paragraphs if "Marks" in paragraph] == [
+        "Marks of published scores are the paper's: d and D, p < 0.05 and p < 0.01 against the first baseline; v and V "
+        "the same against the second."
+    ]
+    text, _ = write(results, tmp_path, plan(cells=tuple(replace(cell, marks="") for cell in missing)))
+    assert "Marks" not in text
+    assert "not run" in text
+
+
 def whole_scores(metric, lines_by_seed):
     return [metric.corpus_score(lines, [REFERENCES]).score for lines in lines_by_seed]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.agreement import expected_agreement
+from nmtcore.evaluation.agreement import MEANING, expected_agreement
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import SystemScores, compare_systems, holm
 from nmtcore.evaluation.metrics import METRICS
@@ -20,7 +20,7 @@ The baseline is {{baseline}}. Scores are means over seeds, ± their standard dev
 difference: from the baseline's mean. 95 % interval: of the difference, by the variance over seeds and over {SAMPLES:,}
 paired bootstrap samples of the sentences together. detectable: the smallest difference that would be detected with a
 probability of 80 %. p: from the same variances; Holm: corrected for the number of comparisons by this metric.
-judges: percentage of human judges who can be expected to agree with the order of the two (Kocmi et al. 2024).
+judges: {MEANING}
 bootstrap, randomisation: p-values of sacreBLEU's paired tests of single runs; of several seeds, the median.
 """
 _TOO_WIDE = "Noise of seeds that differs from sentence to sentence counts twice, so intervals are a little too wide."

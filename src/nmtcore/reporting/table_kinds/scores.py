@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from nmtcore.config.planned_tables import PlannedCell, PlannedColumn, PlannedTable
-from nmtcore.evaluation.agreement import expected_agreement
+from nmtcore.evaluation.agreement import MEANING, expected_agreement
 from nmtcore.evaluation.attachment_statistics import AttachmentStatistics
 from nmtcore.evaluation.bootstrap import SAMPLES
 from nmtcore.evaluation.differences import Difference, holm
@@ -21,7 +22,7 @@ from nmtcore.reporting.table import (
     Block,
     Column,
     Heading,
-    Items,
+    Paragraph,
     SeedMean,
     Table,
     TableCell,
@@ -44,18 +45,22 @@ ALWAYS = ("bleu", ALSO)
 GAINS, LOSSES = ("dD", "vV"), ("xX", "yY")
 """Our marks of gains and of losses against the first and the second baseline: p < 0.05 and p < 0.01."""
 
-_NOTES = f"""
-Scores are means over seeds, ± their standard deviation if there are several. Columns "chrF of" and "BLEU of" a test
-are ours alone, by sacreBLEU. Marks of published scores are the
-paper's: d and D, p < 0.05 and p < 0.01 against the first baseline; v and V the same against the second. Ours have the
-same marks for gains, and x, X (y, Y against the second baseline) for losses, by the paired bootstrap test of single
-runs (of several seeds the median). Difference: from the baseline's mean. Its 95 % interval joins the variance over
-seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences. Detectable: the smallest difference that
-would be detected with a probability of 80 %. p: from the same variances; Holm: corrected for all comparisons by
-the same measure. Judges: percentage of human judges who can be expected to agree with the order of the two (Kocmi et
-al. 2024). Bootstrap, randomisation: p-values of sacreBLEU's paired tests of single runs (of several seeds the median).
-Seed noise that differs from sentence to sentence counts twice, so intervals are a little too wide.
+_PUBLISHED_MARKS = """
+Marks of published scores are the paper's: d and D, p < 0.05 and p < 0.01 against the first baseline; v and V the same
+against the second.
 """
+_OUR_SCORES = f"""
+Ours have the same marks for gains, and x, X (y, Y against the second baseline) for losses, by the paired bootstrap test
+of single runs (of several seeds the median). Scores are means over seeds, ± their standard deviation if there are
+several. Columns "chrF of" and "BLEU of" a test are ours alone, by sacreBLEU. Difference: from the baseline's mean. Its
+95 % interval joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences.
+Detectable: the smallest difference that would be detected with a probability of 80 %. p: from the same variances; Holm:
+corrected for all comparisons by the same measure. Judges: {MEANING} Bootstrap, randomisation: p-values of sacreBLEU's
+paired tests of single runs (of several seeds the median). Seed noise that differs from sentence to sentence counts
+twice, so intervals are a little too wide.
+"""
+_WIDTH = 120
+"""Characters of a line of the notes."""
 
 
 class _Comparison(NamedTuple):
@@ -84,7 +89,7 @@ def scores_content(table: PlannedTable, layout: Layout) -> TableContent:
     ]
     if comparisons:
         blocks += [Heading("Differences from the baselines"), _details(comparisons, corrected)]
-    blocks += [note(_NOTES), Items(tuple(dict.fromkeys(_items(table, measurements))))]
+    blocks += [*_notes(table, measurements), *item_blocks(_items(table, measurements))]
     data = {"scores": _score_data(table, measurements), "comparisons": _comparison_data(comparisons, corrected)}
     return TableContent(blocks=blocks, data=data, compare=measurements.compare_claimed)
 
@@ -94,6 +99,15 @@ def _scored(cell: PlannedCell, measurements: Measurements) -> bool:
         cell.runs and cell.split and cell.metric
         and measurements.has(cell.runs, cell.split, measurements.measure(cell.metric))
     )  # fmt: skip
+
+
+def _notes(table: PlannedTable, measurements: Measurements) -> Iterator[Paragraph]:
+    """Yield what explains the numbers that a table has: marks of the paper, and scores of ours."""
+    scored = any(_scored(cell, measurements) for cell in table.cells)
+    text = _PUBLISHED_MARKS if scored or any(cell.marks for cell in table.cells) else ""
+    text += _OUR_SCORES if scored else ""
+    if text:
+        yield note(fill(" ".join(text.split()), _WIDTH))
 
 
 def _comparisons(table: PlannedTable, column: PlannedColumn, measurements: Measurements) -> Iterator[_Comparison]:
