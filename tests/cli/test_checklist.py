@@ -1,11 +1,13 @@
 """`nmtcore checklist`: answers from manifests."""
 
 import json
+from pathlib import Path
 
 import pytest
 from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write_log, write_run
 
 from nmtcore.cli import main
+from nmtcore.files import write_json
 from nmtcore.reporting.manifest import write_manifest
 
 
@@ -43,6 +45,8 @@ def test_questions_are_answered_from_the_manifests(results, capsysbinary):
     scores = by_question["What are mean and spread of the results (over seeds)?"]
     assert scores[0] == "base on d (scale small): test BLEU 21.0 ± 1.4; dev BLEU 22.0 ± 1.4"
     assert scores[1] == "cut on d (scale small): not recorded"
+    assert scores[2] == "old on d (scale small): test BLEU 20.0; dev BLEU 21.0; spread unknown with one seed"
+    assert len(scores) == 3
     assert by_question["On which hardware?"] == ["A processor, 2 threads", "the device of 1 run was not recorded"]
     cost = by_question["How long did training take, and how much energy?"]
     assert cost[0].endswith("0.1 minutes per run on average, 20 target tokens per second, 1 kWh of the processors")
@@ -54,6 +58,29 @@ def test_questions_are_answered_from_the_manifests(results, capsysbinary):
     assert links[0] == "d: news, licence: CC BY 4.0; https://example.org/a.gz (SHA-256 not recorded)"
     assert len(links) == 3
     assert by_question["Which measures, and how were they computed?"] == ["BLEU: `nrefs:1`"]
+
+
+def test_the_sizes_of_splits_say_what_is_left(results, tmp_path, capsysbinary):
+    question = "How large are its splits, and how much did reading, filters and selection leave?"
+    unread = "not read when the manifests were written: no result had asked for it"
+    assert answers(capsysbinary, results)[question] == [f"d: train: {unread}", f"d: test: {unread}"]
+    layout = layout_of(tmp_path)
+    for file_type, report in {"raw_report": {"pairs": 20, "kept": 19}, "pairs_report": {"kept": 18}}.items():
+        write_json(Path(layout.path(file_type, dataset="d", split="train")), report)
+    write_json(Path(layout.path("selection_report", dataset="d")), {"kept": 17})
+    write_manifest(layout, names_of("base", 1), SOURCES)
+    train, _ = answers(capsysbinary, results)[question]
+    assert train == "d: train: 20 lines, 19 read, 18 left after the filters, 17 left after selection"
+
+
+def test_heads_say_what_they_are_compared_with(results, capsysbinary):
+    path = results / "small/d/base/seed1/manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["scores"]["test"]["UAS"] = 96.6
+    path.write_text(json.dumps(manifest))
+    *_, last = answers(capsysbinary, results)["What are mean and spread of the results (over seeds)?"]
+    assert last.startswith("UAS: ")
+    assert "(for a diagonalparse system: with the previous word)" in last
 
 
 def test_scores_beside_an_interrupted_manifest_are_reported(results, capsys):

@@ -47,6 +47,9 @@ def test_all_scores_are_listed(tmp_path, capsysbinary):
         ["smoke", "d", "base", "dev", "2,", "10", "30.0", "±", "0.0", "50.0", "±", "0.0"],
         ["smoke", "d", "induced", "gold_d", "1", "33.3"],
     ]
+    main(["results", str(results)])
+    notes = " ".join(capsysbinary.readouterr().out.decode().split())
+    assert "the parser's trees (for a diagonalparse system: with the previous word) or, on a split gold_..." in notes
     below = listed(capsysbinary, results / "smoke" / "d" / "base")
     assert [line[:4] for line in below[1:]] == [["smoke", "d", "base", "test"], ["smoke", "d", "base", "dev"]]
 

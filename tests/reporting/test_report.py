@@ -14,7 +14,9 @@ from nmtcore.files import write_json, write_lines
 from nmtcore.reporting.report.curves import curves_svg, ticks
 from nmtcore.reporting.report.examples import edited_pieces
 from nmtcore.reporting.report.page import embedded_svg, write_report
-from nmtcore.reporting.report.runs import flat_settings
+from nmtcore.reporting.report.runs import flat_settings, group_runs, overview_blocks, run_blocks
+from nmtcore.reporting.results_listing import UAS_NOTE
+from nmtcore.reporting.table import Paragraph
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
@@ -158,6 +160,15 @@ def test_a_section_has_scores_cost_settings_curves_and_examples(page):
 def test_the_baseline_shows_all_its_settings(page):
     section = page[page.index('id="runs-d-base"') : page.index('id="runs-d-other"')]
     assert "<td>tests</td><td>test</td>" in section
+
+
+@pytest.mark.parametrize("scores", [{"BLEU": 20.0}, {"BLEU": 20.0, "UAS": 96.6}])
+def test_what_heads_are_compared_with_is_said_where_there_are_heads(scores):
+    run = {"system": "parser", "dataset": "d", "seed": 1, "status": "complete", "scores": {"test": scores}}
+    (group,) = group_runs([run])
+    for blocks in (overview_blocks([group], {}), run_blocks(group, None, None)):
+        notes = [block.text for block in blocks if isinstance(block, Paragraph)]
+        assert notes == ([UAS_NOTE] if "UAS" in scores else [])
 
 
 def test_figures_have_ids_of_their_own(page):

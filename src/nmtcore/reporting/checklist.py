@@ -8,12 +8,18 @@ from typing import Any, NamedTuple
 from nmtcore.evaluation.lines import DEV
 from nmtcore.reporting.manifest import COMPLETE
 from nmtcore.reporting.manifest_files import merged_data
-from nmtcore.reporting.results_listing import spread_over
+from nmtcore.reporting.results_listing import UAS_NOTE, spread_over
 
 Manifest = Mapping[str, Any]
 
 UNKNOWN = "not recorded"
 """The answer where no manifest says anything."""
+
+UNREAD = "not read when the manifests were written: no result had asked for it"
+"""The answer for a split whose pairs no manifest counts."""
+
+_SIZES = {"lines": "lines", "read": "read", "filtered": "left after the filters", "selected": "left after selection"}
+"""What the counts of a split's pairs are."""
 
 _INTRODUCTION = """\
 # Reproducibility checklist
@@ -151,7 +157,13 @@ def _scores(runs: Sequence[Manifest]) -> str | None:
         labels = dict.fromkeys(label for values in _present(runs, "scores", split) for label in values)
         values = [f"{label} {spread_over(_present(runs, 'scores', split, label))}" for label in labels]
         shown.append(f"{split} {', '.join(values)}")
-    return "; ".join(shown) or None
+    scored = sum(map(bool, _present(runs, "scores")))
+    return "; ".join([*shown, *["spread unknown with one seed"] * (scored == 1)]) or None
+
+
+def _mean_and_spread(manifests: Sequence[Manifest]) -> list[str]:
+    labels = {label for scores in _present(manifests, "scores") for own in scores.values() for label in own}
+    return [*_of_each(_scores)(manifests), *[UAS_NOTE] * ("UAS" in labels)]
 
 
 def _signature_lines(manifests: Sequence[Manifest]) -> list[str]:
@@ -177,11 +189,10 @@ def _data_lines(value: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[Se
 
 
 def _splits(data: Mapping[str, Any]) -> list[str]:
-    stages = ("lines", "read", "filtered", "selected")
     shown = []
     for split, sizes in data["splits"].items():
-        known = [f"{sizes[stage]:,} {stage}" for stage in stages if sizes.get(stage) is not None]
-        shown.append(f"{split}: {', '.join(known) or UNKNOWN}")
+        known = [f"{sizes[stage]:,} {meaning}" for stage, meaning in _SIZES.items() if sizes.get(stage) is not None]
+        shown.append(f"{split}: {', '.join(known) or UNREAD}")
     return shown
 
 
@@ -217,7 +228,7 @@ _SECTIONS = {
             "Which settings do the reported models have?",
             lambda _: ["`model/run.json` in the folder of each run"],
         ),
-        _Question("What are mean and spread of the results (over seeds)?", _of_each(_scores)),
+        _Question("What are mean and spread of the results (over seeds)?", _mean_and_spread),
     ],
     "Each data set": [
         _Question("Which languages?", _data_lines(lambda data: [f"{data['source']} to {data['target']}"])),

@@ -66,11 +66,18 @@ def read_manifests(folder: Path) -> list[dict[str, Any]]:
 
 
 def merged_data(descriptions: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Join what the runs of a data set use of it, of which at least one is known; a later run's description counts."""
+    """Join what the runs of a data set use of it, of which at least one is known; a later run's description counts.
+
+    Sizes of splits that a later run does not know, since nothing had asked for the split when its manifest was written,
+    are those of an earlier one.
+    """
     known = [data for data in descriptions if data is not None]
     corpora = {corpus["corpus"]: corpus for data in known for corpus in data["corpora"]}
     models = {model["annotator"]: model for data in known for model in data["models"]}
-    splits = {split: sizes for data in known for split, sizes in data["splits"].items()}
+    splits: dict[str, Any] = {}
+    for split, sizes in (item for data in known for item in data["splits"].items()):
+        own = {count: size for count, size in sizes.items() if size is not None}
+        splits[split] = {**sizes, **splits.get(split, {}), **own}
     return {**known[-1], "splits": splits, "corpora": list(corpora.values()), "models": list(models.values())}
 
 

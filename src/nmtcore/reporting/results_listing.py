@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from nmtcore.errors import UserError
@@ -14,10 +15,14 @@ from nmtcore.reporting.terminal_table import terminal_table
 
 _SCORES = (*LABELS.values(), "UAS", "directed")
 """The columns that come first, in this order."""
-_NOTES = """
-Mean over seeds, ± standard deviation if there are several. UAS: of the most probable heads, against the parser's trees
-or, on a split gold_..., a treebank's. directed: accuracy of induced trees against a treebank's.
-"""
+UAS_COMPARES = "compared with the parser's trees (for a diagonalparse system: with the previous word)"
+"""What heads are compared with in scores named UAS, on splits that are no treebanks; for notes below tables."""
+UAS_NOTE = f"UAS: of the most probable heads, {UAS_COMPARES} or, on a split gold_..., with a treebank's."
+"""What a score named UAS is."""
+_NOTES = (
+    f"Mean over seeds, ± standard deviation if there are several. {UAS_NOTE} directed: accuracy of induced trees, "
+    "compared with a treebank's."
+)
 
 
 class _Row(NamedTuple):
@@ -53,7 +58,8 @@ def results_listing(folder: Path) -> str:
         seeds = values[row]
         cells = [spread_over([seed[score] for seed in seeds.values() if score in seed]) for score in shown]
         rows.append([row.scale, row.dataset, row.system, row.split, ", ".join(map(str, sorted(seeds))), *cells])
-    return terminal_table(["scale", "data set", "system", "split", "seeds", *shown], rows, text=5) + _NOTES
+    table = terminal_table(["scale", "data set", "system", "split", "seeds", *shown], rows, text=5)
+    return f"{table}\n{fill(_NOTES, 120)}\n"
 
 
 def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:

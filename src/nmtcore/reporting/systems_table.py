@@ -13,6 +13,7 @@ from nmtcore.layout import Layout
 from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.induction_table import induction_entries, induction_table
 from nmtcore.reporting.pages import write_page
+from nmtcore.reporting.results_listing import UAS_COMPARES
 from nmtcore.reporting.table import (
     Page,
     Paragraph,
@@ -25,14 +26,14 @@ from nmtcore.reporting.table import (
 )
 from nmtcore.training.history import TRANSLATION_LOSS, read_history
 
-_NOTES = """
-Scale {scale}, seeds {seeds}; mean over seeds, and standard deviation if there are several. UAS: heads by the argmax of
-each word's scores, and by the maximum spanning tree, compared with the parser's trees (for a diagonalparse system: with
-the previous word), punctuation included. Dev BLEU: with the beam of the tests, and by greedy search, as in validation
-(where the data set's `evaluation` has `greedy_dev: true`). Loss: translation loss per target token, with label
-smoothing and without the losses of components, in the first and last line of the training log; empty without training
-pairs. (The transform parsing_task puts linearised parses under the same loss.) Tokens/s: target tokens without padding,
-median over the log's lines. Time: training time.
+_NOTES = f"""
+Scale {{scale}}, seeds {{seeds}}; mean over seeds, and standard deviation if there are several. UAS: heads by the argmax
+of each word's scores, and by the maximum spanning tree, {UAS_COMPARES},
+punctuation included. Dev BLEU: with the beam of the tests, and by greedy search, as in validation (where the data set's
+`evaluation` has `greedy_dev: true`). Loss: translation loss per target token, with label smoothing and without the
+losses of components, in the first and last line of the training log; empty without training pairs. (The transform
+parsing_task puts linearised parses under the same loss.) Tokens/s: target tokens without padding, median over the log's
+lines. Time: training time.
 """
 
 

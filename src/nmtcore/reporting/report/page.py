@@ -27,11 +27,11 @@ from nmtcore.reporting.report.runs import (
     SystemRuns,
     empty_seeds,
     group_runs,
+    overview_blocks,
     read_settings,
     run_blocks,
     run_curves,
     run_examples,
-    runs_table,
 )
 from nmtcore.reporting.run_index import current_manifests
 from nmtcore.reporting.table import Block, item_blocks
@@ -122,7 +122,7 @@ class _Report:
             "scale": self.inputs.scale,
             "claims": self._html(claims.blocks, level=3),
             "papers": list(self._papers()),
-            "overview": self._html([runs_table(self.groups, main_tests)], level=3),
+            "overview": self._html(overview_blocks(self.groups, main_tests), level=3),
             "systems": list(self._systems()),
             "datasets": list(self._data_sections()),
             "licences": self._html(licence_blocks(licence_entries(self.manifests, self._read)), level=4),

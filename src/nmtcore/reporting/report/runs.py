@@ -15,6 +15,7 @@ from nmtcore.reporting.empty_translations import empty_folder
 from nmtcore.reporting.manifest import COMPLETE
 from nmtcore.reporting.report.curves import POINTS, curves_svg
 from nmtcore.reporting.report.examples import translated_examples
+from nmtcore.reporting.results_listing import UAS_NOTE
 from nmtcore.reporting.table import (
     Block,
     Column,
@@ -67,8 +68,8 @@ def group_runs(manifests: Iterable[Mapping[str, Any]]) -> list[SystemRuns]:
     ]
 
 
-def runs_table(groups: Sequence[SystemRuns], main_tests: Mapping[str, str]) -> Table:
-    """Make the table of all systems and data sets: scores of the main test, size and cost."""
+def overview_blocks(groups: Sequence[SystemRuns], main_tests: Mapping[str, str]) -> list[Block]:
+    """Make the table of all systems and data sets: scores of the main test, size and cost; and what its UAS is."""
     columns = [
         *text_columns("system", "data set", "seeds", "test"),
         *number_columns("BLEU", "chrF", "UAS", content="mean", digits=2),
@@ -77,7 +78,8 @@ def runs_table(groups: Sequence[SystemRuns], main_tests: Mapping[str, str]) -> T
         *number_columns("tokens/s"),
         *text_columns("status"),
     ]
-    return make_table(columns, [_overview_row(group, main_tests.get(group.dataset, "test")) for group in groups])
+    rows = [_overview_row(group, main_tests.get(group.dataset, "test")) for group in groups]
+    return [make_table(columns, rows), *_uas_notes(label for group in groups for _, label in _score_names(group))]
 
 
 def _overview_row(group: SystemRuns, split: str) -> list[Any]:
@@ -108,7 +110,8 @@ def run_blocks(
     blocks: list[Block] = []
     if sources := group.manifests[0].get("external"):
         blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
-    blocks += [Heading("Scores"), _scores_table(group)] if any(run.get("scores") for run in group.manifests) else []
+    if names := _score_names(group):
+        blocks += [Heading("Scores"), _scores_table(group, names), *_uas_notes(label for _, label in names)]
     if signatures := {**{}, **(group.manifests[0].get("signatures") or {})}:
         blocks.append(Items(tuple(f"{label}: {signature}" for label, signature in signatures.items())))
     blocks += [Heading("Cost"), _cost_table(group)]
@@ -118,14 +121,23 @@ def run_blocks(
     return blocks
 
 
-def _scores_table(group: SystemRuns) -> Table:
-    """Make a row per test and score, with the mean and each seed."""
-    names = dict.fromkeys(
+def _score_names(group: SystemRuns) -> list[tuple[str, str]]:
+    """List the tests and scores that some seed has."""
+    names = (
         (split, label)
         for run in group.manifests
         for split, scores in (run.get("scores") or {}).items()
         for label in scores
     )
+    return list(dict.fromkeys(names))
+
+
+def _uas_notes(labels: Iterable[str]) -> list[Block]:
+    return [Paragraph(UAS_NOTE)] if "UAS" in labels else []
+
+
+def _scores_table(group: SystemRuns, names: Sequence[tuple[str, str]]) -> Table:
+    """Make a row per test and score, with the mean and each seed."""
     columns = [*text_columns("test", "score"), *number_columns("mean", content="mean", digits=2)]
     columns += number_columns(*(f"seed {seed}" for seed in group.seeds), digits=2)
     rows = [[*name, group.mean(*name), *(_score(manifest, *name) for manifest in group.manifests)] for name in names]
