@@ -39,7 +39,7 @@ from nmtcore.evaluation.segments import SEGMENT_SCHEMA
 from nmtcore.evaluation.sentence_statistics import MeanStatistics
 from nmtcore.files import write_lines
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.claims_page import claims_page
+from nmtcore.reporting.claims_page import claimed_text, claims_page
 from nmtcore.reporting.measurements import ATTACHMENT
 from nmtcore.reporting.measurements import SEGMENT_MEASURES as OF_SEGMENTS
 from nmtcore.reporting.page_json import blocks_from_json, blocks_to_json
@@ -293,10 +293,11 @@ def test_claims_are_judged_and_collected(results, tmp_path):
     assert (second["answer"], second["difference"]) == ("not run", None)
     files = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
-    assert f"| p2020 | Table 1 | p < 0.05 | better | {first['answer']} | +1.50 | " in text
-    assert text.startswith("Scale quick; data sets that stand in for the paper's: d for real.\n")
-    assert "| d, test | no gain to explain | new | base | real | test |  | bleu | 2 | 2 | quick |" in text
-    assert "| better | not run |" in text
+    assert "| p2020 | Table 1 | significant gain (p < 0.05) | better | new | real | +1.50 | " in text
+    assert text.startswith("Scale quick; data sets that stand in for the papers': d for real.\n")
+    assert f"| {first['answer']} | base | no gain to explain |  | d, test | test |  | bleu | " in text
+    assert " | 2 | 2 | quick |\n" in text
+    assert "| +1.50 | [a] |  | not run [a] | base |" in text
 
 
 def test_the_controls_of_an_upheld_claim_are_kept(results, tmp_path):
@@ -459,14 +460,16 @@ def test_the_ledger_names_and_links_both_gains(results, tmp_path):
     write(results, tmp_path, plan_two())
     files = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
     text = write_claims([tmp_path / "t.json"], scale="quick", **files)
-    assert "| More | gains more than new over base on theirs, test, seeds: 2 and 2 |" in text
+    assert "| More | gains more | new | real |" in text
+    assert "| new over base on theirs, test, seeds: 2 and 2 |" in text
     assert "| d, test minus e, test |" in text
-    assert text.startswith("Scale quick; data sets that stand in for the paper's: d for real, e for theirs.\n")
+    assert text.startswith("Scale quick; data sets that stand in for the papers': d for real, e for theirs.\n")
     judged = judged_from_json(json.loads(files["json"].read_text(encoding="utf-8"))[0])
     (row,) = claims_page([judged], scale="quick").tables[1].rows
     origins = {cell.origin for cell in row}
     assert origins == {"", "d/new", "d/base", "e/new"}
-    for direction, words in (("loss", "gains less than"), ("no_gain", "gains no more than")):
+    for direction, words in (("loss", "gains less"), ("no_gain", "gains no more")):
         other = judged._replace(claim=judged.claim._replace(direction=direction))
         (row,) = claims_page([other], scale="quick").tables[1].rows
-        assert row[3].value.startswith(f"{words} new over base on theirs")
+        assert row[3].value == words
+        assert claimed_text(other.claim) == f"{words} than new over base on theirs, test"

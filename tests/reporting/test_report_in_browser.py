@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import NARROW
+from browser import NARROW, WIDE
 from reporting.report_folder import HOSTILE, report_folder
 
 from nmtcore.config.claims import paper_claims
@@ -157,6 +157,16 @@ def test_the_text_of_corpora_is_shown_as_it_is(browser, path):
         page.tab.locator("#runs-d-base dl").first.wait_for(state="visible")
         assert HOSTILE in page.tab.locator("#runs-d-base dl").first.inner_text()
         assert dialogs == []
+
+
+def test_the_ledger_shows_on_a_screen_what_decides_its_verdicts(browser, ledger_path):
+    with browser.open(ledger_path, width=WIDE) as page:
+        edges = page.evaluate(
+            "[...[...document.querySelectorAll('#claims table')].at(-1).tHead.rows[0].cells]"
+            ".map((head) => [head.textContent, head.getBoundingClientRect().right])"
+        )
+    shown = [name for name, right in edges if right <= WIDE]
+    assert {"system", "data set", "published", "ours", "95 % interval", "verdict"} <= set(shown)
 
 
 def test_nothing_is_cut_off_or_tiny_on_paper(browser, ledger_path, tmp_path):

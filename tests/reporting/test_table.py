@@ -259,5 +259,14 @@ def test_reasons_have_letters_in_the_order_of_the_cells():
     assert list(table.reasons.values())[24:] == ["y", "z", "aa", "ab", "ac", "ad"]
 
 
+def test_a_text_has_the_letter_of_its_reason_beside_it():
+    table = make_table([Column(name="verdict")], [[TableCell("not run", reason="no runs")]])
+    page = Page(title="", blocks=(table,))
+    assert "| not run [a] |" in page_markdown(page)
+    assert '<td title="no runs">not run<sup>a</sup></td>' in page_html(page)
+    assert "not run\\textsuperscript{a}" in page_latex(page)
+    assert page_csv(page) == 'verdict,"verdict, reason"\nnot run,no runs\n'
+
+
 def test_percentages():
     assert (percentage(1, 4), percentage(0, 4), percentage(1, 0), percentage(None, 3)) == (25.0, 0.0, None, None)

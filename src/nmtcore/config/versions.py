@@ -14,5 +14,5 @@ VERSIONS = {
     "training": 1,
     "inference": 4,
     "evaluation": 1,
-    "reporting": 5,
+    "reporting": 6,
 }

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from nmtcore.config.claims import Claim, TrainedSystem, trained_name
+from nmtcore.config.claims import Claim, ClaimedGain, TrainedSystem, trained_name
 from nmtcore.evaluation.verdicts import ANSWERS, JudgedControl, Verdict
-from nmtcore.reporting.difference_columns import comparison_cells, comparison_columns
+from nmtcore.reporting.difference_columns import comparison_cells, difference_columns
 from nmtcore.reporting.table import (
     Column,
     Heading,
@@ -24,7 +24,7 @@ from nmtcore.reporting.table import (
 )
 
 _DIRECTIONS = {"gain": "better", "loss": "worse", "no_gain": "not better"}
-_DIRECTIONS_OF_GAINS = {"gain": "gains more than", "loss": "gains less than", "no_gain": "gains no more than"}
+_DIRECTIONS_OF_GAINS = {"gain": "gains more", "loss": "gains less", "no_gain": "gains no more"}
 
 _NOTES = """
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
@@ -33,10 +33,10 @@ contradicted: on the other side; not decided: around 0, or the scale is too smal
 has one seed, so that training noise is not included and the interval is too narrow. That a system is not better is
 upheld only by an interval below 0. Detectable: the smallest difference that we would detect with a probability of 80 %.
 Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have another cause.
-Not by: controls whose interval is not above 0. A mark of significance in the paper is a claim with its level p.
-Gains more than: the claim is about two gains; published and ours are the system's gain over the baseline minus the
-other gain. Its interval joins the variances over the seeds of all four systems with that over bootstrap samples of the
-sentences: the same samples of both tests if their sentences are the same, else independent ones.
+Not by: controls whose interval is not above 0. Significant gain: the paper has a mark of significance, of level p.
+Gains more: the claim is about two gains; published and ours are the system's gain over the baseline minus that of the
+column "than the gain of". Its interval joins the variances over the seeds of all four systems with that over bootstrap
+samples of the sentences: the same samples of both tests if their sentences are the same, else independent ones.
 """
 
 
@@ -79,14 +79,16 @@ class JudgedClaim(NamedTuple):
 def claims_page(judged: Sequence[JudgedClaim], *, scale: str) -> Page:
     """Make the ledger: a row per claim, a group per paper."""
     columns = [
-        *text_columns("paper", "place", "claim", "claimed", "verdict"),
+        *text_columns("paper", "place", "claim", "claimed", "system", "data set"),
         Column(name="published", content="number", digits=2, signed=True),
-        *comparison_columns("ours"),
-        *text_columns("ours on", "also by", "system", "baseline", "data set", "test", "subset", "metric"),
+        *difference_columns("ours"),
+        *text_columns("verdict", "baseline", "also by", "than the gain of", "ours on", "test", "subset", "metric"),
+        *number_columns("detectable", digits=2),
         *number_columns("seeds", "seeds of the baseline"),
         *text_columns("scale"),
     ]
-    blocks = (Paragraph(stand_in_text(scale, _stand_ins(judged))), _counts(judged), Heading("All claims"))
+    stand_ins = stand_in_text(scale, _stand_ins(judged), whose="the papers'")
+    blocks = (Paragraph(stand_ins), _counts(judged), Heading("All claims"))
     groups = [
         [_row(entry, scale) for entry in group] for _, group in groupby(judged, key=lambda entry: entry.claim.paper)
     ]
@@ -111,53 +113,68 @@ def _counts(judged: Sequence[JudgedClaim]) -> Table:
 def _row(entry: JudgedClaim, scale: str) -> list[Any]:
     claim, verdict = entry.claim, entry.verdict
     ours = verdict.difference
+    *difference, detectable = with_origin(comparison_cells(verdict.reason if ours is None else ours), entry.runs)
     return [
         claim.paper,
         claim.place,
-        claim.says or f"p < {claim.level}",
-        _claimed(entry),
-        _answer(verdict),
-        claim.difference,
-        *with_origin(comparison_cells(verdict.reason if ours is None else ours), entry.runs),
-        _ours_on(entry),
-        _also_by(claim, verdict),
+        claim.says or f"significant gain (p < {claim.level})",
+        _claimed(claim),
         *with_origin([trained_name(claim.system, claim.dataset)], entry.runs),
+        claim.dataset,
+        claim.difference,
+        *difference,
+        _answer(verdict),
         *with_origin([trained_name(claim.baseline, claim.dataset)], entry.baseline_runs),
-        *(claim.dataset, claim.split, claim.item, claim.metric),
+        _also_by(claim, verdict),
+        _other_gain(entry),
+        _ours_on(entry),
+        *(claim.split, claim.item, claim.metric),
+        detectable,
         *with_origin([entry.seeds], entry.runs),
         *with_origin([entry.baseline_seeds], entry.baseline_runs),
         scale,
     ]
 
 
-def _claimed(entry: JudgedClaim) -> str | TableCell:
-    """Say which way the difference goes; of two gains, which other gain is meant, with a link to its runs."""
+def _claimed(claim: Claim) -> str:
+    """Say which way the difference goes."""
+    return (_DIRECTIONS if claim.minus is None else _DIRECTIONS_OF_GAINS)[claim.direction]
+
+
+def _other_gain(entry: JudgedClaim) -> TableCell:
+    """Say of two gains what the other one is, with a link to its runs."""
     claim, minus = entry.claim, entry.minus
     if claim.minus is None:
-        return _DIRECTIONS[claim.direction]
-    seeds = "" if minus is None else f", seeds: {minus.seeds} and {minus.baseline_seeds}"
-    return TableCell(f"{claimed_text(claim)}{seeds}", origin="" if minus is None else minus.runs)
+        return TableCell(None)
+    if minus is None:
+        return TableCell(_gain_text(claim.minus))
+    seeds = f"seeds: {minus.seeds} and {minus.baseline_seeds}"
+    return TableCell(f"{_gain_text(claim.minus)}, {seeds}", origin=minus.runs)
+
+
+def _gain_text(gain: ClaimedGain) -> str:
+    system, baseline = (trained_name(trained, gain.dataset) for trained in (gain.system, gain.baseline))
+    return f"{system} over {baseline} on {gain.dataset}, {gain.split}"
 
 
 def claimed_text(claim: Claim) -> str:
     """Say what a claim says about its difference."""
-    other = claim.minus
-    if other is None:
-        return _DIRECTIONS[claim.direction]
-    system, baseline = (trained_name(trained, other.dataset) for trained in (other.system, other.baseline))
-    test = f"{other.dataset}, {other.split}"
-    return f"{_DIRECTIONS_OF_GAINS[claim.direction]} {system} over {baseline} on {test}"
+    return _claimed(claim) + ("" if claim.minus is None else f" than {_gain_text(claim.minus)}")
 
 
-def _answer(verdict: Verdict) -> str:
-    """Write a verdict, with the reason why nothing is decided, or the warning that it comes from one seed."""
-    if verdict.difference is not None and verdict.reason:
-        return f"{verdict.answer}: {verdict.reason}"
-    return f"{verdict.answer} (one seed)" if verdict.without_training_noise else verdict.answer
+def _answer(verdict: Verdict) -> TableCell:
+    """Write a verdict, with the reason why nothing was run or decided, or the warning that it comes from one seed."""
+    warning = " (one seed)" if verdict.without_training_noise else ""
+    return TableCell(f"{verdict.answer}{warning}", reason=verdict.reason)
 
 
 def _also_by(claim: Claim, verdict: Verdict) -> str:
-    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say."""
+    """Say which controls have an upheld gain as well, which have not, and why there is nothing to say.
+
+    Of a claim that was not run there is nothing to say in any case.
+    """
+    if verdict.answer == "not run":
+        return ""
     if claim.direction != "gain":
         return "no gain claimed"
     if not claim.controls:
@@ -174,10 +191,10 @@ def _judged_control(control: JudgedControl, name: str) -> str:
     return name if control.gains else f"not by {name}"
 
 
-def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]]) -> str:
+def stand_in_text(scale: str, stand_ins: Sequence[tuple[str, str]], *, whose: str = "the paper's") -> str:
     """Say at which scale and on which data sets results are ours, given pairs of a paper's data set and ours."""
     named = ", ".join(f"{ours} for {dataset}" for dataset, ours in stand_ins)
-    return f"Scale {scale}" + (f"; data sets that stand in for the paper's: {named}." if named else ".")
+    return f"Scale {scale}" + (f"; data sets that stand in for {whose}: {named}." if named else ".")
 
 
 def _stand_ins(judged: Sequence[JudgedClaim]) -> list[tuple[str, str]]:

@@ -38,14 +38,12 @@ def _table(table: Table) -> str:
 
 
 def _shown(column: Column, cell: TableCell, letter: str) -> str:
-    if letter:
-        return f"[{letter}]"
     text = column.shown(cell)
     if column.content == "corpus":
         text = escape_markdown(text)
     elif column.content == "code" and text:
         text = f"`{text}`"
-    return text + cell.mark
+    return " ".join(filter(None, [text + cell.mark, letter and f"[{letter}]"]))
 
 
 def counts(values: Mapping[str, int]) -> str:

@@ -56,7 +56,7 @@ class TableCell(NamedTuple):
     mark: str = ""
     """What follows the value, for example a mark of significance."""
     reason: str = ""
-    """Why the cell is empty; listed below the table."""
+    """Why the cell is empty or, of a text, why it says no more; listed below the table."""
     digits: int | None = None
     """Decimals, if they differ from the column's."""
     origin: str = ""
@@ -154,7 +154,7 @@ class Table:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """The letter of each reason for an empty cell, in the order of the cells."""
+        """The letter of each reason, in the order of the cells."""
         reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason)
         return dict(zip(reasons, _letters(), strict=False))
 
@@ -256,8 +256,8 @@ def _as_cell(value: Any) -> TableCell:
 def _check(column: Column, cell: TableCell) -> None:
     """Raise `ValueError` unless the value of a cell fits the column."""
     value = cell.value
-    if cell.reason and value is not None:
-        raise ValueError(f"{column.name}: a cell with a value has a reason to be empty: {cell.reason}")
+    if cell.reason and value is not None and column.content not in TEXTS:
+        raise ValueError(f"{column.name}: a cell with a number has a reason to be empty: {cell.reason}")
     types: dict[str, tuple[type, ...]] = {"mean": (SeedMean, int, float), "interval": (Interval,)}
     allowed = types.get(column.content, (str,) if column.content in TEXTS else (int, float))
     if value is not None and (not isinstance(value, allowed) or isinstance(value, bool)):

@@ -13,7 +13,7 @@ def page_csv(page: Page) -> str:
     """Format the tables of a page; those with equal columns are one, others have an empty line between them.
 
     A mean has two columns, as has an interval; a column with marks is followed by one for the marks, and one with
-    reasons for empty cells by one for the reasons.
+    reasons by one for the reasons.
     """
     parts: list[list[list[str]]] = []
     for table in page.tables:

@@ -54,8 +54,6 @@ def _class(column: Column) -> str:
 
 
 def _cell(column: Column, cell: TableCell, reasons: dict[str, str], link: Link | None) -> str:
-    if cell.reason:
-        return f'<td{_class(column)} title="{escape(cell.reason)}"><sup>{reasons[cell.reason]}</sup></td>'
     text = column.shown(cell)
     text = own_html(text) if column.content == "text" else escape(text)
     if column.content == "code" and text:
@@ -66,6 +64,9 @@ def _cell(column: Column, cell: TableCell, reasons: dict[str, str], link: Link |
         text = f'<a href="{escape(target)}">{text}</a>'
     # A duration as text cannot be sorted.
     key = f' data-value="{cell.value}"' if column.content == "duration" and cell.value is not None else ""
+    if cell.reason:
+        key += f' title="{escape(cell.reason)}"'
+        text += f"<sup>{reasons[cell.reason]}</sup>"
     return f"<td{_class(column)}{key}>{text}</td>"
 
 

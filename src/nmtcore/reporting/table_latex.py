@@ -59,8 +59,6 @@ def _line(cells: list[str]) -> str:
 
 
 def _cell(column: Column, cell: TableCell, letter: str) -> str:
-    if letter:
-        return f"\\textsuperscript{{{letter}}}"
     text = column.shown(cell)
     match column.content:
         case "text":
@@ -71,7 +69,7 @@ def _cell(column: Column, cell: TableCell, letter: str) -> str:
             text = f"\\texttt{{{escape_latex(text)}}}" if text else ""
         case _:
             text = re.sub(r"(?<!\d)\{-\}", "$-$", escape_latex(text))
-    return text + escape_latex(cell.mark)
+    return text + escape_latex(cell.mark) + (f"\\textsuperscript{{{letter}}}" if letter else "")
 
 
 def _own(text: str) -> str:
