@@ -109,7 +109,7 @@ def test_files_that_no_table_needs_count_once(costs_of):
     with_trees = costs_of(tables=["mine_first"], files=others)
     first, row = with_trees.rows
     assert first == costs_of(tables=["mine_first"]).rows[0]
-    assert (row.name, row.runs, row.new, row.updates) == ("others", 0, 0, Estimate())
+    assert (row.name, row.runs, row.new, row.updates) == ("no paper's table", 0, 0, Estimate())
     assert row.annotation_hours.value == pytest.approx((1000 + 40) / 2 / 3600)
     assert row.disk_bytes.value == pytest.approx((1000 + 40) * 10 * 4)
     assert with_trees.total.annotation_hours == row.annotation_hours

@@ -144,14 +144,15 @@ def test_each_number_leads_to_runs_or_data(page):
 
 def test_a_section_has_scores_cost_settings_curves_and_examples(page):
     section = page[page.index('id="runs-d-other"') : page.index('<section id="data"')]
-    for heading in ("Scores", "Cost", "Settings that differ from the baseline&#x27;s", "Curves", "Examples"):
+    for heading in ("Scores", "Cost", "Settings that differ from those of base", "Curves", "Examples"):
         assert f"<h5>{heading}</h5>" in section
     assert "BLEU: nrefs:1" in section
     assert "3,600.0" in section  # kJ
     assert section.count("<polyline") == 2 * 3  # loss and BLEU, of two seeds and their mean
     assert section.count("<circle") == 3  # accuracy, which has one validation
     assert section.count('<use href="#tree-d-') == 3
-    # Settings that differ from the baseline's: this system's, then the baseline's.
+    # This system's, then the baseline's.
+    assert "<th>value</th><th>base</th>" in section
     assert "<td>model.width</td><td>10</td><td>8</td>" in section
     assert "<td>tests</td>" not in section
     assert "<del>eine</del> <ins>keine other</ins>" in section
@@ -166,7 +167,7 @@ def test_the_baseline_shows_all_its_settings(page):
 def test_what_heads_are_compared_with_is_said_where_there_are_heads(scores):
     run = {"system": "parser", "dataset": "d", "seed": 1, "status": "complete", "scores": {"test": scores}}
     (group,) = group_runs([run])
-    for blocks in (overview_blocks([group], {}), run_blocks(group, None, None)):
+    for blocks in (overview_blocks([group], {}), run_blocks(group, None)):
         notes = [block.text for block in blocks if isinstance(block, Paragraph)]
         assert notes == ([UAS_NOTE] if "UAS" in scores else [])
 

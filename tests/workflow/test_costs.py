@@ -26,7 +26,7 @@ def test_other_plans_have_costs_if_there_are_several_runs(empty):
     assert "core-hours" not in empty.plan("results/smoke/demo_en2de/transformer_base.bleu").output
     assert "core-hours" not in empty.plan("data").output
     several = empty.plan("train", settings=["scale=smoke", "seeds=[1, 2]", "systems=[pascal]", "device=cuda"]).output
-    assert re.search(r"^others +2 +0 +0 +2 +520 ", several, re.M)
+    assert re.search(r"^no paper's table +2 +0 +0 +2 +520 ", several, re.M)
     assert "GPU-hours" in several
     assert "assumed: no GPU has been measured" in several
 
@@ -44,7 +44,7 @@ def test_trees_that_only_score_the_runs_of_a_table_are_counted(empty):
     targets = ["results/tables/tran2018_table_2.md", "results/smoke/demo_en2de/sa_nmt_shared.bleu"]
     table = empty.plan(targets[0], "-q", "rules", settings=["scale=smoke"]).output
     assert re.search(HEADER, table, re.M)
-    assert not re.search(r"^others ", table, re.M)
+    assert not re.search(r"^no paper's table ", table, re.M)
     scored = empty.plan(*targets, settings=["scale=smoke"]).output
     assert "demo_en2de/annotation/existing/test.source.parquet" in scored
-    assert re.search(r"^others +0 +0 +0 +0 +0 +0 +0\.00 +\S+ MB$", scored, re.M)
+    assert re.search(r"^no paper's table +0 +0 +0 +0 +0 +0 +0\.00 +\S+ MB$", scored, re.M)

@@ -14,7 +14,7 @@ from nmtcore.planning.known_sizes import KnownSizes
 from nmtcore.planning.paper_tables import paper_table_inputs
 from nmtcore.planning.run_costs import RunCosts
 
-OTHERS = "others"
+OTHERS = "no paper's table"
 """The name of the row of runs and data that no table of a paper needs."""
 
 

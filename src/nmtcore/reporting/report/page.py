@@ -177,7 +177,7 @@ class _Report:
         is_baseline = group.system == self.inputs.baseline
         baseline = None if is_baseline else settings.get(f"{group.dataset}/{self.inputs.baseline}")
         shown, curves = [], ""
-        blocks = run_blocks(group, settings[group.origin], baseline)
+        blocks = run_blocks(group, settings[group.origin], baseline, baseline_name=self.inputs.baseline)
         try:
             blocks = [*item_blocks(empty_seeds(self.layout, group)), *blocks]
             curves = run_curves(self.layout, group)

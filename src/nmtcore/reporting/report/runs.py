@@ -104,7 +104,11 @@ def _score(manifest: Mapping[str, Any], split: str, label: str) -> float | None:
 
 
 def run_blocks(
-    group: SystemRuns, settings: Mapping[str, Any] | None, baseline: Mapping[str, Any] | None
+    group: SystemRuns,
+    settings: Mapping[str, Any] | None,
+    baseline: Mapping[str, Any] | None = None,
+    *,
+    baseline_name: str = "",
 ) -> list[Block]:
     """Make the tables of a section; `settings` are those of the first seed (`flat_settings`) and of the baseline."""
     blocks: list[Block] = []
@@ -116,8 +120,8 @@ def run_blocks(
         blocks.append(Items(tuple(f"{label}: {signature}" for label, signature in signatures.items())))
     blocks += [Heading("Cost"), _cost_table(group)]
     if settings is not None:
-        heading = "Settings" if baseline is None else "Settings that differ from the baseline's"
-        blocks += [Heading(heading), *_settings_blocks(settings, baseline)]
+        heading = "Settings" if baseline is None else f"Settings that differ from those of {baseline_name}"
+        blocks += [Heading(heading), *_settings_blocks(settings, baseline, baseline_name)]
     return blocks
 
 
@@ -176,7 +180,9 @@ def _cost_row(manifest: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def _settings_blocks(settings: Mapping[str, Any], baseline: Mapping[str, Any] | None) -> list[Block]:
+def _settings_blocks(
+    settings: Mapping[str, Any], baseline: Mapping[str, Any] | None, baseline_name: str
+) -> list[Block]:
     """Show all settings, or those that differ from the baseline's."""
     if baseline is None:
         return [make_table(text_columns("setting", "value"), [[key, value] for key, value in settings.items()])]
@@ -184,7 +190,7 @@ def _settings_blocks(settings: Mapping[str, Any], baseline: Mapping[str, Any] | 
     rows = [[key, settings.get(key), baseline.get(key)] for key in names if settings.get(key) != baseline.get(key)]
     if not rows:
         return [Paragraph("None.")]
-    return [make_table(text_columns("setting", "value", "baseline"), rows)]
+    return [make_table(text_columns("setting", "value", baseline_name), rows)]
 
 
 def read_settings(layout: Layout, group: SystemRuns) -> dict[str, str] | None:
