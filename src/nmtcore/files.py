@@ -176,10 +176,10 @@ def write_json(path: str | Path, value: Any, *, indent: int | None = 2) -> None:
     write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
 
 
-def read_json(path: str | Path) -> Any:
-    """Read a JSON file. Raises `UserError` if it is missing or is not valid JSON."""
+def read_json(path: str | Path, *, advice: str = "") -> Any:
+    """Read a JSON file. Raises `UserError` if it is missing or, with the `advice` of `parse_json`, not valid JSON."""
     with explain_os_errors(path):
-        return parse_json(Path(path).read_bytes(), path)
+        return parse_json(Path(path).read_bytes(), path, advice=advice)
 
 
 @contextmanager
@@ -200,21 +200,29 @@ _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 """Half of a surrogate pair: Python's JSON takes one that is alone, but it cannot be written in UTF-8."""
 
 
-def parse_json(data: bytes, path: str | Path) -> Any:
-    """Parse JSON in UTF-8. Raises `UserError`, which names `path`, if it is not valid or too deep to be read."""
+def parse_json(data: bytes, path: str | Path, *, advice: str = "") -> Any:
+    """Parse JSON in UTF-8. Raises `UserError`, which names `path`, if it is not valid or too deep to be read.
+
+    `advice` says what to do about a file that no user wrote, instead of correcting it: "delete it".
+    """
+    end = f": {advice}." if advice else "."
     try:
         value = json.loads(data.decode("utf-8-sig"))
         if _HALF_CHARACTER.search(data):
             json.dumps(value, ensure_ascii=False).encode()
         return value
     except json.JSONDecodeError as error:
-        raise LineError(path, error.lineno, f"not valid JSON ({error.msg}).") from error
+        reason = f"{error.msg.removesuffix(' at')} at column {error.colno}"  # "Unterminated string starting at"
+        raise LineError(path, error.lineno, f"not valid JSON ({reason}){end}") from error
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: convert it (see `iconv`).") from error
+        convert = advice or "convert it (see `iconv`)"
+        raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: {convert}.") from error
     except UnicodeEncodeError as error:
         code = f"\\u{ord(error.object[error.start]):x}"
-        raise UserError(f"{path}: not valid JSON ({code} alone is no character): correct it.") from error
+        correct = advice or "correct it"
+        raise UserError(f"{path}: not valid JSON ({code} alone is no character): {correct}.") from error
     except RecursionError as error:
-        raise UserError(f"{path}: not valid JSON (lists or objects inside each other, too deep to be read).") from error
+        reason = "lists or objects inside each other, too deep to be read"
+        raise UserError(f"{path}: not valid JSON ({reason}){end}") from error
     except ValueError as error:  # a number of more digits than Python reads
-        raise UserError(f"{path}: not valid JSON ({error}).") from error
+        raise UserError(f"{path}: not valid JSON ({error}){end}") from error

@@ -61,14 +61,14 @@ def test_mistakes_are_one_sentence(tmp_path, capsys):
     for name in ("one", "two"):
         write_scores(tmp_path / "twice" / name, "paper", "base", 1, bleu=bleu(1.0, 2.0))
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "scores.json").write_text("{")
+    (tmp_path / "broken" / "scores.json").write_text('{"bleu": "\n')
     for name, sentence in {
         "file": "is not a folder: name a results folder.",
         "missing": "is not a folder",
         "empty": "There are no scores in",
         "strange": "does not hold the scores of a run",
         "twice": "are scores of the same run",
-        "broken": "not valid JSON",
+        "broken": "line 1: not valid JSON (Invalid control character at column 11): move it elsewhere, or score the run",
     }.items():
         with pytest.raises(SystemExit) as exit:
             main(["results", str(tmp_path / name)])

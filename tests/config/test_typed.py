@@ -1,7 +1,7 @@
 """Typed settings are built from plain values and turned back into them; every mistake is a sentence."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict
 
 import pytest
 
@@ -24,6 +24,27 @@ class Outer:
     table: dict[str, Inner] = field(default_factory=dict)
     limit: int | None = None
     flag: bool = False
+
+
+class Named(TypedDict):
+    name: str
+
+
+class Record(Named, total=False):
+    sizes: tuple[int, ...]
+
+
+def test_values_of_typed_mappings_are_checked_and_other_keys_stay():
+    record = {"name": "x", "sizes": [1], "more": [None]}
+    assert convert(record, Record, where="f.json") == {"name": "x", "sizes": (1,), "more": [None]}
+    assert convert({"name": "x"}, Record, where="f.json") == {"name": "x"}
+    for values, sentence in (
+        ("x", r"f\.json: expected keys and values, found 'x'"),
+        ({"sizes": [1]}, r"f\.json: the key 'name' is missing"),
+        ({"name": "x", "sizes": ["a"]}, r"f\.json\.sizes\[0\]: expected a whole number, found 'a'"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            convert(values, Record, where="f.json")
 
 
 def test_values_are_converted_and_come_back():

@@ -4,6 +4,8 @@ import hashlib
 import json
 import re
 import shutil
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,15 @@ from reporting.recorded_runs import ATTEMPT, SOURCES, layout_of, names_of, write
 
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json, write_text
+from nmtcore.reporting.checklist import checklist
+from nmtcore.reporting.licences_table import licence_entries
 from nmtcore.reporting.manifest import collect_manifest, write_manifest
-from nmtcore.reporting.manifest_files import read_manifests, write_manifests
+from nmtcore.reporting.manifest_files import merged_data, read_manifests, write_manifests
+from nmtcore.reporting.report.data import data_blocks
+from nmtcore.reporting.report.runs import group_runs, run_blocks, runs_table
+from nmtcore.reporting.run_index import index_runs
+
+ADVICE = "delete it, and `snakemake --cores 1 results/runs.parquet` writes it again"
 
 
 def write_benchmark(layout, rule, seconds, **names):
@@ -152,16 +161,66 @@ def test_manifests_are_read_in_the_order_of_seeds(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "not valid JSON"),
-        ("[]", "is not the manifest of a run: delete it"),
-        ('{"status": "complete"}', "is not the manifest of a run: delete it"),
+        (
+            '{"format": 1, ',
+            f"not valid JSON (Expecting property name enclosed in double quotes at column 15): {ADVICE}.",
+        ),
+        ("\ud800", f"is not UTF-8 from byte 1 on: {ADVICE}."),
+        ("[]", f"is not the manifest of a run: {ADVICE}."),
+        ('{"status": "complete"}', f"is not the manifest of a run: {ADVICE}."),
         ('{"format": 99, "status": "complete", "scale": "a", "dataset": "b", "system": "c", "seed": 1}', "(format 99"),
     ],
 )
 def test_a_broken_manifest_is_one_sentence(text, sentence, tmp_path):
-    (tmp_path / "manifest.json").write_text(text)
+    (tmp_path / "manifest.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(UserError, match=re.escape(sentence)):
         read_manifests(tmp_path)
+
+
+def places_in(value, place=()):
+    """Yield the place of every value at any depth, as keys and indices."""
+    if place:
+        yield place
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in entries:
+        yield from places_in(inner, (*place, key))
+
+
+def test_manifests_with_values_of_other_types_are_read_or_refused_in_a_sentence(tmp_path):
+    layout = layout_of(tmp_path)
+    path = write_run(layout) / "manifest.json"
+    translations = {"licence": "CC0", "files": [{"name": "a", "path": None, "url": None, "sha256": None}]}
+    manifest = write_manifest(layout, names_of(), {**SOURCES, "translations": translations})
+    refused = []
+    for place in places_in(manifest):
+        for value in ("x", 3, None, [], {}):
+            changed = json.loads(json.dumps(manifest))
+            outer = reduce(getitem, place[:-1], changed)
+            outer[place[-1]] = value
+            path.write_text(json.dumps(changed))
+            try:
+                manifests = read_manifests(tmp_path)
+            except UserError as error:
+                assert f"{path} is not the manifest of a run" in str(error)
+                refused.append((place, value))
+                continue
+            checklist(manifests)
+            index_runs(layout, [], index=tmp_path / "runs.parquet")
+            licence_entries(manifests, {})
+            (group,) = group_runs(manifests)
+            runs_table([group], {"d": "test"})
+            run_blocks(group, None, None)
+            if manifests[0]["data"] is not None:
+                data_blocks(merged_data([manifests[0]["data"]]), {})
+    assert len(refused) > 300
+    assert (("parameters",), "x") in refused
+
+
+def test_a_run_with_scores_of_another_type_has_no_manifest(tmp_path):
+    layout = layout_of(tmp_path)
+    write_json(write_run(layout) / "scores.json", {**names_of(), "bleu": {"test": {"bleu": "high"}}})
+    (sentence,) = write_manifests(layout, [{"names": names_of(), "sources": SOURCES}])
+    assert "manifest.scores.test.BLEU: expected a number, found 'high'" in sentence
 
 
 def test_folders_without_manifests_are_one_sentence(tmp_path):

@@ -22,7 +22,7 @@ def _run_checklist(chosen: argparse.Namespace) -> None:
     for path in outdated_manifests(chosen.folder):
         print(
             f"{path} says that the run was interrupted, but scores lie beside it, which the answers lack: unless it "
-            "trains again now, `snakemake results/runs.parquet` brings the manifest up to date.",
+            "trains again now, `snakemake --cores 1 results/runs.parquet` brings the manifest up to date.",
             file=sys.stderr,
         )
     sys.stdout.buffer.write(checklist(manifests).encode("utf-8"))

@@ -123,6 +123,8 @@ def _convert(value: Any, hint: Any, *, where: str) -> Any:
         return {_convert(key, key_hint, where=where): inner for key, inner in values.items()}
     if dataclasses.is_dataclass(hint):
         return value if isinstance(value, hint) else build(hint, value, where=where)
+    if typing.is_typeddict(hint):
+        return _convert_typed_dict(value, hint, where)
     return _convert_plain(value, hint, where)
 
 
@@ -148,6 +150,16 @@ def _convert_tuple(value: Any, arguments: tuple, where: str) -> tuple:
     if len(items) != len(arguments):
         raise UserError(f"{where}: expected {len(arguments)} values, found {len(items)}.")
     return tuple(_convert(v, a, where=where) for v, a in zip(items, arguments, strict=True))
+
+
+def _convert_typed_dict(value: Any, hint: Any, where: str) -> dict[str, Any]:
+    """Convert the values of a mapping whose keys have types; keys of which the type says nothing stay as they are."""
+    if not isinstance(value, Mapping):
+        raise UserError(f"{where}: expected keys and values, found {shown_value(value)}.")
+    if missing := sorted(hint.__required_keys__ - value.keys()):
+        raise UserError(f"{where}: the key '{missing[0]}' is missing.")
+    hints = hints_of(hint)
+    return {key: _convert(inner, hints.get(key, Any), where=f"{where}.{key}") for key, inner in value.items()}
 
 
 def _convert_plain(value: Any, hint: type, where: str) -> Any:

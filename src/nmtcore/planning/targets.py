@@ -83,7 +83,7 @@ def _pattern_advice(pattern: Target | None) -> str:
         return """ask for the rule all, with --config 'systems=["*"]', or for data with --config 'datasets=["*"]'."""
     dataset, system, *rest = pattern.parts
     chosen = f"""scale={pattern.scale} 'datasets=["{dataset}"]' 'systems=["{system.partition(".")[0]}"]'"""
-    return f"ask for snakemake {'train' if rest else 'all'} --config {chosen}."
+    return f"ask for snakemake --cores 1 {'train' if rest else 'all'} --config {chosen}."
 
 
 def _check_parts(project: Project, parts: list[str], scale: str, target: str) -> None:

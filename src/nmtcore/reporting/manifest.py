@@ -12,12 +12,14 @@ from statistics import median
 from typing import Any
 
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import convert
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.metrics import metric_labels
 from nmtcore.files import explain_content, read_json, read_lines, write_json
 from nmtcore.layout import JOBS, Layout, file_name
 from nmtcore.reporting.benchmarks import benchmark_seconds
 from nmtcore.reporting.data_table import stage_seconds
+from nmtcore.reporting.manifest_types import Manifest
 from nmtcore.reporting.results_listing import score_values
 from nmtcore.training.attempts import code_version, read_attempts
 from nmtcore.training.history import read_history
@@ -43,8 +45,16 @@ def write_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[st
         layout: the paths of the results.
         names: scale, data set, system and seed.
         sources: `manifest_sources` of the run; None if the configuration does not have it.
+
+    Raises `UserError` if the files hold values of other types than the manifest has.
     """
     manifest = collect_manifest(layout, names, sources)
+    try:
+        convert(manifest, Manifest, where="manifest")
+    except UserError as error:
+        raise UserError(
+            f"a log, or a file of scores or counts, holds what it should not ({error}): train or score the run again."
+        ) from error
     write_json(Path(layout.path("manifest", **names)), manifest)
     return manifest
 

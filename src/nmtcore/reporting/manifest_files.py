@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.typed import convert, shown_value
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.layout import Layout, file_name
 from nmtcore.reporting.manifest import FORMAT_OF_MANIFESTS, INTERRUPTED, RUN_KEYS, write_manifest
+from nmtcore.reporting.manifest_types import Manifest
+
+_ADVICE = "delete it, and `snakemake --cores 1 results/runs.parquet` writes it again"
 
 
 def write_manifests(layout: Layout, runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -60,7 +64,7 @@ def read_manifests(folder: Path) -> list[dict[str, Any]]:
     if not manifests:
         raise UserError(
             f"There is no manifest of a run in {folder}: name a results folder; if its runs are older than manifests, "
-            "`snakemake results/runs.parquet` writes them."
+            "`snakemake --cores 1 results/runs.parquet` writes them."
         )
     return sorted(manifests, key=lambda manifest: [manifest[key] for key in RUN_KEYS])
 
@@ -83,13 +87,12 @@ def merged_data(descriptions: Sequence[Mapping[str, Any] | None]) -> dict[str, A
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """Read a manifest. Raises `UserError` if the file is broken or has another format."""
-    manifest = read_json(path)
+    values = read_json(path, advice=_ADVICE)
     broken = f"{path} is not the manifest of a run"
-    if not isinstance(manifest, dict) or not {"format", "status", *RUN_KEYS} <= manifest.keys():
-        raise UserError(f"{broken}: delete it, and `snakemake results/runs.parquet` writes it again.")
-    if manifest["format"] != FORMAT_OF_MANIFESTS:
-        raise UserError(
-            f"{broken} that this version reads (format {manifest['format']}, not {FORMAT_OF_MANIFESTS}): delete it, "
-            "and `snakemake results/runs.parquet` writes it again."
-        )
-    return manifest
+    if isinstance(values, dict) and values.get("format", FORMAT_OF_MANIFESTS) != FORMAT_OF_MANIFESTS:
+        version = f"format {shown_value(values['format'])}, not {FORMAT_OF_MANIFESTS}"
+        raise UserError(f"{broken} that this version reads ({version}): {_ADVICE}.")
+    try:
+        return convert(values, Manifest, where="manifest")
+    except UserError as error:
+        raise UserError(f"{broken}: {_ADVICE}. ({error})") from error

@@ -24,6 +24,8 @@ _NOTES = (
     "compared with a treebank's."
 )
 
+_ADVICE = "move it elsewhere, or score the run again"
+
 
 class _Row(NamedTuple):
     scale: str
@@ -66,14 +68,14 @@ def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """Yield the files of scores of runs with their contents: tests and dev first, then COMET's, then gold treebanks."""
     for name in map(file_name, ("scores", "comet_scores", "gold_scores")):
         for path in sorted(folder.rglob(name)):
-            scores = read_json(path)
+            scores = read_json(path, advice=_ADVICE)
             if not isinstance(scores, dict) or not {"scale", "dataset", "system", "seed"} <= scores.keys():
                 raise _no_scores(path)
             yield path, scores
 
 
 def _no_scores(path: Path) -> UserError:
-    return UserError(f"{path} does not hold the scores of a run: move it elsewhere, or score the run again.")
+    return UserError(f"{path} does not hold the scores of a run: {_ADVICE}.")
 
 
 def _checked_values(path: Path, scores: Mapping[str, Any]) -> list[tuple[str, str, float]]:
