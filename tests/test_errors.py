@@ -6,12 +6,16 @@ import socket
 import sys
 
 import pytest
+from reporting.recorded_runs import layout_of, write_run
+from without_override import run_without_override
 
 from nmtcore.cli import main
 from nmtcore.errors import LineError, UserError, explain_os_errors, quoted, shortened
+from nmtcore.files import write_text
 from nmtcore.numerals import natural_number
 
 HOSTILE = "a\x1b[2J\x07\r\x9b\u2028\u202eb"
+ADVICE = "make it readable, and its folder writable.\n"
 ESCAPED = r"a\x1b[2J\x07\r\x9b\u2028\u202eb"
 
 
@@ -87,6 +91,40 @@ def test_commands_explain_paths_that_the_system_refuses(command, arguments, name
         main([command, *(str(tmp_path / name) if part == "PATH" else part for part in arguments)])
     assert exit.value.code == 2
     assert capsys.readouterr().err.startswith(f"nmtcore {command}: ")
+
+
+@pytest.fixture
+def closed_folder(tmp_path):
+    """Return a folder of a results folder that has a run, but may not be read or written."""
+    write_run(layout_of(tmp_path))
+    folder = tmp_path / "results/small"
+    folder.chmod(0)
+    yield folder
+    folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("command", ["results", "checklist", "curves"])
+def test_a_folder_without_permission_to_read_is_named(command, closed_folder, tmp_path):
+    options = ["--output", str(tmp_path / "x.svg")] if command == "curves" else []
+    for folder in (closed_folder, closed_folder.parent):
+        ended = run_without_override(command, str(folder), *options)
+        assert ended.stderr == f"nmtcore {command}: No permission for {closed_folder}: " + ADVICE
+        assert ended.returncode == 2
+
+
+def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
+    write_run(layout_of(tmp_path))
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    ended = run_without_override("curves", str(tmp_path / "results"), "--output", str(closed / "x.svg"))
+    assert ended.stderr == f"nmtcore curves: No permission for {closed / 'x.svg'}: {ADVICE}"
+    with pytest.raises(UserError, match=r"^/proc/x\.svg cannot be written: its folder takes no files"):
+        write_text("/proc/x.svg", "")
+    inner = tmp_path / ".model~host~1-2.partial" / ".a~b.json~host~None.partial"
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(inner))
+    sentence = rf"^The disk that holds {tmp_path}/model/a~b\.json is full"
+    with pytest.raises(UserError, match=sentence), explain_os_errors("x"):
+        raise full
 
 
 def test_a_closed_standard_output_is_explained(monkeypatch, capsys):

@@ -1,6 +1,7 @@
 """Errors that are explained to the user in a sentence: the user's mistakes, and failures of the system."""
 
 import errno
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -84,6 +85,10 @@ _ADVICE = {
     errno.ELOOP: "The path {path} has symbolic links that lead back to themselves: correct them.",
     errno.ENXIO: "{path} is no file that can be opened (a socket or a device?).",
 }
+_PARTIAL = re.compile(r"\.([^/]+)~[^/~]*~[^/~]*\.partial(?=/|$)")
+"""A temporary name of `nmtcore.files.partial_of`; the first group is the name that the file gets at the end."""
+_NOT_WRITTEN = "{path} cannot be written: its folder takes no files, or the file was deleted while it was written."
+"""The advice where a temporary file does not exist."""
 _NOT_OF_PATHS = (ConnectionError, TimeoutError, BlockingIOError, ChildProcessError, ProcessLookupError)
 """Errors of the system that are about processes and connections; a closed pipe is one of them."""
 _LONGEST_PATH = 500
@@ -98,6 +103,8 @@ def explain_os_errors(path: str | Path) -> Iterator[None]:
         if error.errno is None or isinstance(error, _NOT_OF_PATHS):
             raise
         advice = _ADVICE.get(error.errno, f"{{path}} cannot be used ({error.strerror}).")
+        if error.errno == errno.ENOENT and _PARTIAL.search(str(error.filename)):
+            advice = _NOT_WRITTEN
         raise UserError(advice.format(path=_shown_path(error.filename or path))) from error
     except RuntimeError as error:
         if not str(error).startswith("Symlink loop"):  # of `Path.resolve`
@@ -106,5 +113,6 @@ def explain_os_errors(path: str | Path) -> Iterator[None]:
 
 
 def _shown_path(path: object) -> str:
-    shown = str(path)
+    """Return a path as a message shows it: with the final names of temporary files and folders, not too long."""
+    shown = _PARTIAL.sub(r"\1", str(path))
     return shown if len(shown) <= _LONGEST_PATH else shortened(shown)

@@ -68,7 +68,7 @@ def test_mistakes_are_one_sentence(tmp_path, capsys):
         "empty": "There are no scores in",
         "strange": "does not hold the scores of a run",
         "twice": "are scores of the same run",
-        "broken": "line 1: not valid JSON (Invalid control character at column 11): move it elsewhere, or score the run",
+        "broken": "not valid JSON (Invalid control character at column 11): move it elsewhere, or score the run again.",
     }.items():
         with pytest.raises(SystemExit) as exit:
             main(["results", str(tmp_path / name)])

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.files import check_output_path, write_text
+from nmtcore.files import check_output_path, files_below, write_text
 from nmtcore.layout import file_name
 from nmtcore.reporting.charts import chart_svg, wrapped_title, write_svg
 from nmtcore.reporting.curves_figure import curve_chart, curve_points, drawn_metrics, lone_marks
@@ -77,7 +77,7 @@ def folder_curves(folder: Path) -> list[dict[str, Any]]:
 def _histories(folder: Path) -> dict[Path, Path]:
     """Find the log of each run folder `DATASET/SYSTEM/seedN`: the finished one, else the newest of its checkpoints."""
     name, logs = file_name("history"), {}
-    for path in sorted(folder.resolve().rglob(name), key=lambda path: path.stat().st_mtime):
+    for path in sorted(files_below(folder.resolve(), name), key=lambda path: path.stat().st_mtime):
         unfinished = path.parent.parent.name == file_name("checkpoints")
         run = path.parents[2] if unfinished else path.parent
         replaced = unfinished and (run / name).exists()

@@ -6,7 +6,7 @@ from typing import Any
 
 from nmtcore.config.typed import convert, shown_value
 from nmtcore.errors import UserError
-from nmtcore.files import read_json
+from nmtcore.files import files_below, read_json
 from nmtcore.layout import Layout, file_name
 from nmtcore.reporting.manifest import FORMAT_OF_MANIFESTS, INTERRUPTED, RUN_KEYS, write_manifest
 from nmtcore.reporting.manifest_types import Manifest
@@ -41,7 +41,7 @@ def _says_interrupted(path: Path) -> bool:
 
 def outdated_manifests(folder: Path) -> list[Path]:
     """List the manifests below a folder that say that a run was interrupted although it has scores."""
-    paths = sorted(folder.rglob(file_name("manifest")))
+    paths = files_below(folder, file_name("manifest"))
     return [path for path in paths if (path.parent / file_name("scores")).exists() and _says_interrupted(path)]
 
 
@@ -54,7 +54,7 @@ def read_manifests(folder: Path) -> list[dict[str, Any]]:
         raise UserError(f"{folder} is not a folder: name a results folder.")
     paths: dict[tuple, Path] = {}
     manifests = []
-    for path in sorted(folder.rglob(file_name("manifest"))):
+    for path in files_below(folder, file_name("manifest")):
         manifest = read_manifest(path)
         run = tuple(manifest[key] for key in RUN_KEYS)
         if run in paths:

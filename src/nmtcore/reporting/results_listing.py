@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from nmtcore.errors import UserError
 from nmtcore.evaluation.lines import spread
 from nmtcore.evaluation.metrics import LABELS, metric_labels
-from nmtcore.files import read_json
+from nmtcore.files import files_below, read_json
 from nmtcore.layout import file_name
 from nmtcore.reporting.terminal_table import terminal_table
 
@@ -67,7 +67,7 @@ def results_listing(folder: Path) -> str:
 def _score_files(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """Yield the files of scores of runs with their contents: tests and dev first, then COMET's, then gold treebanks."""
     for name in map(file_name, ("scores", "comet_scores", "gold_scores")):
-        for path in sorted(folder.rglob(name)):
+        for path in files_below(folder, name):
             scores = read_json(path, advice=_ADVICE)
             if not isinstance(scores, dict) or not {"scale", "dataset", "system", "seed"} <= scores.keys():
                 raise _no_scores(path)
