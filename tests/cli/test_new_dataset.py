@@ -338,7 +338,7 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
         main(["check", "mine", "--folder", "mine"])
     output = capsys.readouterr().out
     faults = output.partition("\nThis would stop the workflow, or the systems that need it:\n")[2].splitlines()
-    assert "So the text of dev was not looked at." in output
+    assert "  The text of dev was not looked at: it is not all on this machine.\n" in output
     for start in (
         f"  There is no file {text}/dev.en: correct its `path`",
         f"  {text}/test.en has 3 lines, but {text}/test.de has 4",
@@ -354,10 +354,11 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
 
 
 def test_check_of_a_data_set_whose_files_are_not_here(text, capsys):
-    main(["check", "nc11_en2de", "--folder", "text"])
-    output = capsys.readouterr().out
+    main(["check", "nc11_en2de", "--folder", "text", "--mirrors", "gone", "--mirrors", "https://example.org/gone"])
+    output, errors = capsys.readouterr()
+    assert errors == f"mirrors: the folder {text.parent}/gone does not exist.\n"
     assert "not there yet; the workflow downloads it from https://" in output
-    assert "So the text of train, dev, test" in output
+    assert "\n\nText:\n  The text of train, dev, test" in output
     assert not (text / "downloads").exists()
 
 

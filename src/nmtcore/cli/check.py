@@ -42,12 +42,14 @@ def _run_check(chosen: argparse.Namespace) -> None:
     folder, folders = chosen.folder.resolve(), own_folders(mirrors=chosen.mirrors, models=chosen.models)
     with explain_os_errors(chosen.folder), chdir(folder):  # as Snakemake does: folders in config.yaml start there
         project = project_of_folder(folder, **folders)
+        for sentence in project.settings.missing_folders:
+            print(escape_controls(sentence), file=sys.stderr)
         check = check_dataset(project, chosen.dataset, limit=chosen.limit)
     _show(f"{project.dataset_files[chosen.dataset]}: {check.dataset.description}\n\nFiles:")
     _show("\n".join(location_lines(check.locations, check.dataset)))
-    if unread := [split for split in check.dataset.splits if split not in check.survey.splits]:
-        _show(f"  So the text of {', '.join(unread)} was not looked at.")
-    _show("\nText:", *survey_lines(check.survey))
+    unread = [split for split in check.dataset.splits if split not in check.survey.splits]
+    not_here = [f"The text of {', '.join(unread)} was not looked at: it is not all on this machine."] if unread else []
+    _show("\nText:", *survey_lines(check.survey), *not_here)
     _show("\nParsers:", *(f"{name}: {state}" for name, (state, _) in check.annotators.items()))
     total = len(project.system_entries)
     _show("\nSystems:", *system_lines(check.planned, check.missing, total=total, scale=project.settings.scale))
