@@ -14,13 +14,19 @@ from nmtcore.corpus import survey as survey_module
 from nmtcore.corpus.formats.rows import Input
 from nmtcore.corpus.overlap import HeldOut
 from nmtcore.corpus.survey import ODD, oddities, percentile, survey_split, windows_lines
-from nmtcore.corpus.survey_dataset import survey_dataset
+from nmtcore.corpus.survey_dataset import survey_announcement, survey_dataset
 
 POOL = [
     "", "  ", "a", "one two", "one  two ", "the small dog sees the old cat .", "w " * 251, "w " * 250, "x" * 2501,
     "x" * 2500, "a b c d e f g h i j", "a b c d e f g h i", "bell \x07 here", "tab\there", "line\u2028end", "c1 \x85 x",
     "wrong \ufffd mark", "日本語の文", "日本語 の 文 です", "\ufeff mark",
 ]  # fmt: skip
+
+
+def settings_of(corpora, splits, **others):
+    values = {"description": "d", "source": "en", "target": "de", "recipe": "small", "words": "moses", **others}
+    values |= {"corpora": corpora, "splits": splits, "segmentation": {"kind": "bpe", "size": 1}}
+    return full_form("mine", values, {}, where="mine")
 
 
 def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de", words="moses"):
@@ -32,13 +38,26 @@ def dataset(tmp_path, texts, *, splits=None, limit=None, source="en", target="de
             path.write_bytes(sides[role])
         inputs[split] = {role: [Input(path, None)] for role, path in paths.items()}
         corpora[split] = {"format": "plain", "files": {role: {"path": str(path)} for role, path in paths.items()}}
-    values = {"description": "d", "source": source, "target": target, "corpora": corpora, "recipe": "small"}
-    values["splits"] = splits or {split: split for split in texts} | {"test": "dev"}
-    values |= {"segmentation": {"kind": "bpe", "size": 1}, "words": words}
-    settings = full_form("mine", values, {}, where="mine")
+    splits = splits or {split: split for split in texts} | {"test": "dev"}
+    settings = settings_of(corpora, splits, source=source, target=target, words=words)
     with pytest.MonkeyPatch.context() as patch:  # languages have tests of their own, and take long
         patch.setattr("nmtcore.corpus.survey_dataset.language_shares", lambda sample, languages: {})
         return survey_dataset(settings, inputs, limit=limit)
+
+
+def test_a_long_survey_is_announced(tmp_path):
+    path = tmp_path / "x.gz"
+    with open(path, "wb") as file:
+        file.truncate(200_000_000)
+    demo = {"format": "demo", "options": {"split": "train"}}
+    corpora = {"demo": demo, "file": {"format": "tsv", "files": {"pairs": {"path": str(path)}}}}
+    settings = settings_of(corpora, {"train": ["demo", "file"], "dev": "demo", "test": "file"})
+    inputs = {"demo": {}, "file": {"pairs": [Input(path, None)]}}
+    assert survey_announcement(settings, inputs) == (
+        "Reading train, dev, test (40,000 generated pairs, 1,200 MB of text): about 6 minutes."
+    )
+    assert survey_announcement(settings, {"demo": {}}) == "Reading dev (20,000 generated pairs): about 40 seconds."
+    assert survey_announcement(settings, inputs, limit=100) is None
 
 
 def lines(texts, end="\n"):

@@ -1,6 +1,6 @@
 """Check a data set before its jobs start: its files, its annotators' models, and the systems that can be planned."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from nmtcore.config.project import Project
 from nmtcore.corpus.formats.rows import Inputs
 from nmtcore.corpus.locations import FileLocation, locate_file
 from nmtcore.corpus.sources import missing_manual
-from nmtcore.corpus.survey_dataset import DatasetSurvey, survey_dataset
+from nmtcore.corpus.survey_dataset import DatasetSurvey, survey_announcement, survey_dataset
 from nmtcore.errors import UserError
 
 
@@ -55,17 +55,23 @@ class DatasetCheck:
         ]
 
 
-def check_dataset(project: Project, name: str, *, limit: int | None = None) -> DatasetCheck:
+def check_dataset(
+    project: Project, name: str, *, limit: int | None = None, announce: Callable[[str], None] | None = None
+) -> DatasetCheck:
     """Check a data set; nothing is downloaded, and at most `limit` pairs of each split are read.
 
-    Raises `UserError` if there is no such data set, or if its file is not valid.
+    `announce` gets a sentence before text is read if that takes long. Raises `UserError` if there is no such data set,
+    or if its file is not valid.
     """
     dataset = project.dataset(name, where=str(project.folders[0]))
     locations = locate_corpora(project, dataset)
+    inputs = _inputs_here(locations)
+    if announce is not None and (sentence := survey_announcement(dataset, inputs, limit=limit)):
+        announce(sentence)
     check = DatasetCheck(
         dataset=dataset,
         locations=locations,
-        survey=survey_dataset(dataset, _inputs_here(locations), limit=limit),
+        survey=survey_dataset(dataset, inputs, limit=limit),
         annotators=_annotator_states(project, dataset),
     )
     _plan_systems(project, check)
