@@ -243,7 +243,7 @@ def test_a_plan_names_sizes_sources_and_licences(fetch, tmp_path):
         f"  x/file.gz: 0.1 MB, from {root_folder}/multi30k/train.en; licence: CC BY",
         "  y: 1,200.0 MB, from https://example.org/y; licence: no licence",
         "  z: unknown size, from https://example.org/z; licence: not stated",
-        "  hand: 0.0 MB, by hand, not there yet; licence: by contract",
+        "  hand: 1 kB, by hand, not there yet; licence: by contract",
     ]
     with open_partial(downloads / "y") as unfinished:
         unfinished.restart(None)

@@ -63,6 +63,14 @@ def test_files_that_are_not_here(tmp_path, locate):
     remote = locate(FileSettings(name="a", url=URL, megabytes=2.5))
     assert (remote.input, remote.fault) == (None, None)
     assert remote.place == f"not there yet; the workflow downloads it from {URL}, about 2.5 MB"
+    mirror = MirrorSettings(path="https://example.org/m.tgz", length=1_250_000_000)
+    for sizes, shown in (
+        ({"megabytes": 0.02}, "a.gz, about 20 kB"),
+        ({"megabytes": 918, "length": 918_311_367}, "a.gz, about 918.3 MB"),
+        ({}, "a.gz"),
+        ({"megabytes": 1, "mirrors": (mirror,)}, "m.tgz, about 1,250.0 MB"),
+    ):
+        assert locate(FileSettings(name="a", url=URL, **sizes)).place.endswith(f"from https://example.org/{shown}")
     by_hand = FileSettings(name="b", manual="Ask for it")
     assert locate(by_hand).fault == f"b must be fetched by hand: Ask for it. Put it at {tmp_path}/manual/b."
     path = write(tmp_path / "manual/b")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.corpus.partial import partial_path
-from nmtcore.corpus.sources import list_sources
+from nmtcore.corpus.sources import list_sources, shown_bytes, source_bytes
 from nmtcore.errors import escape_controls
 
 
@@ -37,14 +37,13 @@ def planned_downloads(
     lines = []
     for (settings, licence), plan, size in zip(missing, plans, sizes, strict=True):
         part = partial_path(downloads / settings.name)
-        received = f", of which {_megabytes(part.stat().st_size)} are there" if part.exists() else ""
-        lines.append(
-            f"  {settings.name}: {_megabytes(size)}{received}, {plan.source}; licence: {licence or 'not stated'}"
-        )
+        received = f", of which {shown_bytes(part.stat().st_size)} are there" if part.exists() else ""
+        shown = "unknown size" if size is None else shown_bytes(size)
+        lines.append(f"  {settings.name}: {shown}{received}, {plan.source}; licence: {licence or 'not stated'}")
     total, unknown = sum(size or 0 for size in sizes), sizes.count(None)
-    amounts = [_megabytes(total) if total else "", f"{unknown} of unknown size" if unknown else ""]
+    amounts = [shown_bytes(total) if total else "", f"{unknown} of unknown size" if unknown else ""]
     free = free_bytes(downloads)
-    warning = f" Only {_megabytes(free)} are free at {downloads}." if total > free else ""
+    warning = f" Only {shown_bytes(free)} are free at {downloads}." if total > free else ""
     first = f"To be fetched: {len(lines)} files, {', and '.join(filter(None, amounts))}.{warning}"
     return [escape_controls(line) for line in (first, *lines)]
 
@@ -59,15 +58,13 @@ class _DownloadPlan:
 
 
 def _plan_download(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> _DownloadPlan:
-    own_size = settings.length or (None if settings.megabytes is None else round(settings.megabytes * 1e6))
     for source in list_sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
         if source.local is None:
-            size = own_size if source.record == settings.name else source.length
-            return _DownloadPlan(f"from {source.location}", size, source.location)
+            return _DownloadPlan(f"from {source.location}", source_bytes(settings, source), source.location)
         if source.local.is_file():
             return _DownloadPlan(f"from {source.local}", source.local.stat().st_size)
     description = "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set"
-    return _DownloadPlan(description, own_size)
+    return _DownloadPlan(description, source_bytes(settings))
 
 
 def _ask_sizes(plans: Sequence[_DownloadPlan], ask_length: Callable[[str], int | None]) -> list[int | None]:
@@ -76,10 +73,6 @@ def _ask_sizes(plans: Sequence[_DownloadPlan], ask_length: Callable[[str], int |
 
     with ThreadPoolExecutor(16) as pool:
         return list(pool.map(lambda plan: ask_length(plan.url) if plan.url and plan.size is None else plan.size, plans))
-
-
-def _megabytes(size: int | None) -> str:
-    return "unknown size" if size is None else f"{size / 1e6:,.1f} MB"
 
 
 def free_bytes(folder: Path) -> int:

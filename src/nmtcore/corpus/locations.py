@@ -10,7 +10,7 @@ from pathlib import Path
 from nmtcore.config.corpora import FileSettings
 from nmtcore.corpus.download import member_to_read, sidecar_path
 from nmtcore.corpus.formats.rows import Input
-from nmtcore.corpus.sources import Source, list_sources, missing_manual
+from nmtcore.corpus.sources import Source, list_sources, missing_manual, shown_bytes, source_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +41,13 @@ def locate_file(
             return _local_source(file, source, source.local)
     if sentence := missing_manual(file, manual_folder, mirror_roots):
         return FileLocation(file=file, place="must be fetched by hand", fault=sentence)
-    remote = next((source.location for source in sources if source.local is None), None)
+    remote = next((source for source in sources if source.local is None), None)
     if remote is None:
         fault = f"{file.name} is in no folder of `mirrors` in config.yaml, and has no address."
         return FileLocation(file=file, place="nowhere", fault=fault)
-    size = f", about {file.megabytes:g} MB" if file.megabytes else ""
-    return FileLocation(file=file, place=f"not there yet; the workflow downloads it from {remote}{size}")
+    size = source_bytes(file, remote)
+    about = "" if size is None else f", about {shown_bytes(size)}"
+    return FileLocation(file=file, place=f"not there yet; the workflow downloads it from {remote.location}{about}")
 
 
 def _own_file(file: FileSettings, path: Path) -> FileLocation:

@@ -3,6 +3,7 @@
 Imports nothing heavy, because planning uses it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,6 +56,18 @@ def list_sources(settings: FileSettings, *, mirror_roots: Sequence[str], manual_
     if settings.url:
         sources.append(Source(location=settings.url, **own))
     return sources
+
+
+def source_bytes(settings: FileSettings, source: Source | None = None) -> int | None:
+    """Return the bytes of a file at a source (None: of the file itself), as far as they are configured."""
+    if source is not None and source.record != settings.name:
+        return source.length
+    return settings.length or (None if settings.megabytes is None else round(settings.megabytes * 1e6))
+
+
+def shown_bytes(size: int) -> str:
+    """Write the size of a file for a reader: 1,200.0 MB, 0.6 MB, 20 kB."""
+    return f"{math.ceil(size / 1e3)} kB" if size < 50_000 else f"{size / 1e6:,.1f} MB"
 
 
 def _is_other_file(mirror: MirrorSettings, settings: FileSettings) -> bool:
