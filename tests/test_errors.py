@@ -127,6 +127,23 @@ def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
         raise full
 
 
+@pytest.mark.parametrize(
+    ("arguments", "program"),
+    [
+        (["cost", "--gpu", "h200", "pham2018"], "nmtcore cost"),
+        (["new", "component", "x", "--gpu"], "nmtcore new component"),
+        (["--gpu", "results", "x"], "nmtcore"),
+    ],
+)
+def test_unknown_options_show_the_usage_of_their_command(arguments, program, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    errors = capsys.readouterr().err
+    assert exit.value.code == 2
+    assert errors.startswith(f"usage: {program} [-h]")
+    assert errors.endswith(f"\n{program}: error: unrecognized arguments: --gpu\n")
+
+
 def test_a_closed_standard_output_is_explained(monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", None)

@@ -356,6 +356,11 @@ def test_the_page_of_costs_is_up_to_date(root, tmp_path):
     assert f"<!-- costs -->\n\n{cost_markdown(costs)}\n<!-- end -->" in page, f"run `{command}`"
 
 
+def test_the_command_names_its_own_option_for_a_gpu(root, capsys):
+    main(["cost", "pham2018_table_6_1", "--config", str(root / "config"), "--scale", "paper", "--from-scratch"])
+    assert re.search(r"^GPU-hours \(.*, by speeds.yaml\): --device cuda\.$", capsys.readouterr().out, re.M)
+
+
 def test_the_command_updates_a_page(root, tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- costs -->\nold\n<!-- end -->\nafter\n")

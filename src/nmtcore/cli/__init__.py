@@ -58,11 +58,23 @@ def _run(chosen: argparse.Namespace) -> None:
         raise explain_missing_package(error) from error
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that refuses unknown arguments itself: that of a command then prints the usage of the command.
+
+    The parsers of commands are of the same class; `argparse` would leave these arguments to the parser of `nmtcore`.
+    """
+
+    def parse_known_args(self, args=None, namespace=None):
+        """Parse arguments; unknown ones are a usage error."""
+        chosen, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return chosen, unknown
+
+
 def parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    top = argparse.ArgumentParser(
-        prog="nmtcore", description="Use trained models, compare scores, or describe the configuration."
-    )
+    top = _Parser(prog="nmtcore", description="Use trained models, compare scores, or describe the configuration.")
     top.add_argument("--version", action="version", version=f"nmtcore {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_translate(commands)

@@ -39,7 +39,7 @@ def _run_cost(chosen: argparse.Namespace) -> None:
         changes |= {"paths": {"results": empty}} if chosen.from_scratch else {}
         project = Project.load(chosen.config, **changes)
         tables = named_tables(project, chosen.tables, where="TABLE") if chosen.tables else all_tables(project)
-        costs = planned_costs(project, tables=tables, on_gpu=chosen.device == "cuda")
+        costs = planned_costs(project, tables=tables, on_gpu=chosen.device == "cuda", gpu_option="--device cuda")
     if chosen.update is not None:
         update_cost_table(chosen.update, costs)
     print("\n".join(cost_lines(costs) or ["Everything is there."]))

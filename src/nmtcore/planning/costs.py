@@ -26,13 +26,15 @@ def planned_costs(
     files: Iterable[str] = (),
     on_gpu: bool,
     is_there: Callable[[str], bool] = os.path.exists,
+    gpu_option: str = "--config device=cuda",
 ) -> PlannedCosts:
     """Estimate what tables of the papers, other runs and other files of data take.
 
     Each run, and each file of data, counts in the first row that needs it. Tables that need neither have no row.
     `others` and `files` may name those of tables again; files that are no data cost nothing.
-    `is_there` says of the path of a model or a file of data whether it need not be made. Raises `UserError` if
-    speeds.yaml, or a file of the results folder that is read, is broken.
+    `is_there` says of the path of a model or a file of data whether it need not be made. `gpu_option`
+    is the option of the caller's command line that gives `on_gpu`. Raises `UserError` if speeds.yaml, or a file of the
+    results folder that is read, is broken.
     """
     speeds = read_speeds(project.folders)
     sizes = KnownSizes(project, speeds.subwords_per_sentence)
@@ -46,7 +48,7 @@ def planned_costs(
         rows=tuple(counted),
         total=total,
         hours="GPU-hours" if on_gpu else "core-hours",
-        notes=tuple(_notes(project, speeds, run_costs, at_most=total.updates.at_most)),
+        notes=tuple(_notes(project, speeds, run_costs, gpu_option, at_most=total.updates.at_most)),
     )
 
 
@@ -134,13 +136,15 @@ class _Rows:
         return cost
 
 
-def _notes(project: Project, speeds: SpeedsSettings, run_costs: RunCosts, *, at_most: bool) -> Iterator[str]:
+def _notes(
+    project: Project, speeds: SpeedsSettings, run_costs: RunCosts, gpu_option: str, *, at_most: bool
+) -> Iterator[str]:
     """Yield sentences about the estimates: limits, speeds, what is left out, assumed and unknown."""
     if at_most:
         yield "<=: validations end training earlier than the limit of updates, perhaps much earlier."
     yield from run_costs.speeds.sentences()
     if run_costs.device.device == "cpu" and project.settings.scale == PAPER:
-        yield f"GPU-hours ({speeds.devices[speeds.gpu].description}, by speeds.yaml): --config device=cuda."
+        yield f"GPU-hours ({speeds.devices[speeds.gpu].description}, by speeds.yaml): {gpu_option}."
     yield "Left out: downloads, treebanks, files of translations, other preparation than annotation, tables."
     if speeds.subwords_per_sentence is not None:
         yield f"Assumed: {speeds.subwords_per_sentence:g} subwords per sentence (speeds.yaml)."
