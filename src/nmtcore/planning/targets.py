@@ -1,5 +1,7 @@
 """Check the targets of a command line before Snakemake looks for rules, so that a typing error gets a clear message."""
 
+import difflib
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -9,7 +11,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError, quoted
-from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES
+from nmtcore.layout import PAPER, RESERVED, SCORES, SELECTION, STAGES, file_name
 from nmtcore.planning.result_tables import RESULT_FOLDERS, check_table, check_table_name
 from nmtcore.planning.runs import attention_treebanks
 
@@ -18,6 +20,8 @@ NOT_EXTERNAL = (
     "gold_scores",
 )  # fmt: skip
 """The types of files that need a model, which external systems do not have."""
+RESULT_FILES = ("run_index", "report")
+"""The types of files that lie in the results folder itself, and are of all its data sets."""
 LONGEST_NAME = 255
 """The most bytes of a file's name on common file systems."""
 MOST_NAMED = 6
@@ -59,7 +63,7 @@ def check_target(project: Project, target: str) -> None:
     if first in RESULT_FOLDERS and rest:
         check_table(project, first, rest, target)
     path = project.layout.parse(target)
-    parsed = None if path and path.file_type in ("run_index", "report") else parse_target(project, target)
+    parsed = None if path and path.file_type in RESULT_FILES else parse_target(project, target)
     if parsed:
         _check_parts(project, parsed.parts, parsed.scale, target)
     elif first in project.scale_names and rest and rest[0] in RESULT_FOLDERS:
@@ -90,12 +94,10 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
     if parts[0] in project.dataset_files.unread:
         project.dataset_files.check(parts[0], where=target)
     others = [*RESULT_FOLDERS, *(name for name in project.scale_names if name != PAPER)] if scale == PAPER else []
-    choose(
-        parts[0],
-        [*project.dataset_files, *others],
-        noun="data set or scale" if scale == PAPER else "data set",
-        where=target,
-    )
+    valid = [*project.dataset_files, *others]
+    if len(parts) == 1:
+        _check_result_file(project, parts[0], valid, target)
+    choose(parts[0], valid, noun="data set or scale" if scale == PAPER else "data set", where=target)
     dataset = project.dataset(parts[0])
     if len(parts) == 2:
         try:
@@ -114,6 +116,14 @@ def _check_parts(project: Project, parts: list[str], scale: str, target: str) ->
             choose(path["split"], dataset.splits, noun="split", where=target)
     elif len(parts) > 2:
         _check_run(project, dataset.name, parts[1], scale, target)
+
+
+def _check_result_file(project: Project, name: str, others: Iterable[str], target: str) -> None:
+    """Raise `UserError` if a name resembles that of a file of `RESULT_FILES` more than any of `others`."""
+    files = {file_name(file_type): project.layout.path(file_type) for file_type in RESULT_FILES}
+    for nearest_name in difflib.get_close_matches(name, [*others, *files], n=1, cutoff=0.6):
+        if nearest_name in files:
+            raise UserError(f"{target}: no rule makes this. Did you mean {files[nearest_name]}?")
 
 
 def _check_run(project: Project, dataset: str, system: str, scale: str, target: str) -> None:
