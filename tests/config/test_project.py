@@ -492,7 +492,7 @@ def test_a_system_may_start_from_a_system_with_another_dropout(folder: Path, nam
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"extends": "depparse_l1", "start_from": "depparse_l2x"}, "Did you mean depparse_l2 "),
+        ({"extends": "depparse_l1", "start_from": "depparse_l2x"}, "Did you mean depparse_l2, "),
         ({"extends": "depparse_l1", "start_from": "mine"}, "mine starts from mine: this is circular"),
         ({"extends": "depparse_l1", "start_from": "transformer_base"}, "transformer_base has other components"),
         ({"extends": "depparse_l1", "start_from": "depparse_l2", "model": {"norm": "post"}}, "has another model"),
