@@ -118,7 +118,7 @@ def own_search(task: Task, beam: int, batch: int) -> Callable[[], list[list[str]
     settings = replace(task.search, beam=beam, batch_sentences=batch, length_penalty="none")
 
     def translate() -> list[list[str]]:
-        translations = translate_examples(task.model, task.examples, settings)
+        translations = translate_examples(task.model, task.examples, settings, scores=False)  # as CTranslate2's
         return [[task.entries[1][i] for i in best[0].tokens] for best in translations]
 
     return translate

@@ -1,5 +1,7 @@
 """Beam search against enumeration and simple searches, on models given by tables."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -57,9 +59,15 @@ def test_batched_search_agrees_with_a_simple_search_per_sentence(seed, limits, b
 
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 12), min_size=1, max_size=5), st.integers(6, 14))
 def test_beam_1_is_greedy_search(seed, limits, vocabulary):
-    model = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed)
-    for n, (hypothesis,) in enumerate(search(model, limits, DecodingSettings(beam=1))):
-        assert hypothesis.tokens == simple_greedy(model.next_token(n), limit=limits[n], vocabulary=vocabulary)
+    model, settings = TableModel(sentences=len(limits), vocabulary=vocabulary, seed=seed), DecodingSettings(beam=1)
+    without_scores = search(model, limits, settings, scores=False)
+    for n, (hypothesis,) in enumerate(search(model, limits, settings)):
+        next_token = model.next_token(n)
+        assert hypothesis.tokens == simple_greedy(next_token, limit=limits[n], vocabulary=vocabulary)
+        total = sum(float(next_token(hypothesis.tokens[:i])[v]) for i, v in enumerate((*hypothesis.tokens, EOS)))
+        assert hypothesis.log_probability == pytest.approx(total)
+        assert without_scores[n][0].tokens == hypothesis.tokens
+        assert math.isnan(without_scores[n][0].score)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5), st.permutations(range(6)))
@@ -100,12 +108,13 @@ def test_an_empty_batch_has_no_results():
     assert search(TableModel(sentences=1, vocabulary=9, seed=0), [], DecodingSettings()) == []
 
 
+@pytest.mark.parametrize("scores", [True, False])
 @pytest.mark.parametrize("beam", [1, 4])
-def test_nan_probabilities_are_an_error(beam):
+def test_nan_probabilities_are_an_error(beam, scores):
     model = TableModel(sentences=2, vocabulary=9, seed=3)
     model.table[:] = torch.nan
     with pytest.raises(UserError, match="diverged"):
-        search(model, [4, 5], DecodingSettings(beam=beam))
+        search(model, [4, 5], DecodingSettings(beam=beam), scores=scores)
 
 
 def test_more_hypotheses_than_beams_are_an_error():

@@ -36,6 +36,7 @@ LINES = [
 ]
 CORPUS = {
     "corpus": "news",
+    "splits": ["train"],
     "licence": "CC BY 4.0",
     "citation": "A paper",
     "files": [{"name": "news.txt", "url": None, "sha256": None}],
@@ -128,7 +129,8 @@ def test_the_folder_says_how_to_make_the_input(tmp_path):
 
 def test_the_licences_of_the_data_come_from_the_manifest_of_the_run(tmp_path):
     def write_manifest(model):
-        data = {"corpora": [CORPUS], "models": []}
+        described = {key: "" for key in ("description", "licence", "citation", "source", "target")}
+        data = {**described, "splits": {}, "corpora": [CORPUS], "models": []}
         manifest = {"format": FORMAT_OF_MANIFESTS, "status": "complete", "dataset": "d", "data": data}
         write_json(model.parent / "manifest.json", manifest | {"scale": "demo", "system": "s", "seed": 1})
 

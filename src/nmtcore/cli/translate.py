@@ -73,6 +73,7 @@ def _run_translate(chosen: argparse.Namespace) -> None:
         standard_input(),
         settings,
         n_best=chosen.n_best or 1,
+        scores=chosen.n_best is not None,
         chunk=1 if standard_input().isatty() else LINES_PER_CHUNK,
         model_folders=annotator_folders(chosen, bundle),
     )

@@ -65,7 +65,7 @@ def translate_tests(
             write_predicted_tags(files.predicted_tags, examples.id, tagged)
         if split == "dev" and run.evaluation.greedy_dev:
             greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
-            greedy = translate_examples(bundle.model, examples, greedy_settings)
+            greedy = translate_examples(bundle.model, examples, greedy_settings, scores=False)
             write_lines(files.greedy_translations, [output.text(nbest[0]) for nbest in greedy])
 
 

@@ -131,7 +131,7 @@ def _validator(
     settings = transforms.search_settings(replace(run.decoding, beam=run.training.validation.beam))
 
     def validate(model: nn.Module) -> dict[str, float]:
-        best = [hypotheses[0] for hypotheses in translate_examples(model, dev, settings)]
+        best = [hypotheses[0] for hypotheses in translate_examples(model, dev, settings, scores=False)]
         return {"bleu": score_translations(list(map(output.text, best)), references, run.evaluation)["bleu"]}
 
     return validate

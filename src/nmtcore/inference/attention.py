@@ -279,7 +279,7 @@ def _best_translations(
     """Search for the best translations, as ids without `</s>`."""
     device = device_of(bundle.model)
     limits_B = torch.tensor(length_limits(settings, examples.source.subword_counts.tolist()), device=device)
-    n_best_lists = beam_search(bundle.model, encoded, settings, limits_B=limits_B, n_best=1)
+    n_best_lists = beam_search(bundle.model, encoded, settings, limits_B=limits_B, scores=False)
     return [list(hypotheses[0].tokens) for hypotheses in n_best_lists]
 
 

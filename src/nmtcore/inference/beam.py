@@ -17,16 +17,29 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
-from nmtcore.errors import DivergedError, UserError
+from nmtcore.errors import UserError
 from nmtcore.inference.greedy import greedy_search
-from nmtcore.inference.hypotheses import Decoder, Hypothesis, length_penalty, never_generated, next_log_probabilities
+from nmtcore.inference.hypotheses import (
+    Decoder,
+    Hypothesis,
+    diverged,
+    length_penalty,
+    log_probabilities,
+    never_generated,
+)
 from nmtcore.inference.topk import Extensions, best_extensions
 from nmtcore.segmentation.vocabulary import BOS, EOS
 
 
 @torch.inference_mode()
 def beam_search(
-    model: Decoder, encoded: Any, settings: DecodingSettings, *, limits_B: Tensor, n_best: int = 1
+    model: Decoder,
+    encoded: Any,
+    settings: DecodingSettings,
+    *,
+    limits_B: Tensor,
+    n_best: int = 1,
+    scores: bool = True,
 ) -> list[list[Hypothesis]]:
     """Search for the best translations of encoded sentences.
 
@@ -34,22 +47,23 @@ def beam_search(
     that reaches it is finished with `</s>`, at the model's probability for it, even if another token is likelier.
 
     Returns at most `n_best` different hypotheses per sentence, best first (fewer only if fewer exist). `beam: 1` is
-    greedy search: the likeliest token at each step up to the first `</s>`.
+    greedy search: the likeliest token at each step up to the first `</s>`; without `scores`, it is faster. Raises
+    `DivergedError` if probabilities are NaN.
     """
     if not 1 <= n_best <= settings.beam:
         raise UserError(
             f"{n_best} hypotheses per sentence were requested, but the beam has {settings.beam}: use a wider beam."
         )
     if settings.beam == 1:
-        likeliest = greedy_search(model, encoded, settings, limits_B=limits_B)
-        results = [[hypothesis] if hypothesis.score > -math.inf else [] for hypothesis in likeliest]
-    else:
-        search = _Search(model, encoded, settings, limits_B, n_best)
-        while len(search.sentence_B):
-            search.step()
-        results = search.results()
+        return [
+            [hypothesis] for hypothesis in greedy_search(model, encoded, settings, limits_B=limits_B, scores=scores)
+        ]
+    search = _Search(model, encoded, settings, limits_B, n_best)
+    while len(search.sentence_B):
+        search.step()
+    results = search.results()
     if not all(results):
-        raise DivergedError("The model's probabilities are NaN: its training has diverged.")
+        raise diverged()
     return results
 
 
@@ -135,7 +149,8 @@ class _Search:
         """
         sentences, beams = self.log_probability_BM.shape
         logits_RV = self.model.step(self.tokens_BMT[:, :, -1].flatten(), self.state)
-        next_BMV = next_log_probabilities(logits_RV, self.never_generated).view(sentences, beams, -1)
+        next_RV = log_probabilities(logits_RV).index_fill_(1, self.never_generated, -torch.inf)
+        next_BMV = next_RV.view(sentences, beams, -1)
         extensions = best_extensions(self.log_probability_BM, next_BMV, count=count)
         return self._only_ends(extensions, next_BMV[:, :, EOS]) if self.length in self.limits else extensions
 

@@ -161,7 +161,7 @@ class Bundle:
 
     def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
         """Translate raw text line by line, in order; see `translate_n_best`."""
-        for translations in self.translate_n_best(lines, settings):
+        for translations in self.translate_n_best(lines, settings, scores=False):
             yield translations[0].text
 
     def translate_n_best(
@@ -170,13 +170,14 @@ class Bundle:
         settings: DecodingSettings | None = None,
         *,
         n_best: int = 1,
+        scores: bool = True,
         chunk: int = LINES_PER_CHUNK,
         where: str = "standard input",
         model_folders: Sequence[Path] = (),
     ) -> Iterator[list[ScoredText]]:
         """Yield the best translations of each line, best first; see `translate_lines` and `texts`."""
         for translated in self.translate_lines(
-            lines, settings, n_best=n_best, chunk=chunk, where=where, model_folders=model_folders
+            lines, settings, n_best=n_best, scores=scores, chunk=chunk, where=where, model_folders=model_folders
         ):
             yield from self.texts(translated)
 
@@ -186,11 +187,12 @@ class Bundle:
         settings: DecodingSettings | None = None,
         *,
         n_best: int = 1,
+        scores: bool = True,
         chunk: int = LINES_PER_CHUNK,
         where: str = "standard input",
         model_folders: Sequence[Path] = (),
     ) -> Iterator[TranslatedLines]:
-        """Translate raw text, `chunk` lines at a time.
+        """Translate raw text, `chunk` lines at a time; see `beam_search` for `n_best` and `scores`.
 
         A line of more than `raw.MAX_SUBWORDS` subwords is translated in parts, and standard error says so. Raises
         `LineError` for a line that is not UTF-8 or contains a NUL, after the translations of all chunks before it, and
@@ -205,7 +207,7 @@ class Bundle:
                     if parts > 1:
                         number = first + line + 1
                         print(f"{where}, line {number}: very long, translated in {parts} parts.", file=sys.stderr)
-                translations = translate_examples(self.model, examples, settings, n_best=n_best)
+                translations = translate_examples(self.model, examples, settings, n_best=n_best, scores=scores)
                 yield TranslatedLines(first, len(texts), examples, line_of_part, translations)
                 first += len(texts)
 

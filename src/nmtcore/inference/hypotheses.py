@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
+from nmtcore.errors import DivergedError
 from nmtcore.segmentation.vocabulary import BOS, PAD, ROOT_ID
 
 NEVER_GENERATED = (PAD, BOS, ROOT_ID)
@@ -18,7 +19,10 @@ Number = TypeVar("Number", float, Tensor)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hypothesis:
-    """One translation: its tokens without `</s>`, its score and its log probability."""
+    """One translation: its tokens without `</s>`, its score and its log probability.
+
+    Greedy search computes the last two only if it is asked for them; they are NaN otherwise.
+    """
 
     tokens: tuple[int, ...]
     score: float
@@ -52,10 +56,14 @@ def never_generated(device: torch.device) -> Tensor:
     return torch.tensor(NEVER_GENERATED).to(device, non_blocking=True)
 
 
-def next_log_probabilities(logits_RV: Tensor, never_generated: Tensor) -> Tensor:
-    """Compute the log probabilities of the next tokens, in fp32 or better, with -inf for those never generated."""
-    precision = torch.promote_types(logits_RV.dtype, torch.float32)
-    return torch.log_softmax(logits_RV, dim=1, dtype=precision).index_fill_(1, never_generated, -torch.inf)
+def diverged() -> DivergedError:
+    """Make the error for probabilities that are NaN."""
+    return DivergedError("The model's probabilities are NaN: its training has diverged.")
+
+
+def log_probabilities(logits_RV: Tensor) -> Tensor:
+    """Compute the log probabilities of the next tokens, in fp32 or better."""
+    return torch.log_softmax(logits_RV, dim=1, dtype=torch.promote_types(logits_RV.dtype, torch.float32))
 
 
 def length_penalty(settings: DecodingSettings, length: Number) -> Number:

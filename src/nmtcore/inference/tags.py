@@ -38,6 +38,7 @@ def translate_with_tags(
     settings: DecodingSettings | None = None,
     *,
     n_best: int = 1,
+    scores: bool = True,
     chunk: int = LINES_PER_CHUNK,
     model_folders: Sequence[Path] = (),
 ) -> Iterator[list[ScoredText]]:
@@ -50,7 +51,7 @@ def translate_with_tags(
     check_predicts_tags(bundle)
     with row_writer(path, PREDICTED_TAGS_SCHEMA) as writer:
         for translated in bundle.translate_lines(
-            lines, settings, n_best=n_best, chunk=chunk, model_folders=model_folders
+            lines, settings, n_best=n_best, scores=scores, chunk=chunk, model_folders=model_folders
         ):
             best = [hypotheses[0].tokens for hypotheses in translated.translations]
             parts_of_line = translated.by_line(predict_tags(bundle, translated.examples, best))

@@ -62,7 +62,7 @@ def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int)
 
 def best_entries(values_RV: Tensor) -> Tensor:
     """Find the largest entry of each row, the first if there are several (R); NaN counts as the largest."""
-    if BEST_BY_NUMPY and values_RV.device.type == "cpu":
+    if BEST_BY_NUMPY and values_RV.device.type == "cpu" and values_RV.dtype in (torch.float32, torch.float64):
         return torch.from_numpy(values_RV.numpy().argmax(axis=1))
     return values_RV.argmax(dim=1)
 

@@ -32,18 +32,22 @@ def translate_examples(
     settings: DecodingSettings,
     *,
     n_best: int = 1,
+    scores: bool = True,
 ) -> list[list[Hypothesis]]:
-    """Return the `n_best` best translations of every source sentence, in order, best first; targets are ignored."""
-    return _run_model(model, examples, settings, n_best=n_best, parse=False).translations
+    """Return the `n_best` best translations of every source sentence, in order, best first; targets are ignored.
+
+    See `beam_search` for `scores`.
+    """
+    return _run_model(model, examples, settings, n_best=n_best, scores=scores, parse=False).translations
 
 
 def translate_and_parse(model: TranslationModel, examples: Examples, settings: DecodingSettings) -> Outputs:
-    """Translate sentences, and parse them if the model can, with one pass of the encoder."""
-    return _run_model(model, examples, settings, n_best=1, parse=model.parses)
+    """Translate sentences, without scores, and parse them if the model can, with one pass of the encoder."""
+    return _run_model(model, examples, settings, n_best=1, scores=False, parse=model.parses)
 
 
 def _run_model(
-    model: TranslationModel, examples: Examples, settings: DecodingSettings, *, n_best: int, parse: bool
+    model: TranslationModel, examples: Examples, settings: DecodingSettings, *, n_best: int, scores: bool, parse: bool
 ) -> Outputs:
     sources, components, device = replace(examples, target=None), tuple(model.components), device_of(model)
     sentences = sentences_at_once(settings.batch_sentences, device)
@@ -52,7 +56,8 @@ def _run_model(
 
     def run_batch(rows: np.ndarray) -> Outputs:
         encoded = model.encode(make_batch(sources, rows, components, device))
-        translations = beam_search(model, encoded, settings, limits_B=limits[rows].to(device), n_best=n_best)
+        limits_B = limits[rows].to(device)
+        translations = beam_search(model, encoded, settings, limits_B=limits_B, n_best=n_best, scores=scores)
         return Outputs(translations, parses_of(model, encoded) if parse else None)
 
     translations: list = [None] * len(examples)
