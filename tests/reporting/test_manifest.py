@@ -18,7 +18,7 @@ from nmtcore.reporting.licences_table import licence_entries
 from nmtcore.reporting.manifest import collect_manifest, write_manifest
 from nmtcore.reporting.manifest_files import merged_data, read_manifests, write_manifests
 from nmtcore.reporting.report.data import data_blocks
-from nmtcore.reporting.report.runs import group_runs, run_blocks, runs_table
+from nmtcore.reporting.report.runs import group_runs, overview_blocks, run_blocks
 from nmtcore.reporting.run_index import index_runs
 
 ADVICE = "delete it, and `snakemake --cores 1 results/runs.parquet` writes it again"
@@ -207,7 +207,7 @@ def test_manifests_with_values_of_other_types_are_read_or_refused_in_a_sentence(
             index_runs(layout, [], index=tmp_path / "runs.parquet")
             licence_entries(manifests, {})
             (group,) = group_runs(manifests)
-            runs_table([group], {"d": "test"})
+            overview_blocks([group], {"d": "test"})
             run_blocks(group, None, None)
             if manifests[0]["data"] is not None:
                 data_blocks(merged_data([manifests[0]["data"]]), {})

@@ -50,7 +50,8 @@ class DecoderState:
 
     def caches(self) -> tuple[Tensor, ...]:
         """Return a view of the cache per layer: keys and values of all rows, (R, Z, 2, H, E)."""
-        return self._cache_RZY2HE.unbind(2)
+        # Not by `unbind`, whose views may not be written to where there are gradients.
+        return tuple(self._cache_RZY2HE.select(2, layer) for layer in range(self._cache_RZY2HE.size(2)))
 
     def make_room(self) -> None:
         """Grow the cache by half if it is full."""
