@@ -13,7 +13,7 @@ SCALE = {
     "description": "The schedule of the recipe for a small model and few sentences",
     "per_base": {"recurrent": {"model": {"width": 64}}},
     "training": {"validation": {"every": 20}, "checkpoint_every": 20},
-    "sentences": {"train": 100, "dev": 30, "test": 10},
+    "sentences": {"train": 30, "dev": 30, "test": 10},
     "segmentation_size": 500,
 }
 

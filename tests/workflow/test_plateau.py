@@ -11,7 +11,7 @@ from workflow.calling import Workplace, wait_for_trainer
 pytestmark = pytest.mark.slow
 
 RUN = "results/brief/demo_paper/transformer_base/seed1"
-PEAK, FACTOR, PATIENCE, FLOOR = 1e-2, 0.7, 2, 2e-3
+PEAK, FACTOR, PATIENCE, FLOOR = 1e-2, 0.7, 2, 4e-3
 SCALE = {
     "description": "The schedule of the recipe between higher rates and with less patience, for a small model",
     "per_base": {"transformer": {"model": {"width": 32, "feed_forward": 64, "decoder_layers": 1, "norm": "pre"}}},
