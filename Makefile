@@ -8,12 +8,13 @@ BIN := .venv/bin
 demo: .venv/installed
 	@$(BIN)/nmtcore demo
 
+# One process more than cores: some tests wait, for a cluster for instance.
 test: .venv/docs-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check .
 	$(BIN)/snakemake --lint
-	$(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses $$(( $$(nproc) + 1 )) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 docs: .venv/docs-installed
 	$(BIN)/python docs/site/build_site.py
