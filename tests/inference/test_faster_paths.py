@@ -13,6 +13,7 @@ from inference.tiny import random_examples, random_model
 
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.inference import beam as beam_module
 from nmtcore.inference import topk
 from nmtcore.inference.translate import translate_examples
 from nmtcore.model import attention, plain_step
@@ -39,6 +40,7 @@ def test_translations_are_those_of_the_slower_ways(beam, monkeypatch):
         (attention, "SMALL_HEAD"),
         (attention, "FEW_QUERIES"),
         (plain_step, "PLAIN_STEPS"),
+        (beam_module, "SKIP_RANKING"),
     ):
         monkeypatch.setattr(module, name, 0)
     slow = translate_examples(model, examples, settings, n_best=beam)

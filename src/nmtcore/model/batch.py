@@ -13,6 +13,9 @@ from nmtcore.model.components.base import Component
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
 
+PIN_MEMORY = True
+"""Whether batches are copied to a GPU from pinned memory, so that the host need not wait."""
+
 
 @dataclass(kw_only=True)
 class Batch:
@@ -94,7 +97,9 @@ def _padded_ids(side: SideExamples, before: list[int], after: list[int], width: 
 def _to_device(arrays: BatchArrays, device: torch.device) -> Batch:
     def move(array: np.ndarray) -> Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
-        return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+        if PIN_MEMORY and device.type == "cuda":
+            return tensor.pin_memory().to(device, non_blocking=True)
+        return tensor.to(device)
 
     source, target = arrays.source, arrays.target
     # torch's order, in which recurrent models packed before sentences were sorted here: ties decide over rounding.
