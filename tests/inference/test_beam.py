@@ -124,9 +124,10 @@ def test_an_empty_batch_has_no_results():
 
 @pytest.mark.parametrize("scores", [True, False])
 @pytest.mark.parametrize("beam", [1, 4])
-def test_nan_probabilities_are_an_error(beam, scores):
+@pytest.mark.parametrize("logit", [torch.nan, torch.inf])
+def test_nan_probabilities_are_an_error(logit, beam, scores):
     model = TableModel(sentences=2, vocabulary=9, seed=3)
-    model.table[:] = torch.nan
+    model.table[:] = logit
     with pytest.raises(UserError, match="diverged"):
         search(model, [4, 5], DecodingSettings(beam=beam), scores=scores)
 

@@ -30,6 +30,7 @@ SOURCES = {
         }
     ],
     "external": None,
+    "translations": None,
 }  # fmt: skip
 """What planning says of the data of the runs."""
 

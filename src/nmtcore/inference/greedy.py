@@ -46,7 +46,7 @@ class _Search:
         """The sentence of each row."""
         self.tokens: list[list[int]] = [[] for _ in self.rows]
         self.totals = [0.0] * len(self.rows)
-        """The log probability of each sentence so far; without scores a sum of logits, of which only NaN matters."""
+        """The log probability of each sentence so far; without scores a sum of logits, to see whether it is finite."""
         self.newest_R = torch.full_like(limits_B, BOS)
         self.length = 0
         """Tokens of every sentence that has not ended."""
@@ -80,7 +80,7 @@ class _Search:
 
     def results(self, settings: DecodingSettings) -> list[Hypothesis]:
         """Return the hypothesis of each sentence, once all have ended."""
-        if not all(total > -math.inf for total in self.totals):
+        if not all(map(math.isfinite, self.totals)):
             raise diverged()
         return [
             Hypothesis(

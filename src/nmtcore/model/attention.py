@@ -128,7 +128,7 @@ class Attention(nn.Module):
             return False
         if torch.is_grad_enabled():
             return bias is None or not bias.requires_grad or inputs.queries_BHQE.device.type != "cpu"
-        return fused_is_faster(inputs.queries_BHQE, mask_B11K)
+        return mask_B11K is None or fused_is_faster(inputs.queries_BHQE)
 
     def _fused(
         self,
@@ -238,22 +238,21 @@ def newest_queries(packed_R3HE: Tensor, cache_RZ2HE: Tensor, position: int) -> t
 
 def plain_attention(queries_BHQE: Tensor, keys_BHKE: Tensor, values_BHKE: Tensor, mask_B11K: Tensor | None) -> Tensor:
     """Compute what `Attention.attend` gives to its output layer, without components, dropout or gradients."""
-    if mask_B11K is None or fused_is_faster(queries_BHQE, mask_B11K):
+    if mask_B11K is None or fused_is_faster(queries_BHQE):
         return F.scaled_dot_product_attention(queries_BHQE, keys_BHKE, values_BHKE, attn_mask=mask_B11K)
     weights_BHQK = attention_weights(masked_scores(queries_BHQE, keys_BHKE, mask_B11K))
     return product(weights_BHQK.to(values_BHKE.dtype), values_BHKE)
 
 
-def fused_is_faster(queries_BHQE: Tensor, mask_B11K: Tensor | None) -> bool:
-    """Choose the fused kernel or the explicit form, without gradients.
+def fused_is_faster(queries_BHQE: Tensor) -> bool:
+    """Choose the fused kernel or the explicit form, with a mask and without gradients.
 
-    On a CPU, with a mask, the kernel needs 1.5 times the time for narrow heads (16 tokens, heads of 12), and 1.4 to 1.7
-    times for the few queries of a step of decoding (1 and 4 queries, 16 to 100 keys, heads of 12 and 64). Measured with
-    one thread on a busy machine in November 2026.
+    On a CPU, the kernel needs 1.5 times the time for narrow heads (16 tokens, heads of 12), and 1.4 to 1.7 times for
+    the few queries of a step of decoding (1 and 4 queries, 16 to 100 keys, heads of 12 and 64). Measured with one
+    thread on a busy machine in November 2026.
     """
     _, _, queries, width = queries_BHQE.shape
-    few_or_narrow = queries <= FEW_QUERIES or width < SMALL_HEAD
-    return mask_B11K is None or not few_or_narrow or queries_BHQE.device.type != "cpu"
+    return (queries > FEW_QUERIES and width >= SMALL_HEAD) or queries_BHQE.device.type != "cpu"
 
 
 def attention_weights(scores_BHQK: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ Masks are True for real tokens.
 import math
 from collections.abc import Sequence
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.config.transformer import TransformerSettings
@@ -89,12 +88,18 @@ class Transformer(TranslationModel):
         """List the layers of both stacks."""
         return [*self.encoder, *self.decoder]
 
+    def _embed_target(self, tokens: Tensor, position: int | None = None) -> Tensor:
+        """Embed whole targets (B, T), or tokens (R) that are all at one position."""
+        states = self.target_embedding(tokens) * math.sqrt(self.settings.width)
+        if self.target_positions is not None and position is None:
+            states = self.target_positions(states)
+        elif self.target_positions is not None:
+            states = self.target_positions.add_position(states, position)
+        return dropout(states, self.embedding_dropout, self.training)
+
     def decode(self, target_input_BT: Tensor, encoded: Encoded) -> Tensor:
         """Run the decoder over whole targets: (B, T, D)."""
-        states_BTD = self.target_embedding(target_input_BT) * math.sqrt(self.settings.width)
-        if self.target_positions is not None:
-            states_BTD = self.target_positions(states_BTD)
-        states_BTD = dropout(states_BTD, self.embedding_dropout, self.training)
+        states_BTD = self._embed_target(target_input_BT)
         mask_B11S = additive_mask(encoded.mask_BS, encoded.memory_BSD)
         for layer in self.decoder:
             states_BTD = layer(states_BTD, encoded.memory_BSD, encoded.context, mask_B11S)
@@ -110,10 +115,7 @@ class Transformer(TranslationModel):
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
         state.make_room()
         context = Context(mask_BS=state.mask_BS)
-        states_RD = F.embedding(tokens_R, self.target_embedding.weight) * math.sqrt(self.settings.width)
-        if self.target_positions is not None:
-            states_RD = self.target_positions.add_position(states_RD, state.length)
-        states_BMD = states_RD.view(state.sentences, state.beams, -1)
+        states_BMD = self._embed_target(tokens_R, state.length).view(state.sentences, state.beams, -1)
         for step, cache_RZ2HE, memory in zip(state.steps, state.caches(), state.memory, strict=True):
             states_BMD = step(
                 states_BMD,

@@ -32,9 +32,9 @@ def planned_costs(
 
     Each run, and each file of data, counts in the first row that needs it. Tables that need neither have no row.
     `others` and `files` may name those of tables again; files that are no data cost nothing.
-    `is_there` says of the path of a model or a file of data whether it need not be made. `gpu_option`
-    is the option of the caller's command line that gives `on_gpu`. Raises `UserError` if speeds.yaml, or a file of the
-    results folder that is read, is broken.
+    `is_there` says of the path of a model or a file of data whether it need not be made. `gpu_option` is the option of
+    the caller's command line that asks for a GPU. Raises `UserError` if speeds.yaml, or a file of the results folder
+    that is read, is broken.
     """
     speeds = read_speeds(project.folders)
     sizes = KnownSizes(project, speeds.subwords_per_sentence)

@@ -63,7 +63,7 @@ def collect_manifest(layout: Layout, names: Mapping[str, Any], sources: Mapping[
     """Collect the manifest of a run as plain values; what is not known is None. See `write_manifest`."""
     paths = {file_type: Path(layout.path(file_type, **names)) for file_type in (*_SCORES, "model", "hypotheses")}
     external = sources is not None and sources["external"] is not None
-    translations = sources.get("translations") if sources else None
+    translations = sources["translations"] if sources else None
     log_folder = _log_folder(Path(layout.path("history", **names)))
     attempts = read_attempts(log_folder / file_name("attempts"))
     scores = [paths[file_type] for file_type in _SCORES if paths[file_type].exists()]

@@ -60,14 +60,14 @@ class ManifestFile(TypedDict):
     sha256: str | None
 
 
-class ManifestTranslations(TypedDict):
-    """The translations of an external system."""
+class ManifestFiles(TypedDict):
+    """Files under one licence."""
 
     licence: str
     files: tuple[ManifestFile, ...]
 
 
-class ManifestCorpus(ManifestTranslations):
+class ManifestCorpus(ManifestFiles):
     """A corpus, and the splits that are made from it."""
 
     corpus: str
@@ -75,7 +75,7 @@ class ManifestCorpus(ManifestTranslations):
     citation: str
 
 
-class ManifestModels(ManifestTranslations):
+class ManifestModels(ManifestFiles):
     """The models of an annotator."""
 
     annotator: str
@@ -105,7 +105,7 @@ class Manifest(ManifestNames, total=False):
     device: ManifestDevice | None
     energy_joules: dict[Literal["cpu", "gpu"], float | None] | None
     external: str | None
-    translations: ManifestTranslations | None
+    translations: ManifestFiles | None
     parameters: int | None
     training: ManifestTraining | None
     stages: ManifestStages | None
