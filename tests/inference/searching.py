@@ -19,11 +19,10 @@ class TableState:
         self.sentences = sentences
         self.prefixes = torch.zeros(len(sentences), 1, 0, dtype=torch.int64)
 
-    def reorder(self, beams_BM: Tensor) -> None:
+    def select(self, beams_BM: Tensor, sentences_B: Tensor | None = None) -> None:
+        if sentences_B is not None:
+            self.sentences, self.prefixes = self.sentences[sentences_B], self.prefixes[sentences_B]
         self.prefixes = torch.stack([rows[beams_M] for rows, beams_M in zip(self.prefixes, beams_BM, strict=True)])
-
-    def keep(self, sentences: Tensor) -> None:
-        self.sentences, self.prefixes = self.sentences[sentences], self.prefixes[sentences]
 
 
 class TableModel:

@@ -10,7 +10,6 @@ from inference.searching import TableModel, enumerate_all, simple_beam, simple_g
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.inference import beam
 from nmtcore.inference.beam import beam_search
 from nmtcore.inference.hypotheses import length_limits, length_penalty
 from nmtcore.segmentation.vocabulary import EOS, UNK
@@ -97,19 +96,6 @@ def test_search_ends_early_when_no_beam_can_improve():
     model.table[:, :, EOS] = 6.0
     search(model, [500] * 3, DecodingSettings(beam=4))
     assert model.steps < 60
-
-
-def test_ranking_after_every_step_changes_nothing(monkeypatch):
-    model, rankings, joined = TableModel(sentences=3, vocabulary=40, seed=1), [], beam._joined
-    monkeypatch.setattr(beam, "_joined", lambda *args, **options: rankings.append(1) or joined(*args, **options))
-    results, counts = [], []
-    for skip in (True, False):
-        monkeypatch.setattr(beam, "SKIP_RANKING", skip)
-        results.append(search(model, [9, 12, 4], DecodingSettings(beam=3), n_best=3))
-        counts.append(len(rankings))
-        rankings.clear()
-    assert results[0] == results[1]
-    assert counts[0] < counts[1]
 
 
 def test_the_unknown_token_can_be_generated():

@@ -13,10 +13,9 @@ from inference.tiny import random_examples, random_model
 
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.inference import beam as beam_module
 from nmtcore.inference import topk
 from nmtcore.inference.translate import translate_examples
-from nmtcore.model import attention, plain_step
+from nmtcore.model import attention, narrow_step, plain_step
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -30,21 +29,22 @@ def test_translations_are_those_of_the_slower_ways(beam, monkeypatch):
 
     count(F, "scaled_dot_product_attention")
     count(torch, "from_numpy")
-    count(plain_step, "plain_attention")
+    count(plain_step.PlainStep, "__call__")
+    count(narrow_step.NarrowStep, "attend_to_target")
     fast = translate_examples(model, examples, settings, n_best=beam)
     fused, by_numpy = calls["scaled_dot_product_attention"], calls["from_numpy"]
-    assert calls["plain_attention"]
+    assert calls["__call__"] == calls["attend_to_target"] > 0
     calls.clear()
     for module, name in (
         (topk, "BEST_BY_NUMPY"),
         (attention, "SMALL_HEAD"),
         (attention, "FEW_QUERIES"),
         (plain_step, "PLAIN_STEPS"),
-        (beam_module, "SKIP_RANKING"),
+        (narrow_step, "WIDEST_NARROW_HEAD"),
     ):
         monkeypatch.setattr(module, name, 0)
     slow = translate_examples(model, examples, settings, n_best=beam)
-    assert not calls["plain_attention"]
+    assert not calls["__call__"]
     assert (calls["from_numpy"] < by_numpy) == (beam == 1)
     assert calls["scaled_dot_product_attention"] > fused
     for hypotheses, expected in zip(fast, slow, strict=True):

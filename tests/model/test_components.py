@@ -112,12 +112,12 @@ def test_reordered_beams_and_kept_sentences_continue_their_histories(system, dra
         encoded = model.encode(batch)
         state = model.start(encoded)
         model.step(tokens[:, 0, 0], state)
-        state.reorder(torch.zeros(3, 2, dtype=torch.long))
+        state.select(torch.zeros(3, 2, dtype=torch.long))
         model.step(tokens[:, :, 1].flatten(), state)
         model.step(tokens[:, :, 2].flatten(), state)
         # Sentence 0 swaps its beams, 1 duplicates its second beam, 2 keeps both; then sentence 1 finishes.
-        state.reorder(torch.tensor([[1, 0], [1, 1], [0, 1]]))
-        state.keep(torch.tensor([0, 2]))
+        state.select(torch.tensor([[1, 0], [1, 1], [0, 1]]))
+        state.select(torch.tensor([[0, 1], [0, 1]]), torch.tensor([0, 2]))
         assert (state.sentences, state.beams, state.length) == (2, 2, 3)
         stepped = model.step(tokens[[0, 2], :, 3].flatten(), state).view(2, 2, -1)
         for row, sentence, origins in [(0, 0, [1, 0]), (1, 2, [0, 1])]:

@@ -2,27 +2,18 @@
 
 import pytest
 import torch
+from model.stepping import step_logits
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.inference.int8 import use_int8
-from nmtcore.model import plain_step
-from nmtcore.model.batch import make_batch
+from nmtcore.model import narrow_step, plain_step
 from nmtcore.model.plain_step import PlainStep
 
 
-def step_logits(model, examples, *, beams=1):
-    """Decode three random tokens per beam; some sentences are dropped and beams change their order on the way."""
-    encoded = model.encode(make_batch(examples, range(len(examples)), model.components, "cpu"))
-    state, random = model.start(encoded), torch.Generator().manual_seed(1)
-    logits = []
-    for position in range(3):
-        tokens_R = torch.randint(5, 20, (state.sentences * state.beams,), generator=random)
-        logits.append(model.step(tokens_R, state))
-        if position == 0:
-            state.reorder(torch.randint(state.beams, (state.sentences, beams), generator=random))
-        if position == 1:
-            state.keep(torch.tensor([2, 0]))
-    return logits, state.steps
+@pytest.fixture(autouse=True)
+def _no_narrow_heads(monkeypatch):
+    """Use no `NarrowStep`, which equals the layers' steps only up to rounding."""
+    monkeypatch.setattr(narrow_step, "WIDEST_NARROW_HEAD", 0)
 
 
 @pytest.mark.parametrize("beams", [1, 3])

@@ -113,11 +113,10 @@ def test_steps_equal_whole_targets_through_reordering_and_dropping_sentences(dra
     tokens_B2T = torch.randint(5, VOCABULARY, (4, 2, 5), generator=torch.Generator().manual_seed(1))
     encoded = model.encode(batch)
     state = model.start(encoded)
-    state.reorder(torch.zeros(4, 2, dtype=torch.long))
+    state.select(torch.zeros(4, 2, dtype=torch.long))
     logits = [model.step(tokens_B2T[:, :, t].flatten(), state).view(4, 2, -1) for t in range(3)]
-    state.reorder(torch.tensor([[1, 0]] * 4))
+    state.select(torch.tensor([[1, 0]] * 2), torch.tensor([3, 1]))
     tokens_B2T = tokens_B2T.flip(1)
-    state.keep(torch.tensor([3, 1]))
     later = [model.step(tokens_B2T[[3, 1], :, t].flatten(), state).view(2, 2, -1) for t in range(3, 5)]
     for beam in range(2):
         whole = model.logits(model.decode(tokens_B2T[:, beam], encoded), encoded.context)

@@ -12,7 +12,7 @@ VERSIONS = {
     "segmentation": 2,
     "features": 2,
     "training": 1,
-    "inference": 5,
+    "inference": 6,
     "evaluation": 1,
     "reporting": 6,
 }

@@ -76,7 +76,7 @@ class _Search:
         if live:
             live_R = torch.tensor(live).to(self.newest_R.device, non_blocking=True)
             self.newest_R = self.newest_R.index_select(0, live_R)
-            self.state.keep(live_R)
+            self.state.select(torch.zeros_like(live_R)[:, None], live_R)
 
     def results(self, settings: DecodingSettings) -> list[Hypothesis]:
         """Return the hypothesis of each sentence, once all have ended."""

@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import DivergedError
+from nmtcore.model.base import DecoderState
 from nmtcore.segmentation.vocabulary import BOS, PAD, ROOT_ID
 
 NEVER_GENERATED = (PAD, BOS, ROOT_ID)
 """Vocabulary entries that are never generated; `<unk>` may be."""
 
-Number = TypeVar("Number", float, Tensor)
+Number = TypeVar("Number", float, np.ndarray)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,23 +33,13 @@ class Hypothesis:
     """Natural logarithm, `</s>` included."""
 
 
-class SearchState(Protocol):
-    """The decoder's state between the steps of a search, for B sentences of M beams."""
-
-    def reorder(self, beams_BM: Tensor) -> None:
-        """Continue beam m of sentence b from its previous beam `beams_BM[b, m]`; M may change."""
-
-    def keep(self, sentences_B: Tensor) -> None:
-        """Drop all sentences but these (indices)."""
-
-
 class Decoder(Protocol):
     """The interface of a model that a search requires."""
 
-    def start(self, encoded: Any) -> SearchState:
+    def start(self, encoded: Any) -> DecoderState:
         """Start to decode encoded sentences, with one beam each."""
 
-    def step(self, tokens_R: Tensor, state: SearchState) -> Tensor:
+    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
         """Read one token per row; return the logits `(R, V)` of the next."""
 
 
@@ -64,6 +56,18 @@ def diverged() -> DivergedError:
 def log_probabilities(logits_RV: Tensor) -> Tensor:
     """Compute the log probabilities of the next tokens, in fp32 or better."""
     return torch.log_softmax(logits_RV, dim=1, dtype=torch.promote_types(logits_RV.dtype, torch.float32))
+
+
+def to_host(*tensors: Tensor) -> list[np.ndarray]:
+    """Copy small tensors to the host, which waits for the device once: in float64 and int64."""
+    if all(tensor.device.type == "cpu" for tensor in tensors):
+        arrays = [tensor.numpy() for tensor in tensors]
+    else:
+        ends = np.cumsum([tensor.numel() for tensor in tensors])
+        flat = torch.cat([tensor.flatten().double() for tensor in tensors]).cpu().numpy()
+        arrays = [part.reshape(tensor.shape) for part, tensor in zip(np.split(flat, ends[:-1]), tensors, strict=True)]
+    types = (np.float64 if tensor.is_floating_point() else np.int64 for tensor in tensors)
+    return [array.astype(dtype, copy=False) for array, dtype in zip(arrays, types, strict=True)]
 
 
 def length_penalty(settings: DecodingSettings, length: Number) -> Number:

@@ -1,7 +1,8 @@
 """Selection of the best extensions of a sentence's beams, without sorting the vocabulary."""
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,18 +12,21 @@ BEST_BY_NUMPY = True
 """Whether NumPy finds the best entries on a CPU: in a tenth of torch's time (docs/benchmarks.md)."""
 
 
-class Extensions(NamedTuple):
-    """The C best extensions of each sentence's beams by one token, best first."""
+Values = TypeVar("Values", Tensor, np.ndarray)
 
-    log_probability_BC: Tensor
+
+class Extensions(NamedTuple, Generic[Values]):
+    """The C best extensions of each sentence's beams by one token, best first; on a device, or on the host."""
+
+    log_probability_BC: Values
     """Log probability of the extended beam."""
-    beam_BC: Tensor
+    beam_BC: Values
     """The beam that is extended."""
-    token_BC: Tensor
+    token_BC: Values
     """The token that extends it."""
 
 
-def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int) -> Extensions:
+def best_extensions(log_probability_BM: Tensor, next_BMV: Tensor, *, count: int) -> Extensions[Tensor]:
     """Find the `count` best extensions of each sentence's beams (M * V if there are fewer).
 
     `log_probability_BM` and `next_BMV` are the log probabilities of the beams and of the next tokens given each beam.

@@ -4,7 +4,7 @@ A mask is added to the scores: 0 for a real token, -inf for padding (`additive_m
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +21,19 @@ MASK_IN_PRODUCT = True
 """Whether scores that no component needs are masked within their product, without gradients; for tests."""
 
 
+class Memory(Protocol):
+    """The source's keys and values in one layer, laid out for the steps of decoding."""
+
+    def attend(self, queries_BMHE: Tensor, mask_B11S: Tensor) -> Tensor:
+        """Attend to the source without components, dropout or gradients: (B, M, H, E)."""
+
+    def of_sentences(self, sentences_B: Tensor) -> "Memory":
+        """Select sentences by their indices."""
+
+    def for_beams(self, beams: int) -> "Memory":
+        """Return the same keys and values, laid out for queries of this number of beams."""
+
+
 class KeysValues(NamedTuple):
     """Keys and values of the same positions."""
 
@@ -31,9 +44,18 @@ class KeysValues(NamedTuple):
         """Lay the keys out as the right-hand side of a matrix product, for queries that come one by one."""
         return KeysValues(self.keys_BHKE.mT.contiguous().mT, self.values_BHKE.contiguous())
 
-    def of_sentences(self, rows: Tensor) -> "KeysValues":
+    def attend(self, queries_BMHE: Tensor, mask_B11K: Tensor) -> Tensor:
+        """Attend to the positions without components, dropout or gradients: (B, M, H, E)."""
+        return plain_attention(queries_BMHE.transpose(1, 2), *self, mask_B11K).transpose(1, 2)
+
+    def of_sentences(self, sentences_B: Tensor) -> "KeysValues":
         """Select sentences by their indices; the layout stays."""
-        return KeysValues(self.keys_BHKE.mT.index_select(0, rows).mT, self.values_BHKE.index_select(0, rows))
+        keys_BHEK = self.keys_BHKE.mT.index_select(0, sentences_B)
+        return KeysValues(keys_BHEK.mT, self.values_BHKE.index_select(0, sentences_B))
+
+    def for_beams(self, beams: int) -> "KeysValues":
+        """Return itself: the layout suits any number of beams."""
+        return self
 
 
 def additive_mask(mask_BS: Tensor, states: Tensor) -> Tensor:

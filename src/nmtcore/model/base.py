@@ -40,11 +40,18 @@ class Encoded:
 class DecoderState(Protocol):
     """The state of step-by-step decoding. Row r of a step belongs to sentence r // M."""
 
-    def reorder(self, beams_BM: Tensor) -> None:
-        """Continue beam `beams_BM[b, m]` of sentence b as its new beam m; the number of beams may change."""
+    def select(self, beams_BM: Tensor, sentences_B: Tensor | None = None) -> None:
+        """Continue beam `beams_BM[b, m]` of sentence `sentences_B[b]` as beam m of sentence b; drop all others.
 
-    def keep(self, sentences_B: Tensor) -> None:
-        """Keep only the sentences of these indices, in this order."""
+        Without `sentences_B`, the sentences stay; the number of beams may change.
+        """
+
+
+def rows_of(beams_BM: Tensor, sentences_B: Tensor | None, beams: int) -> Tensor:
+    """List the rows (R) that `DecoderState.select` continues, if there were `beams` beams per sentence before."""
+    if sentences_B is None:
+        sentences_B = torch.arange(len(beams_BM), device=beams_BM.device)
+    return (sentences_B.unsqueeze(1) * beams + beams_BM).flatten()
 
 
 class TranslationModel(nn.Module, ABC):

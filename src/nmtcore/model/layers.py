@@ -82,7 +82,6 @@ class DecoderLayer(nn.Module):
         self,
         states_BMD: Tensor,
         context: Context,
-        *,
         cache_RZ2HE: Tensor,
         position: int,
         memory: KeysValues,

@@ -10,24 +10,24 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.model.attention import KeysValues, newest_queries, plain_attention
+from nmtcore.model.attention import Memory, newest_queries, plain_attention
 from nmtcore.model.components.base import Context
 from nmtcore.model.layers import DecoderLayer, Residual
 
 PLAIN_STEPS = True
-"""Whether `step_of` returns a `PlainStep` where it can; for tests."""
+"""Whether `steps_of` returns a `PlainStep` where it can; for tests."""
 
 Function = Callable[[Tensor], Tensor]
 
 
-def step_of(layer: DecoderLayer) -> Callable[..., Tensor]:
-    """Return the fastest function that computes `layer.step`, for as long as the layer's parameters stay.
+def is_plain(layer: DecoderLayer) -> bool:
+    """Return whether a `PlainStep` does what the layer's own step does.
 
-    A layer with hooks, of components or registered with torch, keeps its own step, which calls them.
+    It does not if the layer has hooks, of components or registered with torch, or is being trained.
     """
     plain = layer.attention.is_plain and layer.cross.is_plain and not layer.training
     hooked = any(module._forward_hooks or module._forward_pre_hooks for module in layer.modules())
-    return PlainStep(layer) if PLAIN_STEPS and plain and not hooked else layer.step
+    return PLAIN_STEPS and plain and not hooked
 
 
 class PlainStep:
@@ -45,31 +45,27 @@ class PlainStep:
         self.inner, self.outer = _function(layer.feed_forward.inner), _function(layer.feed_forward.outer)
 
     def __call__(
-        self,
-        states_BMD: Tensor,
-        context: Context,
-        *,
-        cache_RZ2HE: Tensor,
-        position: int,
-        memory: KeysValues,
-        mask_B11S: Tensor,
+        self, states_BMD: Tensor, context: Context, cache: Tensor, position: int, memory: Memory, mask_B11S: Tensor
     ) -> Tensor:
         """Apply the layer to one new position of every beam, as `DecoderLayer.step` does: (B, M, D)."""
-        sentences, beams, width = states_BMD.shape
-        states_RD = states_BMD.view(-1, width)
+        shape = states_BMD.shape
+        states_RD = states_BMD.view(-1, shape[2])
 
         packed_RW = self.queries_keys_values(self.before_attention(states_RD))
-        packed_R3HE = packed_RW.view(-1, 3, self.heads, width // self.heads)
-        mixed_RH1E = plain_attention(*newest_queries(packed_R3HE, cache_RZ2HE, position), None)
-        states_RD = self.after_attention(states_RD + self.output(mixed_RH1E.view(-1, width)))
+        mixed_RD = self.attend_to_target(packed_RW.view(len(states_RD), 3, self.heads, -1), cache, position)
+        states_RD = self.after_attention(states_RD + self.output(mixed_RD))
 
-        queries_RD = self.cross_queries(self.before_cross(states_RD))
-        queries_BHME = queries_RD.view(sentences, beams, self.heads, -1).transpose(1, 2)
-        mixed_BHME = plain_attention(queries_BHME, *memory, mask_B11S)
-        states_RD = self.after_cross(states_RD + self.cross_output(mixed_BHME.transpose(1, 2).reshape(-1, width)))
+        queries_BMD = self.cross_queries(self.before_cross(states_RD)).view(shape)
+        mixed_BMHE = memory.attend(queries_BMD.unflatten(2, (self.heads, -1)), mask_B11S)
+        states_RD = self.after_cross(states_RD + self.cross_output(mixed_BMHE.reshape(states_RD.shape)))
 
         inner_RF = F.relu(self.inner(self.before_feed_forward(states_RD)), inplace=True)
-        return self.after_feed_forward(states_RD + self.outer(inner_RF)).view(sentences, beams, width)
+        return self.after_feed_forward(states_RD + self.outer(inner_RF)).view(shape)
+
+    def attend_to_target(self, packed_R3HE: Tensor, cache_RZ2HE: Tensor, position: int) -> Tensor:
+        """Write the position's keys and values to the cache, and attend to all in it with its queries: (R, D)."""
+        mixed_RH1E = plain_attention(*newest_queries(packed_R3HE, cache_RZ2HE, position), None)
+        return mixed_RH1E.flatten(1)
 
 
 def _around(residual: Residual) -> tuple[Function, Function]:

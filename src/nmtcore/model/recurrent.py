@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.model.base import Encoded, TranslationModel
+from nmtcore.model.base import Encoded, TranslationModel, rows_of
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionInputs, Component, Context, hooks_of
 from nmtcore.model.dropout import dropout
@@ -56,15 +56,17 @@ class RecurrentState:
         """M, the beams per sentence."""
         return len(self.output_RD) // self.sentences
 
-    def reorder(self, beams_BM: Tensor) -> None:
-        """Continue beam `beams_BM[b, m]` of sentence b as its new beam m; the number of beams may change."""
-        starts_B1 = torch.arange(self.sentences, device=beams_BM.device).unsqueeze(1) * self.beams
-        self._select((beams_BM + starts_B1).flatten())
+    def select(self, beams_BM: Tensor, sentences_B: Tensor | None = None) -> None:
+        """Continue beam `beams_BM[b, m]` of sentence `sentences_B[b]` as beam m of sentence b; drop all others.
 
-    def keep(self, sentences_B: Tensor) -> None:
-        """Keep only the sentences of these indices, in this order."""
-        beams_M = torch.arange(self.beams, device=sentences_B.device)
-        rows_BM = sentences_B.unsqueeze(1) * self.beams + beams_M
+        Without `sentences_B`, the sentences stay; the number of beams may change.
+        """
+        rows_R = rows_of(beams_BM, sentences_B, self.beams)
+        self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]
+        self.cells = [states_RD.index_select(0, rows_R) for states_RD in self.cells]
+        self.output_RD = self.output_RD.index_select(0, rows_R)
+        if sentences_B is None:
+            return
         self.keys_BDS = self.keys_BDS.index_select(0, sentences_B)
         self.values_BSD = self.values_BSD.index_select(0, sentences_B)
         self.padding_B1S = self.padding_B1S.index_select(0, sentences_B)
@@ -72,12 +74,6 @@ class RecurrentState:
             name: {key: tensor.index_select(0, sentences_B) for key, tensor in tensors.items()}
             for name, tensors in self.memory.items()
         }
-        self._select(rows_BM.flatten())
-
-    def _select(self, rows_R: Tensor) -> None:
-        self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]
-        self.cells = [states_RD.index_select(0, rows_R) for states_RD in self.cells]
-        self.output_RD = self.output_RD.index_select(0, rows_R)
 
 
 class Recurrent(TranslationModel):

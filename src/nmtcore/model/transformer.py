@@ -13,10 +13,10 @@ from nmtcore.model.attention import additive_mask
 from nmtcore.model.base import Encoded, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component, Context, hooks_of
-from nmtcore.model.decoding import DecoderState
+from nmtcore.model.decoding import TransformerState
 from nmtcore.model.dropout import dropout
 from nmtcore.model.layers import DecoderLayer, EncoderLayer
-from nmtcore.model.plain_step import step_of
+from nmtcore.model.narrow_step import start_steps
 from nmtcore.model.positions import Sinusoids
 
 
@@ -105,25 +105,19 @@ class Transformer(TranslationModel):
             states_BTD = layer(states_BTD, encoded.memory_BSD, encoded.context, mask_B11S)
         return self.decoder_norm(states_BTD)
 
-    def start(self, encoded: Encoded) -> DecoderState:
+    def start(self, encoded: Encoded) -> TransformerState:
         """Start step-by-step decoding with one beam per sentence."""
-        steps = [step_of(layer) for layer in self.decoder]
-        memory = [layer.cross.project(encoded.memory_BSD).for_steps() for layer in self.decoder]
-        return DecoderState(steps, memory, encoded.mask_BS, additive_mask(encoded.mask_BS, encoded.memory_BSD))
+        keys_values = [layer.cross.project(encoded.memory_BSD) for layer in self.decoder]
+        mask_B11S = additive_mask(encoded.mask_BS, encoded.memory_BSD)
+        steps, memory, cache = start_steps(self.decoder, keys_values, mask_B11S)
+        return TransformerState(steps, memory, cache, mask_BS=encoded.mask_BS, mask_B11S=mask_B11S)
 
-    def step(self, tokens_R: Tensor, state: DecoderState) -> Tensor:
+    def step(self, tokens_R: Tensor, state: TransformerState) -> Tensor:
         """Score the next token of every row, given its newest token (`<s>` in the first step): (R, V)."""
-        state.make_room()
-        context = Context(mask_BS=state.mask_BS)
-        states_BMD = self._embed_target(tokens_R, state.length).view(state.sentences, state.beams, -1)
-        for step, cache_RZ2HE, memory in zip(state.steps, state.caches(), state.memory, strict=True):
-            states_BMD = step(
-                states_BMD,
-                context,
-                cache_RZ2HE=cache_RZ2HE,
-                position=state.length,
-                memory=memory,
-                mask_B11S=state.mask_B11S,
-            )
-        state.length += 1
+        state.cache.make_room()
+        context, position = Context(mask_BS=state.mask_BS), state.cache.length
+        states_BMD = self._embed_target(tokens_R, position).view(state.sentences, state.beams, -1)
+        for step, cache, memory in zip(state.steps, state.cache.of_layers(), state.memory, strict=True):
+            states_BMD = step(states_BMD, context, cache, position, memory, state.mask_B11S)
+        state.cache.length += 1
         return self.logits(self.decoder_norm(states_BMD).flatten(0, 1), context)
