@@ -47,7 +47,7 @@ class DecoderState(Protocol):
         """
 
 
-def rows_of(beams_BM: Tensor, sentences_B: Tensor | None, beams: int) -> Tensor:
+def selected_rows(beams_BM: Tensor, sentences_B: Tensor | None, beams: int) -> Tensor:
     """List the rows (R) that `DecoderState.select` continues, if there were `beams` beams per sentence before."""
     if sentences_B is None:
         sentences_B = torch.arange(len(beams_BM), device=beams_BM.device)

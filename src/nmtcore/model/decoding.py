@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from nmtcore.model.attention import Memory
-from nmtcore.model.base import rows_of
+from nmtcore.model.base import selected_rows
 from nmtcore.model.cache import Cache
 
 
@@ -51,7 +51,7 @@ class TransformerState:
 
         Without `sentences_B`, the sentences stay; the number of beams may change.
         """
-        self.cache.select(rows_of(beams_BM, sentences_B, self.beams))
+        self.cache.select(selected_rows(beams_BM, sentences_B, self.beams))
         if beams_BM.size(1) != self.beams:
             self.beams = beams_BM.size(1)
             self.memory = [layer.for_beams(self.beams) for layer in self.memory]

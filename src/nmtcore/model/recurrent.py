@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from nmtcore.config.recurrent import RecurrentSettings
-from nmtcore.model.base import Encoded, TranslationModel, rows_of
+from nmtcore.model.base import Encoded, TranslationModel, selected_rows
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionInputs, Component, Context, hooks_of
 from nmtcore.model.dropout import dropout
@@ -61,7 +61,7 @@ class RecurrentState:
 
         Without `sentences_B`, the sentences stay; the number of beams may change.
         """
-        rows_R = rows_of(beams_BM, sentences_B, self.beams)
+        rows_R = selected_rows(beams_BM, sentences_B, self.beams)
         self.hidden = [states_RD.index_select(0, rows_R) for states_RD in self.hidden]
         self.cells = [states_RD.index_select(0, rows_R) for states_RD in self.cells]
         self.output_RD = self.output_RD.index_select(0, rows_R)
