@@ -4,6 +4,7 @@ import sys
 from itertools import islice
 
 import pytest
+import torch
 from annotation.annotating import annotate_words
 from annotation.test_spacy import gold
 from pair_files import write_corpus
@@ -21,14 +22,17 @@ from nmtcore.syntax.constituents import parse_constituents, same_words
 
 pytestmark = pytest.mark.slow
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("stanza")
-
 MODEL = "stanza_en"
 ODD = [
     *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"], ["word"] * 200),
     *(["(", "[", ":(", "-LRB-", "_", "#", ")"], ["y" * 300, "."], ["1-2", "1.1", "\\/", "<UNK>", "\u200b"]),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stanza():
+    """Import the package here: in the module, it would cost each of pytest's workers seconds."""
+    pytest.importorskip("stanza")
 
 
 def annotate(sentences, folder, **settings):

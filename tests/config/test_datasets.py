@@ -194,19 +194,18 @@ def test_no_part_of_a_corpus_is_in_two_splits():
                         seen[part_key] = split
 
 
-INDUCED = [
-    *(name for name in DATASETS if PROJECT.dataset(name).recipe == "tran2018"),
-    *(name for name in DATASETS if name.endswith(("multi30k_en2de", "multi30k_de2en"))),
-]
-
-
-@pytest.mark.parametrize("name", INDUCED)
-def test_data_sets_for_induced_trees_have_gold_trees_and_tags_of_the_target(name: str):
+def test_data_sets_for_induced_trees_have_gold_trees_and_tags_of_the_target():
     """Induced trees are compared with the gold trees of the source; gates are counted by the target's tags."""
-    dataset = PROJECT.dataset(name)
-    assert dataset.source_treebanks("gold_")
-    assert all(dataset.sides(split) == ("source",) for split in dataset.source_treebanks("gold_"))
-    assert {"dependencies", "tags"} <= dataset.syntax["source"].keys() & dataset.syntax["target"].keys()
+    tested = []
+    for name in DATASETS:
+        dataset = PROJECT.dataset(name)
+        if dataset.recipe == "tran2018" or name.endswith(("multi30k_en2de", "multi30k_de2en")):
+            assert dataset.source_treebanks("gold_"), name
+            assert all(dataset.sides(split) == ("source",) for split in dataset.source_treebanks("gold_")), name
+            annotations = dataset.syntax["source"].keys() & dataset.syntax["target"].keys()
+            assert {"dependencies", "tags"} <= annotations, name
+            tested.append(name)
+    assert len(tested) > 4
 
 
 def test_the_gold_trees_of_multi30k():

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from torch._dynamo.utils import counters
 from training import tiny
 from training.test_train import same_weights, train_tiny
 
@@ -35,12 +34,17 @@ MOST_GRAPHS_IN_PIECES = {"tree_head": 24}
 
 
 @pytest.fixture(autouse=True)
-def _compile_anew():
-    """Forget what other tests compiled: the same code is compiled at most eight times, and then runs as it is."""
+def counters():
+    """Forget what other tests compiled: the same code is compiled at most eight times, and then runs as it is.
+
+    Returns torch's counters of what it compiles.
+    """
+    from torch._dynamo.utils import counters  # here, since it takes seconds in each of pytest's workers
+
     torch._dynamo.reset()
     counters.clear()
     with torch._dynamo.config.patch(fail_on_recompile_limit_hit=True):
-        yield
+        yield counters
     torch._dynamo.reset()
 
 
@@ -190,7 +194,7 @@ def component_groups(example) -> list[dict[str, ComponentSettings]]:
 
 
 @pytest.mark.slow
-def test_layers_with_any_component_are_compiled_once_for_all_lengths(example, monkeypatch):
+def test_layers_with_any_component_are_compiled_once_for_all_lengths(example, monkeypatch, counters):
     """In batches of growing lengths and sizes, each with the gradients of the layers themselves."""
     called = []
 
@@ -222,7 +226,7 @@ def test_layers_with_any_component_are_compiled_once_for_all_lengths(example, mo
 
 
 @pytest.mark.slow
-def test_deeper_models_need_no_more_compilations(example, monkeypatch):
+def test_deeper_models_need_no_more_compilations(example, monkeypatch, counters):
     """Not even if each layer has parameters of a component. The second layer shows torch what differs."""
     monkeypatch.setattr(compiled_layers, "BACKEND", "eager")
     counts = []

@@ -9,8 +9,6 @@ import pytest
 from nmtcore.errors import LineError
 from nmtcore.training.history import History, read_history
 
-event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-
 
 def training_line(update, loss):
     return {"update": update, "updates": 1, "loss": loss, "nll": math.nan, "seconds": 2.0 * update}
@@ -27,6 +25,7 @@ def write(folder, updates, *, after, attempt):
 
 
 def load(folder):
+    event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     board = event_accumulator.EventAccumulator(str(folder / "tensorboard"))
     board.Reload()
     return board
