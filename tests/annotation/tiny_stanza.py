@@ -9,11 +9,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from unittest import mock
 
-SENTENCES = 400
+SENTENCES = 200
 """Training sentences of the treebank."""
-CONSTITUENCIES = 100
+CONSTITUENCIES = 60
 """Training sentences of the constituency parser."""
-STEPS = 120
+STEPS = 70
 """Updates of tagger and dependency parser."""
 
 SMALL = {"char_hidden_dim": 24, "char_emb_dim": 16, "word_emb_dim": 48, "transformed_dim": 32, "tag_emb_dim": 16}

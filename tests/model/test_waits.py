@@ -160,7 +160,7 @@ class Steps:
 @pytest.mark.parametrize("width", [1, 4])
 @torch.no_grad()
 def test_a_step_of_a_search_waits_once(width, model, draw, monkeypatch):
-    examples, settings = draw(5, seed=4), DecodingSettings(beam=width)
+    examples, settings = draw(5, seed=4), DecodingSettings(beam=width, max_length=7)
     expected = search(model, examples, settings, "cpu")
     with emulated_device() as emulator:
         searching = greedy._Search if width == 1 else beam._Search

@@ -20,7 +20,8 @@ WORDS = {
 }  # fmt: skip
 
 
-CODE = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
+CODE = ROOT / "src"
 UPDATES = 160
 """Number of updates of a run at the scale `long`."""
 
@@ -89,6 +90,10 @@ class Workplace:
         path.write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
         return path
 
+    def train_briefly(self) -> None:
+        """Give the user's own scale `smoke` a quarter of the updates, for tests to which quality is nothing."""
+        self.write("scales/smoke", brief_smoke())
+
     def edit(self, name: str, **changes: object) -> None:
         path = self.folder / "config" / f"{name}.yaml"
         self.write(name, yaml.safe_load(path.read_text(encoding="utf-8")) | changes)
@@ -106,6 +111,21 @@ def make_workplace(folder: Path, snakefile: Path, mirror: Path | None = None) ->
     return workplace
 
 
+def smoke() -> dict:
+    """Return the settings of the scale `smoke`."""
+    return yaml.safe_load((ROOT / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
+
+
+def brief_smoke() -> dict:
+    """Return the settings of the scale `smoke` with a quarter of the updates."""
+    scale = smoke()
+    for phase in (scale["training"], scale["fine_tuning"]):
+        phase["max_updates"] //= 4
+        phase["validation"]["every"] = phase["max_updates"] // 2
+        phase["checkpoint_every"] = phase["max_updates"] // 5
+    return scale
+
+
 def write_little(workplace: Workplace) -> None:
     """Write a small parallel corpus, and the data set `little`."""
     words = list(WORDS)
@@ -120,11 +140,11 @@ def write_little(workplace: Workplace) -> None:
 
 def write_scale(workplace: Workplace) -> None:
     """Write the scale `long`: smoke with dropout, whose random state a resumed run must restore."""
-    smoke = yaml.safe_load((workplace.snakefile.parent / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
+    scale = smoke()
     validation = {"every": UPDATES // 2, "stop_after": None}
-    smoke["per_base"]["transformer"]["model"] |= {"dropout": 0.1}
-    smoke["training"] |= {"max_updates": UPDATES, "validation": validation, "checkpoint_every": 20}
-    workplace.write("scales/long", smoke)
+    scale["per_base"]["transformer"]["model"] |= {"dropout": 0.1}
+    scale["training"] |= {"max_updates": UPDATES, "validation": validation, "checkpoint_every": 20}
+    workplace.write("scales/long", scale)
 
 
 def little(**changes: object) -> dict:

@@ -10,13 +10,16 @@ def workplace(root, tmp_path_factory) -> Workplace:
     directory = make_workplace(tmp_path_factory.mktemp("workplace"), root / "Snakefile")
     write_little(directory)
     write_scale(directory)
+    directory.train_briefly()
     return directory
 
 
 @pytest.fixture(scope="session")
 def czeng(root, shared, tmp_path_factory) -> Workplace:
     """A working directory with a mirror of the real corpora."""
-    return make_workplace(tmp_path_factory.mktemp("czeng"), root / "Snakefile", shared / "data")
+    directory = make_workplace(tmp_path_factory.mktemp("czeng"), root / "Snakefile", shared / "data")
+    directory.train_briefly()
+    return directory
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ def scores_of(workplace, seed):
 def external(root, tmp_path_factory):
     """A working directory with the scores of two files: every third word is missing, and every second line."""
     workplace = make_workplace(tmp_path_factory.mktemp("external"), root / "Snakefile")
+    workplace.train_briefly()
     files = ["../text/words.txt", "../text/lines.txt"]
     entry = {"provenance": "An engine", "date": "2026-11-20", "licence": "not to be published"}
     entry["translations"] = {"demo_en2de": {"test": files}}

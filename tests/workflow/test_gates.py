@@ -14,6 +14,7 @@ SYSTEMS = 'systems=["nmt", "sa_nmt_shared", "sa_nmt_1set"]'
 def write_data_set(empty):
     counts = {"train": 200, "dev": 10, "test": 20}
     corpora = {split: {"options": {"count": count}} for split, count in counts.items()}
+    empty.train_briefly()
     empty.write("datasets/gated", {"extends": "demo_en2de", "corpora": corpora})
 
 

@@ -23,6 +23,7 @@ RUNS = "results/smoke/banked"
 def tabulated(root, tmp_path_factory):
     """A working directory with both tables of two systems."""
     workplace = make_workplace(tmp_path_factory.mktemp("grammars"), root / "Snakefile")
+    workplace.train_briefly()
     corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
     workplace.write("datasets/banked", {"extends": "demo_en2de", "corpora": corpora})
     finished = workplace.run(*TABLES, settings=[*SETTINGS, BOTH])

@@ -12,20 +12,21 @@ RUN = "results/brief/demo_paper/nmt/seed1"
 SCALE = {
     "description": "The schedule of the recipe for a small model and few sentences",
     "per_base": {"recurrent": {"model": {"width": 64}}},
-    "training": {"validation": {"every": 20}, "checkpoint_every": 20},
-    "sentences": {"train": 30, "dev": 30, "test": 10},
+    "training": {"validation": {"every": 10}, "checkpoint_every": 10},
     "segmentation_size": 500,
 }
+COUNTS = {"train": 12, "dev": 12, "test": 5}
 
 
 def test_the_rate_is_halved_when_perplexity_rises_and_training_ends_after_five_times(empty):
     """Shipped scales replace a recipe's schedule; this one keeps it."""
-    empty.write("datasets/demo_paper", {"extends": "demo_en2de", "recipe": "tran2018"})
+    corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
+    empty.write("datasets/demo_paper", {"extends": "demo_en2de", "corpora": corpora, "recipe": "tran2018"})
     empty.write("scales/brief", SCALE)
     empty.run(f"{RUN}/model")
     lines = [json.loads(line) for line in (empty.folder / RUN / "training.jsonl").read_text().splitlines()]
     perplexities = {line["update"]: line["validation"]["perplexity"] for line in lines if "validation" in line}
-    assert list(perplexities) == list(range(20, max(perplexities) + 1, 20))
+    assert list(perplexities) == list(range(10, max(perplexities) + 1, 10))
 
     rises = [new for (_, before), (new, after) in pairwise(perplexities.items()) if after > before]
     assert len(rises) == 5

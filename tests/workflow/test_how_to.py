@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from forked_python import forked_python
-from workflow.calling import copy_workflow
+from workflow.calling import brief_smoke, copy_workflow
 
 pytestmark = pytest.mark.slow
 
@@ -20,8 +21,9 @@ FAILS = "<!-- fails -->"
 
 @pytest.fixture
 def checkout(root, tmp_path) -> Path:
-    """A copy of the checkout in which nobody has worked yet."""
+    """A copy of the checkout in which nobody has worked yet; at the scale `smoke`, it trains more briefly."""
     copy_workflow(root, tmp_path)
+    (tmp_path / "config/scales/smoke.yaml").write_text(yaml.safe_dump(brief_smoke()), encoding="utf-8")
     return tmp_path
 
 

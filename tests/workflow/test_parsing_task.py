@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory, root, shared):
     workplace = make_workplace(tmp_path_factory.mktemp("tasks"), root / "Snakefile")
+    workplace.train_briefly()
     write_little(workplace)
     parser = {"tool": "corenlp", "analysis": "constituents", "max_words": 8}
     values = {"annotators": {"parser": parser}, "syntax": {"source": {"constituency": "parser"}}}

@@ -22,9 +22,9 @@ SCALE = {
         "checkpoint_every": 15,
         "log_every": 5,
     },
-    "sentences": {"train": 2000, "dev": 40, "test": 10},
     "segmentation_size": 500,
 }
+COUNTS = {"train": 2000, "dev": 40, "test": 10}
 
 
 def read_lines_of_log(workplace: Workplace) -> list[dict]:
@@ -46,6 +46,7 @@ def test_the_rate_falls_to_its_floor_and_the_best_model_translates(empty):
     """The run is killed once and resumed."""
     empty.write("datasets/demo_paper", {
         "extends": "demo_en2de", "recipe": "aycock2021",
+        "corpora": {split: {"options": {"count": count}} for split, count in COUNTS.items()},
         "evaluation": {"text": "tokens", "tokenize": "none", "greedy_dev": True},
     })  # fmt: skip
     empty.write("scales/brief", SCALE)

@@ -15,6 +15,7 @@ def write_data_set(empty):
     counts = {"train": 300, "dev": 10, "test": 12, "gold": 5, "contrast": 12}
     corpora = {split: {"options": {"count": count}} for split, count in counts.items()}
     evaluation = {"text": "tokens", "tokenize": "none"}
+    empty.train_briefly()
     empty.write("datasets/tagged", {"extends": "demo_de2en", "corpora": corpora, "evaluation": evaluation})
 
 

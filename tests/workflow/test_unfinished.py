@@ -24,6 +24,7 @@ def write_weighted(workplace, weight):
 def scored(root, tmp_path_factory):
     """A working directory in which the system `weighted` has been trained and scored."""
     directory = make_workplace(tmp_path_factory.mktemp("unfinished"), root / "Snakefile")
+    directory.train_briefly()
     write_little(directory)
     brief = {"max_updates": 4, "checkpoint_every": 2, "validation": {"every": 2}, "schedule": {"warmup": 1}}
     changes = {"per_base": {"transformer": {"model": {"width": 16}}}, "training": brief}
