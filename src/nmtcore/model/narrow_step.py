@@ -16,8 +16,7 @@ from nmtcore.model.layers import DecoderLayer
 from nmtcore.model.plain_step import PlainStep, is_plain
 
 WIDEST_NARROW_HEAD = 32
-"""Of 64 to 256 rows with heads of 12 to 32, self-attention takes 0.3 to 0.9 of the time that it takes in `PlainStep`,
-with heads of 64 1.3 to 2 times as long (docs/benchmarks.md). 0: no head is narrow; for tests."""
+"""Wider heads take longer in this way (docs/benchmarks.md). 0: no head is narrow; for tests."""
 
 
 class MemoryByPosition(NamedTuple):
