@@ -1,4 +1,4 @@
-"""Decoding of random tokens, step by step."""
+"""Decoding of random tokens, step by step, at all precisions."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,8 +6,17 @@ import torch
 from torch import Tensor
 
 from nmtcore.features.examples import Examples
+from nmtcore.inference.int8 import use_int8
 from nmtcore.model.batch import make_batch
 from nmtcore.model.transformer import Transformer
+
+
+def at_precision(model: Transformer, precision: str) -> Transformer:
+    """Convert a model to a type of torch's, or its matrix products to "int8"."""
+    if precision == "int8":
+        use_int8(model.float())
+        return model
+    return model.to(getattr(torch, precision))
 
 
 def step_logits(

@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from model.stepping import step_logits
+from model.stepping import at_precision, step_logits
 
-from nmtcore.inference.int8 import use_int8
 from nmtcore.model import narrow_step
 from nmtcore.model.attention import KeysValues
 from nmtcore.model.batch import make_batch
@@ -17,11 +16,7 @@ from nmtcore.model.narrow_step import MemoryByPosition, NarrowStep
 @pytest.mark.parametrize("settings", [{}, {"norm": "post"}, {"width": 64, "heads": 2}, {"width": 24, "heads": 1}])
 @torch.inference_mode()
 def test_a_narrow_step_is_the_step_of_the_layers(settings, precision, beams, make, draw, monkeypatch):
-    model, examples = make(**settings), draw(4, seed=2)
-    if precision == "int8":
-        use_int8(model.float())
-    else:
-        model.to(getattr(torch, precision))
+    model, examples = at_precision(make(**settings), precision), draw(4, seed=2)
     narrow, steps = step_logits(model, examples, beams=beams, positions=2 * ROOM + 2)
     assert all(isinstance(step, NarrowStep) for step in steps)
     monkeypatch.setattr(narrow_step, "WIDEST_NARROW_HEAD", 0)

@@ -2,10 +2,9 @@
 
 import pytest
 import torch
-from model.stepping import step_logits
+from model.stepping import at_precision, step_logits
 
 from nmtcore.config.components import COMPONENTS
-from nmtcore.inference.int8 import use_int8
 from nmtcore.model import narrow_step, plain_step
 from nmtcore.model.plain_step import PlainStep
 
@@ -21,11 +20,7 @@ def _no_narrow_heads(monkeypatch):
 @pytest.mark.parametrize("settings", [{}, {"norm": "post"}, {"positions": "none"}, {"width": 64, "heads": 2}])
 @torch.inference_mode()
 def test_a_plain_step_is_the_step_of_the_layers(settings, precision, beams, make, draw, monkeypatch):
-    model, examples = make(**settings), draw(4, seed=2)
-    if precision == "int8":
-        use_int8(model.float())
-    else:
-        model.to(getattr(torch, precision))
+    model, examples = at_precision(make(**settings), precision), draw(4, seed=2)
     plain, steps = step_logits(model, examples, beams=beams)
     assert all(isinstance(step, PlainStep) for step in steps)
     monkeypatch.setattr(plain_step, "PLAIN_STEPS", False)

@@ -85,4 +85,4 @@ def test_merges_of_real_text_are_those_of_subword_nmt(name, shared):
         text = (shared / "data" / file).read_text("utf-8").replace("\t", "\n")
         words.update(text.split())
         words.update("\u00a0".join(line.split()) for line in text.split("\n") if 0 < line.count(" ") < 3)
-    assert learn_codes(words, 120) == subword_nmt_codes(words, 120)
+    assert learn_codes(words, 300) == subword_nmt_codes(words, 300)

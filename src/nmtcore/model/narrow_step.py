@@ -34,7 +34,7 @@ class MemoryByPosition(NamedTuple):
         return cls(pairs_S2EBH, mask_B11S.permute(3, 1, 0, 2).squeeze(1).expand(-1, -1, heads).contiguous())
 
     def attend(self, queries_B1HE: Tensor, mask_B11S: Tensor) -> Tensor:
-        """Attend to the source: (B, 1, H, E)."""
+        """Attend to the source, with the mask as it was laid out: (B, 1, H, E)."""
         queries_EBH = _scaled(queries_B1HE.squeeze(1)).permute(2, 0, 1).contiguous()
         keys_SEBH, values_SEBH = self.pairs_S2EBH.unbind(1)
         scores_SBH = (keys_SEBH * queries_EBH).sum(1).add_(self.mask_SBH)

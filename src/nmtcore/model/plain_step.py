@@ -15,7 +15,7 @@ from nmtcore.model.components.base import Context
 from nmtcore.model.layers import DecoderLayer, Residual
 
 PLAIN_STEPS = True
-"""Whether `steps_of` returns a `PlainStep` where it can; for tests."""
+"""Whether layers get a `PlainStep` where it does the same as their own; for tests."""
 
 Function = Callable[[Tensor], Tensor]
 
