@@ -1,20 +1,24 @@
-# Three targets: `make demo` installs the project, then trains and scores three systems on the demo corpus; `make test`
-# installs what the tests need too, and runs them; `make docs` builds the documentation site. All other tasks are
-# `snakemake` or `nmtcore` calls (README.md).
-.PHONY: demo test docs
+# `make demo` installs the project, then trains and scores three systems on the demo corpus; `make test` installs what
+# tests need, too, and runs those that need only that; `make test-all` runs all; `make docs` builds the documentation
+# site. All other tasks are `snakemake` or `nmtcore` calls (README.md).
+.PHONY: demo test test-all docs
 
 BIN := .venv/bin
+CHECK = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check . && $(BIN)/snakemake --lint
+# One process more than cores: some tests wait, for a cluster for instance.
+PYTEST = $(BIN)/pytest --numprocesses $$(( $$(nproc) + 1 )) --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
+	--durations 10
 
 demo: .venv/installed
 	@$(BIN)/nmtcore demo
 
-# One process more than cores: some tests wait, for a cluster for instance.
-test: .venv/docs-installed
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check .
-	$(BIN)/snakemake --lint
-	$(BIN)/pytest --numprocesses $$(( $$(nproc) + 1 )) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+test: .venv/installed
+	$(CHECK)
+	$(PYTEST) -m "not needs"
+
+test-all: .venv/docs-installed
+	$(CHECK)
+	$(PYTEST)
 
 docs: .venv/docs-installed
 	$(BIN)/python docs/site/build_site.py

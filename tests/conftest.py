@@ -77,10 +77,17 @@ def browser() -> "Iterator[Browser]":
         yield running
 
 
+NEEDED_BY_FIXTURE = {"shared": "shared", "tiny_stanza": "shared", "browser": "Chromium"}
+"""What a test needs that uses one of these fixtures; other tests say it themselves (`@pytest.mark.needs`)."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run files with slow tests first, then those of the workflow, so that pytest's workers end at the same time."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "workflow"))
+    """Mark tests by what their fixtures need, and run the files that need much first: workers then end together."""
+    for item in items:
+        for need in sorted({NEEDED_BY_FIXTURE[name] for name in NEEDED_BY_FIXTURE.keys() & set(item.fixturenames)}):
+            item.add_marker(pytest.mark.needs(need))
+    demanding = {item.path for item in items if item.get_closest_marker("needs")}
+    items.sort(key=lambda item: (item.path not in demanding, item.path.parent.name != "workflow"))
 
 
 def skip_unless_ci(reason: str) -> NoReturn:
