@@ -9,8 +9,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 
@@ -68,20 +66,26 @@ def at_load(tree):
         remaining += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_modules_only_import_earlier_stages(path):
-    own = package_of(path)
-    if own in ABOVE or path == PACKAGE / "__init__.py" or own == "__main__":
-        return
-    used = {name.split(".")[1] for name in imported(ast.walk(tree_of(path))) if name.startswith("nmtcore.")}
+def allowed_parts(own):
+    """Return the parts of the package that a part may import."""
     if own in STAGES:
-        allowed = {*STAGES[: STAGES.index(own) + 1], *SHARED}
-    elif own == "planning":
-        allowed = PLANNING
-    else:
-        assert own in SHARED, f"{own} is missing in the order of the packages"
-        allowed = BASE if own in ("syntax", "config") else {"errors", "files", "parquet"}
-    assert used <= allowed, f"{own} imports {sorted(used - allowed)}"
+        return {*STAGES[: STAGES.index(own) + 1], *SHARED}
+    if own == "planning":
+        return PLANNING
+    assert own in SHARED, f"{own} is missing in the order of the packages"
+    return BASE if own in ("syntax", "config") else {"errors", "files", "parquet"}
+
+
+def test_modules_only_import_earlier_stages():
+    faults = []
+    for path in FILES:
+        own = package_of(path)
+        if own in ABOVE or path == PACKAGE / "__init__.py" or own == "__main__":
+            continue
+        used = {name.split(".")[1] for name in imported(ast.walk(tree_of(path))) if name.startswith("nmtcore.")}
+        if not used <= allowed_parts(own):
+            faults.append(f"{path.relative_to(PACKAGE)} imports {sorted(used - allowed_parts(own))}")
+    assert not faults, "\n".join(faults)
 
 
 def import_graph(package):
@@ -115,36 +119,34 @@ def test_there_is_no_import_cycle():
     assert find_cycle(graph) is None
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_a_cycle_is_found_through_every_sort_of_import(tmp_path):
+    package = tmp_path / "p"
+    package.mkdir()
+    for name, text in {"__init__": "", "b": "from p.c import x"}.items():
+        (package / f"{name}.py").write_text(text)
+    for statement in (
         "from p.b import x",
         "from p import b",
         "import p.b",
         "if TYPE_CHECKING:\n    from p.b import x",
         "def f():\n    import p.b",
-    ],
-)
-def test_a_cycle_is_found_through_every_kind_of_import(tmp_path, statement):
-    package = tmp_path / "p"
-    package.mkdir()
-    for name, text in {"__init__": "", "a": statement, "b": "from p.c import x", "c": "import torch"}.items():
-        (package / f"{name}.py").write_text(text)
-    assert find_cycle(import_graph(package)) is None
-    (package / "c.py").write_text("def f():\n    from p.a import x")
-    assert set(find_cycle(import_graph(package))) == {"p.a", "p.b", "p.c"}
+    ):
+        (package / "a.py").write_text(statement)
+        (package / "c.py").write_text("import torch")
+        assert find_cycle(import_graph(package)) is None
+        (package / "c.py").write_text("def f():\n    from p.a import x")
+        assert set(find_cycle(import_graph(package))) == {"p.a", "p.b", "p.c"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_heavy_packages_are_imported_in_functions(path):
-    own = package_of(path)
-    others = (
-        {name.split(".")[0] for name in imported(at_load(tree_of(path)))} - set(sys.stdlib_module_names) - {"nmtcore"}
-    )
-    allowed = NUMBERS | ({"torch"} if own in TORCH else set())
-    if own == "config":
-        allowed = {"yaml"}
-    assert others <= allowed, f"{path} loads {sorted(others - allowed)}"
+def test_heavy_packages_are_imported_in_functions():
+    faults = []
+    for path in FILES:
+        own, names = package_of(path), {name.split(".")[0] for name in imported(at_load(tree_of(path)))}
+        allowed = {"yaml"} if own == "config" else NUMBERS | ({"torch"} if own in TORCH else set())
+        heavy = names - set(sys.stdlib_module_names) - {"nmtcore"} - allowed
+        if heavy:
+            faults.append(f"{path.relative_to(PACKAGE)} loads {sorted(heavy)}")
+    assert not faults, "\n".join(faults)
 
 
 def test_planning_loads_no_heavy_packages(root):

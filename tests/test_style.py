@@ -22,8 +22,6 @@ VAGUE = {"look", "remember", "leave", "store", "team", "Stock", "beside", "Heads
 INTERFACES = ("corpus/formats/", "corpus/filters/", "annotation/", "demo/english/", "demo/german/")
 """Folders of modules that may define the same names."""
 LEGEND = re.compile(r"^    ([A-Z])  \S", re.M)
-OTHER_LEGEND = re.compile(r"\b[B-Z] (?!are )[a-z][a-z ]*(?:\([^)]*\))?, (?:and )?[B-Z] [a-z]")
-"""An enumeration of letters and their meanings: B batch, S source length."""
 SUFFIX = re.compile(r"[a-z0-9]_([0-9]*[A-Z][0-9A-Z]*)$")
 
 
@@ -155,16 +153,6 @@ def test_the_legend_has_the_letters_of_all_suffixes():
     assert letters == sorted(set(letters))
     assert {letter: place for letter, place in used.items() if letter not in letters} == {}
     assert set(letters) - set(used) == set()
-
-
-def test_there_is_one_legend():
-    faults = []
-    for path in PYTHON:
-        text = text_of(path)
-        match = OTHER_LEGEND.search(text)
-        if match and path != Path(__file__):
-            faults.append(at(path, text.count("\n", 0, match.start()) + 1, match.group()))
-    assert not faults, "\n".join(faults)
 
 
 def test_lines_of_pages_are_short():
