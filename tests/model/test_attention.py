@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from oracles import multi_head_attention
 
 from nmtcore.config.transformer import TransformerSettings
-from nmtcore.model import attention
 from nmtcore.model.attention import CrossAttention, SelfAttention, additive_mask, masked_scores, product
 from nmtcore.model.components.base import AttentionHooks, Component, Context
 
@@ -77,59 +75,11 @@ def test_batches_may_be_empty(sentences, queries):
         assert masked_scores(torch.randn(sentences, 3, queries, 4), keys, mask).shape == (sentences, 3, queries, 5)
 
 
-@pytest.mark.parametrize("queries", [1, 4])
-def test_masking_within_the_product_changes_nothing_and_can_be_turned_off(queries, monkeypatch):
-    layer = CrossAttention(SETTINGS, "cross", 0, []).double().eval()
-    states, memory = torch.randn(2, queries, 12, dtype=torch.float64), torch.randn(2, 6, 12, dtype=torch.float64)
-    mask_BS = torch.arange(6) < torch.tensor([[2], [6]])
-    calls = []
-    monkeypatch.setattr(attention, "masked_scores", lambda *arguments: calls.append(1) or masked_scores(*arguments))
-    outputs = []
-    for within in (True, False):
-        monkeypatch.setattr(attention, "MASK_IN_PRODUCT", within)
-        with torch.inference_mode():
-            mask_B11K = additive_mask(mask_BS, states)
-            outputs.append(layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=mask_B11K))
-        assert calls == [1]
-    torch.testing.assert_close(*outputs, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize(("rows", "inner", "width"), [(1, 4, 9), (1, 9, 4), (1, 40, 40), (2, 4, 4)])
-@pytest.mark.parametrize("gradients", [True, False])
-def test_products_equal_those_of_matrices(rows, inner, width, gradients):
-    left, right = torch.randn(3, 2, rows, inner).double(), torch.randn(3, 2, width, inner).double().mT
-    with torch.set_grad_enabled(gradients):
+@torch.no_grad()
+def test_products_equal_those_of_matrices():
+    for rows, inner, width in ((1, 4, 9), (1, 9, 4), (1, 40, 40), (2, 4, 4)):
+        left, right = torch.randn(3, 2, rows, inner).double(), torch.randn(3, 2, width, inner).double().mT
         torch.testing.assert_close(product(left, right), torch.einsum("bhqk,bhke->bhqe", left, right))
-
-
-@pytest.mark.parametrize(("queries", "head_width", "kernels"), [(1, 16, 0), (8, 16, 0), (9, 16, 1), (9, 4, 0)])
-def test_few_queries_and_narrow_heads_take_the_explicit_form_without_gradients(
-    queries, head_width, kernels, monkeypatch
-):
-    layer = CrossAttention(TransformerSettings(width=2 * head_width, heads=2), "cross", 0, []).double().eval()
-    states, memory = (torch.randn(2, n, 2 * head_width, dtype=torch.float64) for n in (queries, 6))
-    mask_BS = torch.arange(6) < torch.tensor([[2], [6]])
-    calls, kernel = [], F.scaled_dot_product_attention
-    monkeypatch.setattr(
-        F, "scaled_dot_product_attention", lambda *args, **options: calls.append(1) or kernel(*args, **options)
-    )
-    by_kernel = layer(states, layer.project(memory), Context(mask_BS=mask_BS), mask_B11K=additive_mask(mask_BS, states))
-    assert calls == [1]
-    with torch.inference_mode():
-        keys_values = layer.project(memory).for_steps()
-        output = layer(states, keys_values, Context(mask_BS=mask_BS), mask_B11K=additive_mask(mask_BS, states))
-    assert len(calls) == 1 + kernels
-    torch.testing.assert_close(output, by_kernel.detach(), rtol=1e-12, atol=1e-14)
-
-
-def test_the_layout_of_keys_and_values_for_steps_stays_when_sentences_are_dropped():
-    layer = CrossAttention(SETTINGS, "cross", 0, [])
-    before = layer.project(torch.randn(3, 5, 12))
-    after = before.for_steps().of_sentences(torch.tensor([2, 0]))
-    for old, new in zip(before, after, strict=True):
-        assert torch.equal(old[[2, 0]], new)
-    assert after.keys_BHKE.mT.is_contiguous()
-    assert after.values_BHKE.is_contiguous()
 
 
 def test_the_explicit_form_applies_dropout_only_in_training():

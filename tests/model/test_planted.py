@@ -13,7 +13,7 @@ from nmtcore.config.components.pair_labels import TreeTraversalSettings
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.model.batch import make_batch
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("training")
 
 WORDS = 12
 FIRST = 5

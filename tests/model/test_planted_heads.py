@@ -18,7 +18,7 @@ from nmtcore.model.components.head_selection import HeadSelection
 from nmtcore.model.recurrent import Recurrent
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("training")
 
 CLASSES, ENDINGS, ADJECTIVES = 6, 5, 3
 """Classes of nouns and adjectives, endings, and adjectives per class. There is a noun for every class and ending."""

@@ -18,7 +18,7 @@ from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.transformer import TransformerSettings
 from nmtcore.model.batch import make_batch
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("training")
 
 FIRST = 5
 """The id of the first word of each side."""
