@@ -73,7 +73,7 @@ def outputs_of(tour, code):
     return [output.get("data") or output.text for output in cell.outputs]
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_the_tour_trains_a_model_that_parses_and_translates(tour):
     printed, shown = outputs_of(tour, "options")
     scores = json.loads(shown["text/plain"].replace("'", '"'))
@@ -84,7 +84,7 @@ def test_the_tour_trains_a_model_that_parses_and_translates(tour):
     assert re.fullmatch(r"\['\w.*[.]',\s+'\w.*[.]'\]", translations["text/plain"])
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_the_tour_draws_a_tree_and_attention(tour):
     (tree,), (head,), (cross,) = (
         outputs_of(tour, code) for code in ("view =", "view.attention(layer=1", "view.attention(layer=0")
@@ -97,7 +97,7 @@ def test_the_tour_draws_a_tree_and_attention(tour):
         assert "woman" in drawing["image/svg+xml"]
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_the_tour_swaps_a_component_and_tests_the_difference(tour):
     _, shown = outputs_of(tour, "previous_word = ")
     assert json.loads(shown["text/plain"].replace("'", '"'))["UAS"] > 80
@@ -271,7 +271,7 @@ class Links(HTMLParser):
             self.loaded.append(values["src"])
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_every_link_of_the_site_has_its_target(site):
     pages = {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     lost = []
@@ -288,7 +288,7 @@ def test_every_link_of_the_site_has_its_target(site):
     assert not lost, lost
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_the_site_loads_nothing_from_elsewhere(site):
     for path in site.rglob("*.html"):
         for loaded in Links(path.read_text(encoding="utf-8")).loaded:
@@ -297,7 +297,7 @@ def test_the_site_loads_nothing_from_elsewhere(site):
         assert not re.findall(r"url\(['\"]?(?:https?:)?//|@import", path.read_text(encoding="utf-8")), path
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 @pytest.mark.parametrize(
     "page", ["index", "tour", "equations", "systems/pham2018", "command-line", "configuration", "first-steps"]
 )
@@ -305,7 +305,7 @@ def test_pages_in_the_browser(page, site, browser):
     browser.check(site / f"{page}.html", site=site)
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_every_page_fits_on_every_screen(site, browser):
     with browser.open(site / "index.html", site=site) as page:
         for path in sorted(site.rglob("*.html")):
@@ -315,7 +315,7 @@ def test_every_page_fits_on_every_screen(site, browser):
             page.no_requests()
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_the_browser_draws_equations(site, browser):
     with browser.open(site / "equations.html", site=site) as page:
         sizes = page.evaluate(
@@ -326,7 +326,7 @@ def test_the_browser_draws_equations(site, browser):
         assert page.evaluate("() => document.querySelectorAll('merror, .error').length") == 0
 
 
-@pytest.mark.slow
+@pytest.mark.needs("site")
 def test_the_site_can_be_searched_without_a_server(site, browser):
     with browser.open(site / "search.html", site=site) as page:
         page.tab.goto(f"{(site / 'search.html').as_uri()}?q=pascal")

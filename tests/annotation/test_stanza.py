@@ -20,8 +20,6 @@ from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import failed, tree_fault
 from nmtcore.syntax.constituents import parse_constituents, same_words
 
-pytestmark = pytest.mark.slow
-
 MODEL = "stanza_en"
 ODD = [
     *([], ["\u2028"], ["a\u00a0b", "\u3000", "c"], ["x"] * 300, ["\x85", "."], ["😀", "\ufeff"], ["word"] * 200),

@@ -3,11 +3,10 @@
 import io
 import json
 import os
-import pty
-import subprocess
 import sys
 
 import pytest
+from called import call_nmtcore
 from factories import run_settings
 from inference.test_parse_to_conllu import GOLD
 from inference.tiny import write_bundle
@@ -114,10 +113,6 @@ def test_mistakes_are_one_sentence(show, arguments, text, sentence):
 
 
 def test_a_page_is_not_written_to_a_terminal(model):
-    ours, terminal = pty.openpty()
-    command = [sys.executable, "-m", "nmtcore.cli", "show", str(model)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.PIPE, check=False)
-    os.close(terminal)
-    os.close(ours)
-    assert done.returncode == 2
-    assert done.stderr == b"nmtcore show: the page is written to standard output: add, for example, > page.html.\n"
+    code, shown, errors = call_nmtcore("show", model, terminal=True)
+    assert (code, shown) == (2, "")
+    assert errors == "nmtcore show: the page is written to standard output: add, for example, > page.html.\n"

@@ -26,7 +26,7 @@ from nmtcore.experiment import process
 from nmtcore.experiment.launch import launch_training, run_forwarding_signals, torchrun_command, train_distributed
 
 
-@pytest.mark.slow
+@pytest.mark.needs("training")
 def test_torchruns_processes_end_together_with_a_reason_and_resume(tmp_path: Path):
     """One run loads its features; the other, which is interrupted, maps them."""
     whole, cut = (write_job(tmp_path / name) for name in ("whole", "cut"))

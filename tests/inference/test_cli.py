@@ -3,7 +3,6 @@
 import hashlib
 import io
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -12,8 +11,8 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from called import call_nmtcore
 from factories import run_settings
-from forked_python import forked_python
 from inference.tiny import write_bundle
 from safetensors.torch import load_file, save_file
 
@@ -28,10 +27,9 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 def nmtcore(*arguments, text=b"", code=0):
     """Run a command with `text` as input; check its exit code and return its output and errors."""
-    command = [forked_python(), "-m", "nmtcore.cli", *map(str, arguments)]
-    process = subprocess.run(command, input=text, capture_output=True, env=ENVIRONMENT, check=False)
-    assert process.returncode == code, process.stderr.decode()
-    return process.stdout.decode(), process.stderr.decode()
+    called = call_nmtcore(*arguments, text=text)
+    assert called.code == code, called.errors
+    return called.output, called.errors
 
 
 @pytest.fixture(scope="module")
@@ -195,26 +193,22 @@ def test_attention_is_written_for_all_lines_with_words(model, tmp_path):
     assert with_cross.column("attention").to_pylist() == ["encoder"] * 4 + ["cross"] * 4
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        *(
-            [name, "--help"]
-            for name in ("translate", "parse", "attention", "gates", "show", "logprob", "contrast", "score", "results")
-        ),
-    ],
-)
-def test_help_imports_no_heavy_packages(arguments):
-    script = (
-        "import sys\nfrom nmtcore.cli import main\n"
-        f"try: main({arguments})\nexcept SystemExit: pass\n"
-        "heavy = {'torch', 'numpy', 'pyarrow', 'spacy', 'sacremoses'} & set(sys.modules)\n"
-        "sys.exit(f'loaded {heavy}' if heavy else 0)"
-    )
-    process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+HELP = """
+import contextlib, io, sys
+from nmtcore.cli import main
+for name in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.suppress(SystemExit):
+        main([*([name] if name != "nmtcore" else []), "--help"])
+    heavy = {"torch", "numpy", "pyarrow", "spacy", "sacremoses"} & set(sys.modules)
+    if heavy or not output.getvalue().startswith("usage: nmtcore"):
+        sys.exit(f"{name}: {heavy or output.getvalue()}")
+"""
+
+
+def test_help_imports_no_heavy_packages():
+    names = ("translate", "parse", "attention", "gates", "show", "logprob", "contrast", "score", "results")
+    process = subprocess.run([sys.executable, "-c", HELP, "nmtcore", *names], capture_output=True, check=False)
     assert process.returncode == 0, process.stderr.decode()
-    assert b"usage: nmtcore" in process.stdout
 
 
 @pytest.fixture(scope="module")
@@ -243,14 +237,11 @@ def test_gates_are_numbers_without_a_terminal_and_a_page_if_requested(gated, tex
 
 
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
-def test_a_terminal_shows_gates_in_colour(gated, texts, variables, coloured):
-    ours, terminal = pty.openpty()
-    environment = {**ENVIRONMENT, "TERM": "xterm", "NO_COLOR": "", **variables}
-    command = [sys.executable, "-m", "nmtcore.cli", "gates", str(gated), *texts]
-    subprocess.run(command, stdout=terminal, env=environment, check=True)
-    os.close(terminal)
-    shown = os.read(ours, 4096).decode()
-    os.close(ours)
+def test_a_terminal_shows_gates_in_colour(gated, texts, variables, coloured, monkeypatch):
+    for name, value in {"TERM": "xterm", "NO_COLOR": "", **variables}.items():
+        monkeypatch.setenv(name, value)
+    code, shown, _ = call_nmtcore("gates", gated, *texts, terminal=True)
+    assert code == 0
     assert ("\x1b[" in shown) == coloured
     assert ("[0." in shown or "[1." in shown or "[2." in shown) != coloured
 

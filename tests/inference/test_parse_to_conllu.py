@@ -1,12 +1,9 @@
 """Parsing of text and treebanks to CoNLL-U, by functions and from the command line."""
 
-import subprocess
-
 import numpy as np
 import pytest
+from called import call_nmtcore
 from factories import run_settings
-from forked_python import forked_python
-from inference.test_cli import ENVIRONMENT
 from inference.tiny import write_bundle
 
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
@@ -83,27 +80,21 @@ def test_a_byte_order_mark_is_ignored(bundle):
 
 def test_trees_can_be_induced_from_any_head(tmp_path):
     folder = write_bundle(tmp_path / "model")
-    command = [forked_python(), "-m", "nmtcore", "parse", str(folder)]
-    text = b"the cat dog\n\nthe\n"
-
-    def run(*arguments):
-        return subprocess.run([*command, *arguments], input=text, capture_output=True, env=ENVIRONMENT, check=False)
-
-    process = run("--attention", "1.0")
-    assert (process.returncode, process.stderr) == (0, b"")
-    blocks = [read(block + "\n\n") for block in process.stdout.decode().split("\n\n")[:-1]]
+    text = "the cat dog\n\nthe\n"
+    called = call_nmtcore("parse", folder, "--attention", "1.0", text=text)
+    assert (called.code, called.errors) == (0, "")
+    blocks = [read(block + "\n\n") for block in called.output.split("\n\n")[:-1]]
     assert [words for _, words, _ in blocks] == [["the", "cat", "dog"], [], ["the"]]
     assert tree_fault(blocks[0][2]) is None
     for arguments, sentence in [
-        ([], b"none of its heads was trained to. Use a model of another system, for example depparse_l1, or"),
-        (["--attention", "7.0"], b"The encoder has no head 7.0: its layers are 0 to 1"),
-        (["--attention", "1"], b"1 is not of the form LAYER.HEAD"),
-        (["--attention", "0.0", "--argmax", "--roots", "one"], b"not allowed with argument"),
+        ([], "none of its heads was trained to. Use a model of another system, for example depparse_l1, or"),
+        (["--attention", "7.0"], "The encoder has no head 7.0: its layers are 0 to 1"),
+        (["--attention", "1"], "1 is not of the form LAYER.HEAD"),
+        (["--attention", "0.0", "--argmax", "--roots", "one"], "not allowed with argument"),
     ]:
-        process = run(*arguments)
-        assert process.returncode == 2
-        assert sentence in process.stderr
-        assert b"Traceback" not in process.stderr
+        called = call_nmtcore("parse", folder, *arguments, text=text)
+        assert called.code == 2
+        assert sentence in called.errors
 
 
 def test_the_parts_of_a_long_line_form_one_forest(bundle, monkeypatch, capsys):
@@ -183,24 +174,19 @@ def test_roots_have_head_0_although_they_point_to_themselves_in_sisa(tmp_path):
         assert tree_fault(read(block)[2]) is None
 
 
-def nmtcore(*arguments, text=""):
-    command = [forked_python(), "-m", "nmtcore.cli", *map(str, arguments)]
-    return subprocess.run(command, input=text.encode(), capture_output=True, env=ENVIRONMENT, check=False)
-
-
 def test_the_command_writes_the_output_of_the_functions(folder, bundle, tmp_path):
     assert bundle.run.evaluation == EvaluationSettings(roots="one")
     text = "".join(f"{line}\n" for line in LINES)
-    process = nmtcore("parse", folder, text=text)
-    assert (process.returncode, process.stderr) == (0, b"")
-    assert process.stdout.decode() == "".join(parse_text(bundle, LINES, method="one_root"))
+    called = call_nmtcore("parse", folder, text=text)
+    assert (called.code, called.errors) == (0, "")
+    assert called.output == "".join(parse_text(bundle, LINES, method="one_root"))
     path = tmp_path / "gold.conllu"
     path.write_text(GOLD)
-    process = nmtcore("parse", folder, "--conllu", path, "--roots", "many")
+    called = call_nmtcore("parse", folder, "--conllu", path, "--roots", "many")
     parses = list(parse_treebank(bundle, path, method="many_roots"))
-    assert process.stdout.decode() == "".join(s.block for s in parses)
+    assert called.output == "".join(s.block for s in parses)
     scores = attachment([s.heads for s in parses], [s.gold for s in parses], [[False] * 3, [False, True]])
-    assert process.stderr.decode() == (
+    assert called.errors == (
         f"{path}: UAS {scores['uas']:.2f} ({scores['uas_without_punctuation']:.2f} without punctuation), "
         "2 sentences, 5 words.\n"
     )
@@ -209,10 +195,10 @@ def test_the_command_writes_the_output_of_the_functions(folder, bundle, tmp_path
 def test_induced_trees_of_a_treebank_are_reported_beside_the_baselines(folder, tmp_path):
     path = tmp_path / "gold.conllu"
     path.write_text(GOLD)
-    process = nmtcore("parse", folder, "--conllu", path, "--attention", "0.1")
-    rows = [line.split("\t") for line in process.stdout.decode().splitlines()]
+    called = call_nmtcore("parse", folder, "--conllu", path, "--attention", "0.1")
+    rows = [line.split("\t") for line in called.output.splitlines()]
     heads = [int(row[6]) for row in rows if row[0].isdecimal()]
-    lines = process.stderr.decode().splitlines()
+    lines = called.errors.splitlines()
     assert lines[0].startswith(f"{path}: UAS ")
     assert [line.removeprefix(f"{path}: ").split(":")[0] for line in lines[1:]] == [
         "induced trees", "left", "right", "random",
@@ -232,6 +218,6 @@ def test_induced_trees_of_a_treebank_are_reported_beside_the_baselines(folder, t
 def test_errors_are_one_sentence(folder, tmp_path, monkeypatch, arguments, sentence):
     (tmp_path / "empty").write_text("\n\n")
     monkeypatch.chdir(tmp_path)
-    process = nmtcore("parse", folder, *arguments)
-    assert (process.returncode, process.stdout) == (2, b"")
-    assert process.stderr.decode() == f"nmtcore parse: {sentence}.\n"
+    called = call_nmtcore("parse", folder, *arguments)
+    assert (called.code, called.output) == (2, "")
+    assert called.errors == f"nmtcore parse: {sentence}.\n"
