@@ -6,9 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,9 +15,6 @@ from safetensors.torch import load_file
 from torch.distributed.run import config_from_args, get_args_parser
 from training.torchrun_job import UPDATES, Launched, lock_holder, write_job
 
-from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.project import Project
-from nmtcore.config.runs import run_to_json
 from nmtcore.errors import UserError
 from nmtcore.experiment import launch as launching
 from nmtcore.experiment import process
@@ -171,15 +166,6 @@ def test_signals_are_forwarded():
     time.sleep(0.2)
     process.send_signal(signal.SIGUSR1)
     assert process.wait(timeout=30) == 7
-
-
-def test_the_runs_of_all_shipped_systems_can_be_written_as_json(root: Path):
-    project, written = Project.load(root / "config"), set()
-    for dataset, system in product(project.dataset_files, project.system_entries):
-        with suppress(MissingAnnotation):
-            json.dumps(run_to_json(project.run(dataset, system, "smoke", 1)))
-            written.add(system)
-    assert written == set(project.system_entries)
 
 
 def test_workers_import_nothing_from_the_working_directory():
