@@ -54,9 +54,9 @@ def test_scores_are_those_of_the_listed_pairs(files):
     first, second, third, fifth = score_text_pairs(bundle, *texts)
     assert [own[:2] for own in scores] == [("number", 3), ("order", None), ("number", 1)]
     for own, right, wrong in ((scores[0], first, second), (scores[2], third, fifth)):
-        assert own.right == pytest.approx(right.log_probability, abs=1e-5)
-        assert own.wrong == pytest.approx(wrong.log_probability, abs=1e-5)
-    assert scores[1].right == pytest.approx(third.log_probability, abs=1e-5)
+        assert own.right == pytest.approx(right.log_probability, rel=1e-5)
+        assert own.wrong == pytest.approx(wrong.log_probability, rel=1e-5)
+    assert scores[1].right == pytest.approx(third.log_probability, rel=1e-5)
     assert (scores[1].right_tokens, scores[1].wrong_tokens) == (2, 3)
 
 

@@ -112,7 +112,7 @@ def test_tags_are_those_of_the_translation(bundle, tmp_path):
     rows = [row for row in table.to_pylist() if row["id"] + 1 in NUMBERS]
     for sentence, row in zip(sentences, rows, strict=True):
         own = tag_row(sentence.number - 1, sentence.tags)
-        assert own.pop("probabilities") == pytest.approx(row.pop("probabilities"))
+        assert own.pop("probabilities") == pytest.approx(row.pop("probabilities"), abs=1e-5)
         assert own == row
 
 
@@ -127,7 +127,7 @@ def test_gates_are_those_of_the_translation_alone(bundle):
             examples, _ = reader.examples([sentence.text])
         ids = [bundle.target_vocabulary.entries.index(piece) for piece in sentence.gates.pieces]
         (norms_T,) = gate_norms(bundle.model, with_targets(examples, [ids]))
-        np.testing.assert_allclose(sentence.gates.norms, norms_T[:-1], rtol=1e-5)
+        np.testing.assert_allclose(sentence.gates.norms, norms_T[:-1], rtol=1e-4)
 
 
 def test_trees_that_the_system_reads_are_those_of_its_annotator(tmp_path, monkeypatch):

@@ -50,7 +50,7 @@ def test_pairs_have_the_scores_of_their_sentences(bundle, monkeypatch):
     assert len(scores) == 4
     for own, right, wrong in zip(scores, (0, 0, 3, 5), (1, 2, 4, 6), strict=True):
         expected = [alone[row].log_probability for row in (right, wrong)]
-        np.testing.assert_allclose((own.right, own.wrong), expected, atol=1e-5)
+        np.testing.assert_allclose((own.right, own.wrong), expected, rtol=1e-5)
         assert (own.right_tokens, own.wrong_tokens) == (alone[right].tokens, alone[wrong].tokens)
         assert own.unknown == alone[right].unknown + alone[wrong].unknown
     assert [(own.phenomenon, own.distance) for own in scores] == [("p0", 0), ("p1", 1), ("p0", 0), ("p0", 0)]

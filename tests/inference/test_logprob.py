@@ -59,7 +59,7 @@ def test_sums_equal_loops_over_tokens_in_any_batch(monkeypatch, make_model, orac
     for row, (score, alone) in enumerate(zip(scores, score_targets(model, examples), strict=True)):
         source, target = examples.source.ids[row].tolist(), examples.target.ids[row].tolist()
         expected = oracle_sum(oracle(model).logits([*source, EOS], [BOS, *target]), target)
-        assert score.log_probability == pytest.approx(expected, abs=1e-5)
+        assert score.log_probability == pytest.approx(expected, rel=1e-5)
         assert alone.log_probability == pytest.approx(score.log_probability, abs=1e-9)
         assert (score.tokens, score.unknown) == (len(target) + 1, target.count(UNK))
         assert score.per_token == score.log_probability / (len(target) + 1)
@@ -127,7 +127,7 @@ def test_lines_are_scored_in_order(bundle, monkeypatch):
     for line, score in enumerate(scores):
         if score is not None:
             expected = text_score(bundle, source[line], target[line].decode())
-            assert score.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
+            assert score.log_probability == pytest.approx(expected.log_probability, rel=1e-5)
             assert score[1:] == expected[1:]
     assert (scores[0].unknown, scores[3].tokens) == (1, 1)
     assert read(bundle, [], []) == []
@@ -173,7 +173,7 @@ def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch):
     (expected,) = score_targets(
         bundle.model, examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
     )
-    assert score == pytest.approx(expected, abs=1e-5)
+    assert score == pytest.approx(expected, rel=1e-5)
     bundle = load_bundle(
         write_bundle(tmp_path / "task" / "model", run_settings(transforms={"parsing_task": ParsingTaskSettings()}))
     )
@@ -183,7 +183,7 @@ def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch):
     (expected,) = score_targets(
         bundle.model, examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
     )
-    assert score == pytest.approx(expected, abs=1e-5)
+    assert score == pytest.approx(expected, rel=1e-5)
 
 
 def test_tags_that_a_component_predicts_need_none_of_the_target(tmp_path):
@@ -191,4 +191,4 @@ def test_tags_that_a_component_predicts_need_none_of_the_target(tmp_path):
     run = run_settings(TagAttentionSettings(), features={"target": {"ccg_tags": "parser"}}, annotators={"parser": {}})
     bundle = load_bundle(write_bundle(tmp_path / "model", run))
     (score,) = read(bundle, ["the cat"], ["a dog"])
-    assert score.log_probability == pytest.approx(text_score(bundle, "the cat", "a dog").log_probability, abs=1e-5)
+    assert score.log_probability == pytest.approx(text_score(bundle, "the cat", "a dog").log_probability, rel=1e-5)

@@ -54,8 +54,10 @@ def test_the_cudnn_flag_is_unchanged_on_a_cpu(gpus):
 
 
 PAGE_FAULTS = """\
-import resource, sys, torch
+import ctypes, resource, sys, torch
 from nmtcore.model import device
+
+ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # pages of the usual size, also where the system prefers huge ones
 
 device.KEEP_FREED_MEMORY = sys.argv[1] != "turned off"
 if sys.argv[1] != "unprepared":

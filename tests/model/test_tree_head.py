@@ -90,7 +90,7 @@ def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make
             for j, head in enumerate(words):
                 expected[dependent, 0 if dependent == head else head + 1] += oracle.scores[i, j]
         expected[np.arange(len(expected)), np.arange(len(expected)) + 1] = -np.inf
-        np.testing.assert_allclose(scores_W1W, expected, rtol=1e-5)
+        np.testing.assert_allclose(scores_W1W, expected, rtol=1e-5, atol=1e-5)
         assert (parse_of(scores_W1W, to_root=True).one_root == 0).sum() == 1
 
 
