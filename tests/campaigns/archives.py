@@ -35,7 +35,9 @@ ODD_NUMBERS = ("1" * 5000, "1e3", "-1", " 4", "4_0", "\u0664", "", "0x4", "4.0",
 def attempt(random: Random, folder: Path) -> str:
     """Read a member of an archive."""
     text = b"".join(b"line %d\n" % i for i in range(random.randrange(1, 3000)))
-    data = random.choice((_tar, _tar, _zip, _bomb))(text, random)
+    if random.random() < 0.25:
+        text = bytes(random.choice((1 << 20, 1 << 24)))  # unpacks to far more than its size
+    data = random.choice((_tar, _tar, _zip))(text, random)
     if random.random() < 0.5:
         data = random.choice((gzip.compress, bz2.compress, lzma.compress))(data)
     damages = random.choice((0, 1, 1, 2))
@@ -44,11 +46,9 @@ def attempt(random: Random, folder: Path) -> str:
     path = folder / "archive"
     path.write_bytes(data)
     with open_stream(path, MEMBER if random.random() < 0.9 else None) as stream:
-        read = 0
-        while block := stream.read(1 << 16):
-            read += len(block)
-    if not damages and not read:
-        raise WrongOutput("the member is empty")
+        read = b"".join(iter(lambda: stream.read(1 << 16), b""))
+    if not damages and read != text:
+        raise WrongOutput(f"{len(read)} bytes were read that are not those of the member")
     return "clean"
 
 
@@ -81,7 +81,3 @@ def _zip(text: bytes, random: Random) -> bytes:
         for name in ("other", MEMBER, "/absolute"):
             file.writestr(name, text)
     return buffer.getvalue()
-
-
-def _bomb(text: bytes, random: Random) -> bytes:
-    return _tar(bytes(random.choice((1 << 20, 1 << 24))), random)

@@ -7,8 +7,6 @@ from multiprocessing import get_context
 import pytest
 from campaigns.run import CAMPAIGNS, MEMORY, run_campaign
 
-pytestmark = pytest.mark.slow
-
 CASES = dict.fromkeys(CAMPAIGNS, 100) | {"configuration": 15, "bundles": 40, "server": 30, "disk": 40, "kills": 40}
 CASES |= {"corpora": 60, "treebanks": 60, "archives": 60, "commands": 40, "intermediates": 12, "stages": 1}
 
@@ -20,7 +18,14 @@ def fresh_process() -> Iterator[Executor]:
         yield executor
 
 
-@pytest.mark.parametrize("campaign", CAMPAIGNS)
+OF_WORKFLOWS = ("intermediates", "stages")
+"""Campaigns that call Snakemake."""
+
+
+@pytest.mark.parametrize(
+    "campaign",
+    [pytest.param(name, marks=pytest.mark.needs("Snakemake")) if name in OF_WORKFLOWS else name for name in CAMPAIGNS],
+)
 def test_damaged_input_is_refused_or_counted(campaign, fresh_process):
     report = fresh_process.submit(run_campaign, campaign, 0, count=CASES[campaign]).result()
     assert sum(report["counts"].values()) == CASES[campaign]
