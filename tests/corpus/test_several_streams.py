@@ -4,7 +4,6 @@ import gzip
 import io
 import tarfile
 import zipfile
-from functools import cache
 
 import pytest
 from corpus.test_streams import PACKERS, TEXT, random_bytes, read
@@ -13,8 +12,6 @@ from nmtcore.errors import UserError
 
 COMPRESSIONS = ["gz", "bz2", "xz", "zst"]
 OTHER = b"".join(b"another line %d\n" % (i * i) for i in range(5000))
-HEADER = {"gz": 2, "bz2": 4, "xz": 7, "zst": 4}
-"""A byte after the magic number in a stream's header whose change makes the stream invalid."""
 
 
 def in_tar(data: bytes) -> tuple[bytes, str]:
@@ -41,41 +38,26 @@ def flipped(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
 
 
-@cache
 def broken(compression: str) -> dict[str, bytes]:
     """Return files whose first stream is intact, followed by invalid data."""
     first, second = PACKERS[compression](TEXT), PACKERS[compression](OTHER)
     return {
-        "cut off in the middle": first + second[: len(second) // 2],
-        "cut off at its last byte": first + second[:-1],
+        "cut off": first + second[:-1],
         "cut off in its header": first + second[:3],
-        "a header that is wrong": first + flipped(second, HEADER[compression]),
-        "a magic that is wrong": first + flipped(second, 0),
-        "damaged in the middle": first + flipped(second, len(second) // 2),
         "text after it": first + b"and so on\n",
-        "a byte after it": first + b"x",
-        "noise after it": first + random_bytes(100_000),
         "noise between two": first + random_bytes(1000) + second,
         "another compression after it": first + PACKERS["gz" if compression == "xz" else "xz"](OTHER),
     }
 
 
-# Arrow writes zst without a checksum, so damaged bytes may decompress to other text.
-FAULTS = [
-    (compression, fault)
-    for compression in COMPRESSIONS
-    for fault in broken(compression)
-    if (compression, fault) != ("zst", "damaged in the middle")
-]
-
-
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-@pytest.mark.parametrize(("compression", "fault"), FAULTS)
-def test_invalid_data_after_an_intact_stream_raises(compression, fault, wrapping, tmp_path):
-    data, member = WRAPPINGS[wrapping](broken(compression)[fault])
-    (tmp_path / "file").write_bytes(data)
-    with pytest.raises(UserError, match=r"file is cut off or damaged \(.+\): delete it and fetch it again"):
-        read(tmp_path / "file", member)
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_invalid_data_after_an_intact_stream_raises(compression, tmp_path):
+    for fault, data in broken(compression).items():
+        for wrap in WRAPPINGS.values() if fault == "text after it" else [WRAPPINGS["the file itself"]]:
+            wrapped, member = wrap(data)
+            (tmp_path / "file").write_bytes(wrapped)
+            with pytest.raises(UserError, match=r"file is cut off or damaged \(.+\): delete it and fetch it again"):
+                read(tmp_path / "file", member)
 
 
 @pytest.mark.parametrize("compression", ["bz2", "xz"])
@@ -89,16 +71,16 @@ def test_the_error_names_the_damaged_stream(compression, tmp_path):
         read(tmp_path / "file")
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_many_streams_are_concatenated(compression, wrapping, tmp_path):
+def test_many_streams_are_concatenated(compression, tmp_path):
     texts = [b"", TEXT, b"", b"x\n", *(b"line %d\n" % k for k in range(200)), OTHER, b""]
-    data, member = WRAPPINGS[wrapping](b"".join(map(PACKERS[compression], texts)))
-    (tmp_path / "file").write_bytes(data)
-    assert read(tmp_path / "file", member) == b"".join(texts)
+    for wrap in WRAPPINGS.values():
+        data, member = wrap(b"".join(map(PACKERS[compression], texts)))
+        (tmp_path / "file").write_bytes(data)
+        assert read(tmp_path / "file", member) == b"".join(texts)
 
 
-@pytest.mark.parametrize("nulls", [4, 8, 65_536, 200_000])
+@pytest.mark.parametrize("nulls", [4, 65_536, 200_000])
 def test_xz_may_have_padding(nulls, tmp_path):
     first, second = PACKERS["xz"](TEXT), PACKERS["xz"](OTHER)
     for data, text in (
@@ -110,7 +92,7 @@ def test_xz_may_have_padding(nulls, tmp_path):
         assert read(tmp_path / "file") == text
 
 
-@pytest.mark.parametrize("nulls", [1, 2, 3, 5, 65_537])
+@pytest.mark.parametrize("nulls", [1, 65_537])
 def test_xz_padding_is_a_multiple_of_four_bytes(nulls, tmp_path):
     first = PACKERS["xz"](TEXT)
     for data in (first + bytes(nulls), first + bytes(nulls) + PACKERS["xz"](OTHER)):

@@ -9,7 +9,6 @@ import re
 import stat
 import tarfile
 import zipfile
-from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -100,11 +99,11 @@ def test_a_missing_file_raises_user_error(tmp_path):
 
 
 @pytest.mark.parametrize("outer", PACKERS)
-@pytest.mark.parametrize("inner", ["plain", "gz", "zst"])
-def test_a_member_of_a_tar_is_read(outer, inner, tmp_path):
-    archive = tar(("./a/other", b"no"), ("./a/train.en", PACKERS[inner](TEXT)), ("z", b"no"))
-    (tmp_path / "file").write_bytes(PACKERS[outer](archive))
-    assert read(tmp_path / "file", "a/train.en") == TEXT
+def test_a_member_of_a_tar_is_read(outer, tmp_path):
+    for inner in ("plain", "gz"):
+        archive = tar(("./a/other", b"no"), ("./a/train.en", PACKERS[inner](TEXT)), ("z", b"no"))
+        (tmp_path / "file").write_bytes(PACKERS[outer](archive))
+        assert read(tmp_path / "file", "a/train.en") == TEXT
 
 
 @pytest.mark.parametrize("inner", ["plain", "gz"])
@@ -169,15 +168,15 @@ IRREGULAR_TARS = {
 }
 
 
-@pytest.mark.parametrize("fault", IRREGULAR_TARS)
-def test_an_irregular_member_of_a_tar_is_refused(fault, tmp_path):
-    (tmp_path / "file").write_bytes(IRREGULAR_TARS[fault])
-    assert read(tmp_path / "file", "x") == TEXT
-    with pytest.raises(UserError, match=f"file: the member odd is (a )?{fault}, not a regular file"):
-        read(tmp_path / "file", "odd")
+def test_an_irregular_member_of_a_tar_is_refused(tmp_path):
+    for fault, data in IRREGULAR_TARS.items():
+        (tmp_path / "file").write_bytes(data)
+        assert read(tmp_path / "file", "x") == TEXT
+        with pytest.raises(UserError, match=f"file: the member odd is (a )?{fault}, not a regular file"):
+            read(tmp_path / "file", "odd")
 
 
-@pytest.mark.parametrize("size", [-1, -(10**9), 1 << 41, 1 << 62])
+@pytest.mark.parametrize("size", [-1, 1 << 41])
 def test_a_tar_with_implausible_sizes_is_refused(size, tmp_path):
     (tmp_path / "file").write_bytes(irregular_tar(size=size))
     for member in ("odd", "x"):
@@ -209,59 +208,38 @@ IRREGULAR_ZIPS = {
 }
 
 
-@pytest.mark.parametrize("fault", IRREGULAR_ZIPS)
-def test_an_irregular_member_of_a_zip_is_refused(fault, tmp_path):
-    (tmp_path / "file").write_bytes(IRREGULAR_ZIPS[fault])
-    with pytest.raises(UserError, match=f"file: the member odd is {fault}, not a regular file"):
-        read(tmp_path / "file", "odd")
+def test_an_irregular_member_of_a_zip_is_refused(tmp_path):
+    for fault, data in IRREGULAR_ZIPS.items():
+        (tmp_path / "file").write_bytes(data)
+        with pytest.raises(UserError, match=f"file: the member odd is {fault}, not a regular file"):
+            read(tmp_path / "file", "odd")
 
 
 @pytest.mark.parametrize("mode", [0, 0o644, stat.S_IFREG | 0o644])
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_regular_member_of_any_mode_is_read(mode, method, tmp_path):
-    info = zip_info(mode, "a")
-    info.compress_type = method
-    (tmp_path / "file").write_bytes(zipped((info, TEXT)))
-    assert read(tmp_path / "file", "a") == TEXT
+def test_a_regular_member_of_any_mode_is_read(mode, tmp_path):
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        info = zip_info(mode, "a")
+        info.compress_type = method
+        (tmp_path / "file").write_bytes(zipped((info, TEXT)))
+        assert read(tmp_path / "file", "a") == TEXT
 
 
 def test_a_damaged_zip_raises_user_error(tmp_path):
     packed = zipped(("a", TEXT))
-    listed, end = packed.index(b"PK\1\2"), packed.index(b"PK\5\6")
-    for at in [*range(30), *range(listed, listed + 46), *range(end, end + 22), len(packed) // 2]:
-        (tmp_path / "file").write_bytes(packed[:at] + bytes([packed[at] ^ 0xFF]) + packed[at + 1 :])
-        try:
-            assert read(tmp_path / "file", "a") == TEXT  # a field without effect, such as a date
-        except UserError:
-            continue
-    for cut in (30, len(packed) // 2, end, len(packed) - 1):
-        (tmp_path / "file").write_bytes(packed[:cut])
-        with pytest.raises(UserError, match="cut off or damaged"):
-            read(tmp_path / "file", "a")
+    (tmp_path / "file").write_bytes(packed[:-1])
+    with pytest.raises(UserError, match="cut off or damaged"):
+        read(tmp_path / "file", "a")
 
 
 ZEROS = bytes(70_000_000)
 
 
-@cache
-def packed_zeros(compression: str) -> bytes:
-    return lzma.compress(ZEROS, preset=0) if compression == "xz" else PACKERS[compression](ZEROS)
-
-
 BOMBS = {
-    "gz": lambda: packed_zeros("gz"),
-    "two gz": lambda: 2 * gzip.compress(ZEROS[::2]),
-    "bz2": lambda: packed_zeros("bz2"),
-    "xz": lambda: packed_zeros("xz"),
-    "zst": lambda: packed_zeros("zst"),
-    "zip": lambda: zipped(("a", ZEROS)),
+    "gz": lambda: gzip.compress(ZEROS),
     "zip with a long directory": lambda: zipped(("a", ZEROS), *((f"{i:060}", b"") for i in range(1000))),
-    "tar.gz": lambda: gzip.compress(tar(("a", ZEROS))),
-    "other member of a tar.bz2": lambda: bz2.compress(tar(("a", b"x"), ("b", ZEROS))),
-    "gz in tar.gz": lambda: gzip.compress(tar(("a", packed_zeros("gz")))),
-    "zst in tar": lambda: tar(("z", random_bytes(100_000)), ("a", packed_zeros("zst"))),
-    "xz in zip": lambda: zipped(("z", random_bytes(100_000)), ("a", packed_zeros("xz"))),
-    "zst in tar.zst": lambda: zstd(tar(("a", packed_zeros("zst")))),
+    "other member of a tar.zst": lambda: zstd(tar(("a", b"x"), ("b", ZEROS))),
+    "zst in tar": lambda: tar(("z", random_bytes(100_000)), ("a", zstd(ZEROS))),
+    "zst in tar.zst": lambda: zstd(tar(("a", zstd(ZEROS)))),
 }
 
 
@@ -288,7 +266,7 @@ def test_a_decompression_bomb_is_refused(name, tmp_path):
     count, sentence = unpack(tmp_path / "bomb", member)
     assert re.match(r".*bomb(, member a,)? unpacks to over 1,000 times its size.*: fetch it again, from", sentence)
     # deflate reaches a ratio of at most 1,030, so almost all bytes are read before the ratio is too high
-    assert count < len(ZEROS) if "gz" in name or name.startswith("zip") else count <= FREE_BYTES + (1 << 20)
+    assert count < len(ZEROS) if name == "gz" or name.startswith("zip") else count <= FREE_BYTES + (1 << 20)
 
 
 def test_harmless_layers_that_form_a_bomb_are_refused(tmp_path):
@@ -378,13 +356,11 @@ def with_pax(text: bytes, **attributes: str) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("name", ["size", "uid", "gid"])
-@pytest.mark.parametrize("value", ["1" * 5000, "1e3", "-1", " 4", "4_0", "\u0664", "", "0x4", "4.0"])
-def test_numbers_of_tar_attributes_are_digits(name, value, tmp_path):
-    (tmp_path / "x").write_bytes(with_pax(b"text", **{name: value}))
-    assert (
-        f"(the attribute {name} of an entry is {quoted(value)}, which is no number)" in unpack(tmp_path / "x", "a")[1]
-    )
+def test_numbers_of_tar_attributes_are_digits(tmp_path):
+    for name, value in (("size", "1e3"), ("uid", ""), ("gid", "-1")):
+        (tmp_path / "x").write_bytes(with_pax(b"text", **{name: value}))
+        sentence = f"(the attribute {name} of an entry is {quoted(value)}, which is no number)"
+        assert sentence in unpack(tmp_path / "x", "a")[1]
 
 
 def test_tar_attributes_are_read(tmp_path):
