@@ -1,5 +1,6 @@
 """`nmtcore new component`: a file, a system and a test that fails until the component is written."""
 
+import re
 import subprocess
 import sys
 
@@ -26,22 +27,39 @@ def run(*command):
     return subprocess.run([sys.executable, "-m", *map(str, command)], capture_output=True, text=True, check=False)
 
 
+VARIANTS = {
+    "my_vector": (BEFORE, ("changes_the_scores", "every_parameter"), "it changes nothing yet: write embed_source"),
+    "written": (AFTER, (), ""),
+    "unscaled": (
+        AFTER.replace("self.settings.strength * ", ""),
+        ("strength_0",),
+        "multiply what the component adds by self.settings.strength",
+    ),
+    "mixed": (
+        AFTER.replace("self.vector_D", "embedded_BSD.mean(0, keepdim=True) * self.vector_D"),
+        ("alone_and_in_a_batch",),
+        "reads other sentences of the batch",
+    ),
+}
+"""Ways to write a component, the tests that then fail, and what they say; all are tested in one process."""
+
+
 def test_the_test_fails_until_the_component_is_written(folder):
-    code, test = folder / "config/components/my_vector.py", folder / "tests/test_my_vector.py"
-    unwritten = run("pytest", "-q", "-p", "no:cacheprovider", test)
-    assert "it changes nothing yet: write embed_source, or another hook, in config/comp" in unwritten.stdout
-    assert "2 failed, 2 passed" in unwritten.stdout
-    text = code.read_text(encoding="utf-8")
-    assert text.count(BEFORE) == 1
-    code.write_text(text.replace(BEFORE, AFTER), encoding="utf-8")
-    assert "4 passed" in run("pytest", "-q", "-p", "no:cacheprovider", test).stdout
-    code.write_text(text.replace(BEFORE, AFTER.replace("self.settings.strength * ", "")), encoding="utf-8")
-    unscaled = run("pytest", "-q", "-p", "no:cacheprovider", test).stdout
-    assert "multiply what the component adds by self.settings.strength" in unscaled
-    assert "1 failed, 3 passed" in unscaled
-    mixed = AFTER.replace("self.vector_D", "embedded_BSD.mean(0, keepdim=True) * self.vector_D")
-    code.write_text(text.replace(BEFORE, mixed), encoding="utf-8")
-    assert "reads other sentences of the batch" in run("pytest", "-q", "-p", "no:cacheprovider", test).stdout
+    for name, (written, _, _) in VARIANTS.items():
+        if name != "my_vector":
+            main(["new", "component", name, "--folder", str(folder)])
+        code = folder / f"config/components/{name}.py"
+        text = code.read_text(encoding="utf-8")
+        assert text.count(BEFORE) == 1
+        code.write_text(text.replace(BEFORE, written), encoding="utf-8")
+    output = run("pytest", "-v", "-rf", "-p", "no:cacheprovider", folder / "tests").stdout
+    for name, (_, failing, sentence) in VARIANTS.items():
+        ended = dict(re.findall(rf"test_{name}\.py::test_(\w+) (PASSED|FAILED) ", output))
+        assert len(ended) == 4, output
+        failed = {test for test, end in ended.items() if end == "FAILED"}
+        assert len(failed) == len(failing), (name, failed)
+        assert all(any(part in test for test in failed) for part in failing), (name, failed)
+        assert sentence in output
 
 
 def test_a_folder_that_is_there_is_not_made(tmp_path, capsys):
@@ -58,6 +76,7 @@ def test_what_it_writes_has_the_style_of_the_repository(folder, name, root):
         assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.needs("Snakemake")
 def test_the_system_can_be_planned(folder, root):
     planned = run("snakemake", "-s", root / "Snakefile", "-d", folder, "-n", "results/smoke/demo_en2de/my_vector.bleu")
     assert planned.returncode == 0, planned.stdout + planned.stderr

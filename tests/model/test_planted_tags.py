@@ -71,14 +71,13 @@ def dev_loss(components, seed):
     return float(losses.nll_sum) / losses.tokens
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_tag_attention_learns_faster_than_the_baseline_and_than_random_tags(seed):
-    """Two seeds will do: in the first four, tag attention was better than the baseline by 0.7, 1.3, 1.3 and 1.3.
+def test_tag_attention_learns_faster_than_the_baseline_and_than_random_tags():
+    """One seed will do: in the first four, tag attention was better than the baseline by 0.7, 1.3, 1.3 and 1.3.
 
     Baseline and random tags, of which neither sees the tags, differed by at most 0.3, and the baseline was the better
     one, so that chance does not reach 0.2.
     """
-    losses = {name: dev_loss(components, seed) for name, components in SYSTEMS.items()}
+    losses = {name: dev_loss(components, seed=2) for name, components in SYSTEMS.items()}
     assert losses["tag_attention"] < losses["transformer_base"] - 0.2, losses
     assert losses["tag_attention"] < losses["tag_attention_random"] - 0.2, losses
     # A model that knew the rule would need log(25) for each word but almost nothing for `</s>`.
