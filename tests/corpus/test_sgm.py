@@ -88,7 +88,6 @@ BROKEN = {
     "ended twice": (SOURCE.replace("</seg><seg", "</seg></seg><seg"), r"line 7: this </seg> has no <seg>"),
     "end of a document": (SOURCE.replace("Zeile</seg>", "Zeile"), r"line 7: .*before the tag in line 9"),
     "cut off": (SOURCE[: SOURCE.index("drei")], r"line 11: this <seg> has no </seg>: is the file cut off"),
-    "a tag cut off": (SOURCE[: SOURCE.index(' id="3">in')], r"line 7: the tag '<seg' is cut off"),
     "a tag over two lines": (SOURCE.replace('<seg id="3">', '<seg\nid="3">'), "line 7: the tag '<seg' is cut off"),
     "both sides": (SOURCE + reference(2), r"line 21: a reference text in a file that began with a source text"),
 }
@@ -184,11 +183,6 @@ def test_invalid_utf8_is_reported_with_its_line(bench):
     rows, report = bench.read(dataset(bench, data, reference(6), max_bad_lines=1))
     assert [row["id"] for row in rows] == [0, 1, 2, 4, 5]
     assert report["dropped"] == {"not utf-8": 1}
-
-
-def test_a_truncated_file_raises_user_error(bench):
-    with pytest.raises(UserError, match=r"src\.sgm is cut off"):
-        bench.read(dataset(bench, gzip.compress(SOURCE.encode())[:-20], reference(6)))
 
 
 def test_a_file_without_segments_has_no_rows(bench):

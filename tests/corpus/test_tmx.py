@@ -100,30 +100,15 @@ REFUSED = {
         2,
         "its own",
     ),
-    "long entity": (
-        HEAD.replace('"tmx14.dtd"', f'"x" [<!ENTITY a "{"b" * 9999}">]'),
-        unit(cs="&a;" * 99),
-        2,
-        "its own",
-    ),
     "external": (
         HEAD.replace('"tmx14.dtd"', '"x" [<!ENTITY a SYSTEM "file:///etc/hosts">]'),
         unit(cs="&a;"),
         2,
         "its own",
     ),
-    "parameter": (
-        HEAD.replace('"tmx14.dtd"', '"x" [<!ENTITY % a SYSTEM "file:///etc/hosts">%a;]'),
-        "",
-        2,
-        "its own",
-    ),
     "undefined": (HEAD.replace('<!DOCTYPE tmx SYSTEM "tmx14.dtd">', ""), unit(cs="&a;"), 6, "undefined entity"),
     "not closed": (HEAD, GOOD + "<tu><tuv></tu>", 7, r"the XML is damaged \(mismatched tag\)"),
-    "bare ampersand": (HEAD, GOOD + unit(cs="a & b"), 7, r"damaged \(not well-formed"),
-    "control": (HEAD, unit(cs="a\x01b"), 6, r"damaged \(not well-formed"),
-    "nul": (HEAD, unit(cs="a\0b"), 6, r"damaged \(not well-formed"),
-    "nul reference": (HEAD, unit(cs="a&#0;b"), 6, "damaged \\(reference to invalid character"),
+    "nul": (HEAD, GOOD + unit(cs="a\0b"), 7, r"damaged \(not well-formed"),
     "unit in unit": (HEAD, f"<tu>\n{GOOD}</tu>", 7, "a <tu> inside another"),
     "segment in segment": (HEAD, unit(cs="a <seg>b</seg>"), 6, "a <seg> inside a <seg>"),
     "another root": ("<html>", "", 1, "the file is <html>, not <tmx>"),
@@ -146,12 +131,6 @@ def test_a_truncated_file_raises(bench):
         bench.read(dataset(bench, ""))
     with pytest.raises(UserError, match=r"memory\.tmx is cut off"):
         bench.read(dataset(bench, gzip.compress(data.encode())[:-9]))
-
-
-def test_invalid_utf8_raises_with_its_line(bench):
-    data = document(GOOD, unit(cs="#", en="b")).encode().replace(b"#", b"\xff")
-    with pytest.raises(LineError, match=r"line 7: the XML is damaged \(not well-formed \(invalid token\)\)"):
-        bench.read(dataset(bench, data, max_bad_lines=9))
 
 
 @pytest.mark.parametrize("huge", ["<!--" + "x" * 1200, "<tu " + "x" * 1200])
@@ -189,24 +168,12 @@ def test_two_segments_in_a_language_raise_or_are_dropped(bench):
     assert report["dropped"] == {"language": 1}
 
 
-ENCODINGS = [
-    "utf-8",
-    "utf-8-sig",
-    "utf-16",
-    "utf-32",
-    "utf-32-le",
-    "shift_jis",
-    "euc-jp",
-    "gb18030",
-    "iso-8859-5",
-    "cp1252",
-]
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-32-le", "shift_jis", "gb18030", "iso-8859-5", "cp1252"]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("block", [7, 1 << 16])
-def test_any_encoding_of_python_is_read(encoding, block, bench, monkeypatch):
-    monkeypatch.setattr(tmx, "BLOCK", block)
+def test_any_encoding_of_python_is_read(encoding, bench, monkeypatch):
+    monkeypatch.setattr(tmx, "BLOCK", 7)
     text = {"iso-8859-5": "Жизнь", "cp1252": "„naïve“ €"}.get(encoding, "日本語のテスト")
     name = {"utf-8-sig": "utf-8", "utf-32-le": "utf-32"}.get(encoding, encoding).upper()
     data = document(unit(cs=text, en="b")).replace("UTF-8", name).encode(encoding)
@@ -214,17 +181,14 @@ def test_any_encoding_of_python_is_read(encoding, block, bench, monkeypatch):
     assert [(row["source"], row["target"]) for row in rows] == [(text, "b")]
 
 
-@pytest.mark.parametrize("block", [2, 4, 1 << 16])
-def test_a_mark_of_the_encoding_is_kept_inside_the_text(block, bench, monkeypatch):
-    monkeypatch.setattr(tmx, "BLOCK", block)
+def test_a_mark_of_the_encoding_is_kept_inside_the_text(bench, monkeypatch):
+    monkeypatch.setattr(tmx, "BLOCK", 2)
     data = document(unit(cs="a\ufeffb", en="b")).replace("UTF-8", "UTF-32").encode("utf-32")
     rows, _ = bench.read(dataset(bench, data))
     assert [row["source"] for row in rows] == ["a\ufeffb"]
 
 
-@pytest.mark.parametrize(
-    "encoding", ["x-klingon", "hex", "zlib", "idna", "utf-7", "unicode_escape", "cp037", "undefined"]
-)
+@pytest.mark.parametrize("encoding", ["x-klingon", "hex", "idna", "utf-7", "unicode_escape", "cp037"])
 def test_an_unknown_encoding_raises(encoding, bench):
     with pytest.raises(
         LineError, match=rf"memory\.tmx, line 1: the encoding '{encoding}' is unknown: convert the file"
@@ -247,31 +211,28 @@ def test_units_are_yielded_as_soon_as_they_end(tmp_path):
         list(units)
 
 
-@pytest.mark.parametrize("block", [2, 1 << 16])
 @pytest.mark.parametrize(
     ("declared", "encoding"),
-    [("UTF8", "utf-8"), ("utf_8", "utf-8"), ("u8", "utf-8"), ("cp65001", "utf-8"), ("latin_1", "latin-1"),
-     ("utf-16-le", "utf-16-le"), ("UTF-16LE", "utf-16-le"), ("utf-16-be", "utf-16-be"), ("UTF-16", "utf-16-be"),
-     ("utf_16", "utf-16"), ("cp037", "cp037"), ("CP500", "cp500"), ("utf-8-sig", "utf-8"), ("UTF-8-SIG", "utf-8-sig"),
-     ("foo", "utf-16"), ("rot13", "utf-16"), ("hex", "utf-16"), ("x" * 900, "utf-16-le")],
+    [("UTF8", "utf-8"), ("cp65001", "utf-8"), ("latin_1", "latin-1"), ("utf-16-le", "utf-16-le"),
+     ("UTF-16", "utf-16-be"), ("utf_16", "utf-16"), ("cp037", "cp037"), ("utf-8-sig", "utf-8"),
+     ("UTF-8-SIG", "utf-8-sig"), ("foo", "utf-16"), ("x" * 900, "utf-16-le")],
 )  # fmt: skip
-def test_other_names_of_encodings_are_known(declared, encoding, block, bench, monkeypatch):
-    monkeypatch.setattr(tmx, "BLOCK", block)
+def test_other_names_of_encodings_are_known(declared, encoding, bench, monkeypatch):
+    monkeypatch.setattr(tmx, "BLOCK", 2)
     text = document(unit(cs="é ü", en="b")).replace("UTF-8", declared)
     rows, _ = bench.read(dataset(bench, text.encode(encoding)))
     assert [(row["source"], row["target"]) for row in rows] == [("é ü", "b")]
 
 
-@pytest.mark.parametrize("declared", ["x" * 41, "x" * 60, "x" * 880, "utf-32", "cp500", "é", "a\0b", "\x1b[2J"])
+@pytest.mark.parametrize("declared", ["x" * 41, "x" * 880, "utf-32", "cp500", "é", "a\0b"])
 def test_odd_names_of_encodings_raise(declared, bench):
     shown = shortened(declared).replace("é", "\ufffd\ufffd")
     with pytest.raises(LineError, match=f"line 1: the encoding '{re.escape(shown)}' is unknown"):
         bench.read(dataset(bench, document(GOOD).replace("UTF-8", declared)))
 
 
-@pytest.mark.parametrize("declared", ["x" * 2000, "hex", "shift_jis"])
-def test_an_encoding_that_is_declared_too_late_raises(declared, bench):
-    text = document(GOOD).replace("encoding", " " * 1000 + "encoding").replace("UTF-8", declared)
+def test_an_encoding_that_is_declared_too_late_raises(bench):
+    text = document(GOOD).replace("encoding", " " * 1000 + "encoding").replace("UTF-8", "shift_jis")
     with pytest.raises(LineError, match=r"memory\.tmx, line 1: the encoding is not supported \(.{1,80}\): convert"):
         bench.read(dataset(bench, text))
 
@@ -285,8 +246,6 @@ def test_a_long_name_of_the_root_is_cut(bench):
     ("tags", "shown"),
     [
         (("en", "EN"), "'en' and 'EN'"),
-        (("en-US", "en_US"), "'en-US' and 'en_US'"),
-        (("en-US", "en-GB"), "'en-US' and 'en-GB'"),
         (("En_us", "en-GB", "en-GB"), "'En_us' and 'en-GB'"),
     ],
 )
