@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmtcore.layout import (
@@ -70,6 +70,7 @@ parsed_paths = st.sampled_from(sorted(TEMPLATES)).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(LAYOUTS), parsed_paths)
 def test_parse_is_the_inverse_of_path(layout, parsed):
     path = layout.path(parsed.file_type, **parsed.names)
@@ -77,6 +78,7 @@ def test_parse_is_the_inverse_of_path(layout, parsed):
     assert layout.names(path, parsed.file_type) == parsed.names
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(LAYOUTS), parsed_paths)
 def test_a_path_matches_only_the_pattern_of_its_file_type(layout, parsed):
     path = layout.path(parsed.file_type, **parsed.names)
@@ -92,6 +94,7 @@ def as_expression(layout, file_type):
     return "".join([re.escape(texts[0]), *rest])
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(LAYOUTS), names, names, names)
 def test_path_is_the_inverse_of_parse(layout, first, second, third):
     for path in (f"{first}/{second}.bleu", f"{first}/{second}/seed1/model", f"{first}/{second}/{third}/seed1/model"):

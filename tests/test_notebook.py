@@ -147,6 +147,7 @@ def test_unknown_names_are_errors_before_anything_runs(tmp_path):
     assert list((tmp_path / "new").iterdir()) == []
 
 
+@pytest.mark.needs("Snakemake")
 def test_a_failure_of_the_workflow_says_where_it_failed(tmp_path):
     (tmp_path / "results").write_text("not a folder")
     with pytest.raises(

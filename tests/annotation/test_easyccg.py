@@ -75,8 +75,13 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("fault", REASONS)
-@pytest.mark.parametrize("at", [(0,), (5,), (9,), (3, 4, 8), tuple(range(10))])
+@pytest.mark.parametrize(
+    ("fault", "at"),
+    [
+        *((fault, at) for fault in REASONS for at in ((5,), (3, 4, 8))),
+        *((fault, at) for fault in ("CRASH", "SKIP") for at in ((0,), (9,), tuple(range(10)))),
+    ],
+)
 def test_a_fault_costs_one_sentence(fake_java, fault, at):
     sentences = numbered(10)
     for n in at:
