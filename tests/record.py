@@ -1,0 +1,89 @@
+"""Record what the project computes, and compare two records, before and after a change of the code.
+
+    python tests/record.py FOLDER [--parts runs plans ...]     # record: FOLDER/PART.json
+    python tests/record.py --compare OLD NEW                   # print all differences; the exit status is 1 if any
+    python tests/record.py --digest FOLDER tests/recorded      # compress a recording, long texts as checksums
+
+A recording goes through what users use alone (targets, commands, files), so the same file records old and new code.
+Each format has an adapter in `tests/recording/formats.py`; where a file or a command has moved, that adapter or a line
+of `tests/recording/parts.py` changes, and no record. Values that depend on time, machine or versions are left out.
+`--compare` reads recordings and digests, and compares the parts that both have.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from recording.calling import Workplace
+from recording.formats import Values
+from recording.parts import record_data, record_models, record_runs, record_tables
+from recording.records import count, differences, read_record, report, write_digest, write_part
+from recording.refusals import record_mistakes, record_plans
+
+PARTS: dict[str, Callable[[Workplace], Values]] = {
+    "runs": record_runs,
+    "plans": record_plans,
+    "mistakes": record_mistakes,
+    "models": record_models,
+    "data": record_data,
+    "tables": record_tables,
+}
+"""The parts of a record, short ones first; each takes at most 40 minutes on two cores."""
+
+
+def record(folder: Path, parts: Sequence[str], work: Path | None) -> None:
+    """Record parts, each in a working folder of its own, which is removed unless `work` names the folder to keep."""
+    for part in parts:
+        started = time.monotonic()
+        base = work or Path(tempfile.mkdtemp(prefix="record-"))
+        values = PARTS[part](Workplace((base / part).resolve()))
+        write_part(folder, part, values)
+        if work is None:
+            shutil.rmtree(base)
+        print(f"{part}: {count(values):,} values, {time.monotonic() - started:.0f} seconds", flush=True)
+
+
+def compare(old: Path, new: Path, options: argparse.Namespace) -> int:
+    """Print the differences of two records; return the exit status."""
+    records = [read_record(folder) for folder in (old, new)]
+    shared = [part for part in PARTS if all(part in record for record in records)]
+    for part in sorted((records[0].keys() | records[1].keys()) - set(shared)):
+        print(f"{part} is not in both records, so it is not compared.")
+    sides = [{part: record[part] for part in shared} for record in records]
+    differing = list(differences(*sides, tolerance=options.tolerance, without=options.without))
+    if differing:
+        print(report(differing, everything=options.all))
+        return 1
+    print(f"No difference in {', '.join(shared)}: {sum(map(count, sides[0].values())):,} values.")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parse the command line, and record, compare or write a digest; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="where to write a recording")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--work", type=Path, help="keep the working folders in this folder, and use what is there")
+    parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="compare two records")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="relative difference that numbers may have [0]")
+    parser.add_argument("--without", nargs="+", default=[], metavar="PATTERN", help="keys to leave out: 'runs/*/batch'")
+    parser.add_argument("--all", action="store_true", help="print every difference, not five of each group")
+    parser.add_argument("--digest", nargs=2, type=Path, metavar=("FOLDER", "TO"), help="compress a recording")
+    options = parser.parse_args(arguments)
+    if options.compare:
+        return compare(*options.compare, options)
+    if options.digest:
+        write_digest(*options.digest)
+        return 0
+    if options.folder is None:
+        parser.error("name the FOLDER to record to, or use --compare or --digest")
+    record(options.folder, options.parts, options.work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""One adapter per format: from a file that the project writes to keyed values.
+
+Values that depend on time, machine, paths or versions are left out here.
+"""
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recording.records import checksum, is_number
+
+Values = dict[str, Any]
+
+UNSTABLE = re.compile(r"seconds|tokens.per.second|tokens/s\b|\btime\b|\bdate\b|memory|commit|energy|host")
+"""Names of keys and columns whose values another day or machine changes."""
+ONCE = ("paper", "table", "scale", "stand-ins")
+"""Columns of a table that have one value, the same in each row."""
+BLOCK = 1000
+"""Rows whose checksum is recorded together, so that a difference says where it is."""
+
+
+def is_unstable(name: str) -> bool:
+    """Tell whether values of this name vary; a published time does not."""
+    return bool(UNSTABLE.search(name)) and "published" not in name
+
+
+def parsed(field: str) -> str | int | float | None:
+    """Return the number that a field of a text file has, or its text; None if it is empty."""
+    for number in (int, float):
+        try:
+            return number(field)
+        except ValueError:
+            pass
+    return field or None
+
+
+def stable(text: str) -> str:
+    """Remove versions of programs from a signature."""
+    return re.sub(r"\|?version:[\d.]+", "", text)
+
+
+def tree(value: Any) -> Any:
+    """Turn JSON into keyed values: a list has its indices as keys, one of texts is a text with a line for each."""
+    if isinstance(value, Mapping):
+        return {str(key): tree(entry) for key, entry in value.items() if not is_unstable(str(key))}
+    if isinstance(value, str):
+        return stable(value)
+    if isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
+        return "\n".join(value)
+    return {str(index): tree(entry) for index, entry in enumerate(value)} if isinstance(value, list) else value
+
+
+def json_values(path: Path) -> Any:
+    """Read a JSON file: reports, labels, scores."""
+    return tree(json.loads(path.read_text(encoding="utf-8")))
+
+
+def text_values(path: Path) -> Values:
+    """Read a file of lines: translations, vocabularies, merges, CoNLL-U."""
+    text = path.read_text(encoding="utf-8")
+    return {"lines": text.count("\n"), "text": text}
+
+
+def csv_values(path: Path) -> Values:
+    """Read the tables of a page as {row: {column: value}}.
+
+    A row is named by its first columns, those that are texts in all rows of their table.
+    """
+    values: Values = {}
+    for lines in blocks(path.read_text(encoding="utf-8")):
+        header, *rows = csv.reader(lines)
+        rows = [[parsed(field) for field in row] for row in rows]
+        labels = 0
+        while labels < len(header) and rows and all(isinstance(row[labels], str) for row in rows):
+            labels += 1
+        for row in rows:
+            cells = dict(zip(header, row, strict=True))
+            named = [name for name in header[: labels or 1] if name not in ONCE]
+            values |= {name: cells[name] for name in ONCE if name in cells}
+            entry = {name: cell for name, cell in cells.items() if name not in (*ONCE, *named)}
+            label = unused(" | ".join(str(cells[name]) for name in named), values)
+            values[label] = {name: cell for name, cell in entry.items() if not is_unstable(name)}
+    return values
+
+
+def blocks(text: str) -> Iterator[list[str]]:
+    """Yield the lines of the tables of a CSV file, which have an empty line between them."""
+    for block in re.split(r"\n\n(?=[^\n])", text):
+        if block.strip():
+            yield block.splitlines()
+
+
+def unused(name: str, values: Values) -> str:
+    """Return a name that has no value yet: that name, or with a number for the second of that name."""
+    number = 2
+    while (numbered := name if number == 2 and name not in values else f"{name} ({number})") in values:
+        number += 1
+    return numbered
+
+
+def tsv_values(text: str) -> Values:
+    """Read lines of fields with tabs between them, below the names of the columns."""
+    header, *lines = text.split("\n")
+    names = header.split("\t")
+    rows = [dict(zip(names, map(parsed, line.split("\t")), strict=False)) for line in lines]
+    return {name: {str(index): row.get(name) for index, row in enumerate(rows)} for name in names}
+
+
+def history_values(path: Path) -> Values:
+    """Read a training log: the first and the last losses, and all validations."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    losses = [line for line in lines if "validation" not in line]
+    validations = {f"update {line['update']}": tree(line) for line in lines if "validation" in line}
+    ends = {"first": tree(losses[0]), "last": tree(losses[-1])} if losses else {}
+    return {**ends, "validation": validations}
+
+
+def weights_values(path: Path) -> Values:
+    """Read a file of weights: the shape and the norm of each, in 64 bits."""
+    import numpy as np
+    from safetensors.numpy import load_file
+
+    return {
+        name: {"shape": str(list(weight.shape)), "norm": float(np.linalg.norm(weight.astype(np.float64)))}
+        for name, weight in load_file(path).items()
+    }
+
+
+def parquet_values(path: Path) -> Values:
+    """Read a Parquet file column by column; a column of several fields counts as several columns."""
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(path)
+    while any(str(field.type).startswith("struct") for field in table.schema):
+        table = table.flatten()
+    return {name: column_values(table.column(name).to_pylist()) for name in table.column_names}
+
+
+def column_values(column: Sequence[Any]) -> Values:
+    """Describe a column: counts and, of real numbers, sum and norm; of others checksums and the first value.
+
+    Real numbers have no checksum, since sums in another order give other last digits.
+    """
+    values: Values = {"rows": len(column), "nulls": sum(entry is None for entry in column)}
+    numbers = list(leaves(column))
+    if any(isinstance(number, float) for number in numbers):
+        numbers = [number for number in numbers if is_number(number)]
+        return values | {
+            "numbers": len(numbers),
+            "sum": math.fsum(numbers),
+            "norm": math.sqrt(math.fsum(number * number for number in numbers)),
+            "largest": max(numbers),
+        }
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in column]
+    for start in range(0, len(lines), BLOCK):
+        values[f"checksum from row {start}"] = checksum("\n".join(lines[start : start + BLOCK]))
+    return values | {"first": lines[0] if lines else None}
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield what nested lists have inside."""
+    if isinstance(value, list):
+        for entry in value:
+            yield from leaves(entry)
+    else:
+        yield value
+
+
+def figure_values(path: Path) -> Values:
+    """Read the texts that an SVG file shows, marks of axes included."""
+    return {"texts": "\n".join(re.findall(r"<text[^>]*>([^<]*)", path.read_text(encoding="utf-8")))}
+
+
+def plan_values(output: str) -> Values:
+    """Read a dry run: the inputs and outputs of each job by its first output, what is fetched, runs and updates."""
+    jobs: Values = {}
+    for rule, body in re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", output, re.MULTILINE):
+        files = dict(re.findall(r"^ {4}(input|output): (.*)", body, re.MULTILINE))
+        outputs, inputs = (sorted(files.get(name, "").split(", ")) for name in ("output", "input"))
+        jobs[outputs[0] or rule] = {"rule": rule, "outputs": "\n".join(outputs), "inputs": "\n".join(inputs)}
+    values: Values = {"jobs": jobs, "messages": "\n".join(messages(output))}
+    for total in re.findall(r"^total +((?:<= )?[\d,]+(?: +(?:<= )?[\d,]+){4}) ", output, re.MULTILINE):
+        numbers = re.findall(r"(?:<= )?[\d,]+", total)
+        values["total"] = dict(zip(("runs", "finished", "above", "new", "updates"), numbers, strict=True))
+    return values
+
+
+MESSAGE = re.compile(
+    r"^Error: |must be fetched by hand|^To be fetched|; licence: |left out|^Not read: |does not exist|"
+    r"is used in place of|^mirrors: |^models: |lacks? |has no "
+)
+"""Lines of the workflow's output that are the project's, not Snakemake's."""
+
+
+def messages(output: str) -> list[str]:
+    """List the project's own messages in the output of Snakemake, each once, in alphabetical order."""
+    own = {line.strip() for line in output.splitlines() if MESSAGE.search(line) and not line.startswith(" " * 4)}
+    return sorted(line for line in own if not line.startswith("Left out: "))
+
+
+ADAPTERS: Mapping[str, Callable[[Path], Any]] = {
+    ".parquet": parquet_values,
+    ".json": json_values,
+    ".jsonl": history_values,
+    ".csv": csv_values,
+    ".safetensors": weights_values,
+    ".svg": figure_values,
+}
+"""The adapter of files by the end of their names; all other files consist of lines."""
+
+
+def file_values(path: Path) -> Any:
+    """Read a file by the adapter of its format."""
+    return ADAPTERS.get(path.suffix, text_values)(path)
+
+
+def folder_values(folder: Path, patterns: Mapping[str, str]) -> Values:
+    """Read the files of a folder by section: the only file of a section, or {file: values} for a pattern of names."""
+    values: Values = {}
+    for section, pattern in patterns.items():
+        paths = [path for path in sorted(folder.glob(pattern)) if path.is_file() and not path.name.startswith(".")]
+        if paths:
+            files = {path.name: file_values(path) for path in paths}
+            values[section] = files if "*" in pattern else files[paths[0].name]
+    return values

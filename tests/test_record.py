@@ -1,0 +1,169 @@
+"""Records: every difference is printed, and each format has an adapter that leaves out what is not computed."""
+
+import json
+import math
+
+import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+import pytest
+from record import PARTS, main
+from recording.calling import Workplace
+from recording.formats import file_values, folder_values, messages, plan_values, tsv_values
+from recording.parts import n_best_values, numbers_in_text, small_dataset
+from recording.records import differences, report, write_digest, write_part
+from recording.refusals import mistakes
+
+LONG = "A long text. " * 20
+OLD = {"table": {"base": {"bleu": 20.0, "runs": 2}, "text": "one\ntwo", "long": LONG, "none": None}}
+
+
+def compared(tmp_path, capsys, new, *options, digest=False):
+    """Compare `OLD` with another record by the command; return its exit status and output."""
+    write_part(tmp_path / "old", "tables", OLD)
+    write_part(tmp_path / "new", "tables", new)
+    if digest:
+        write_digest(tmp_path / "old", tmp_path / "digest")
+    code = main(["--compare", str(tmp_path / ("digest" if digest else "old")), str(tmp_path / "new"), *options])
+    return code, capsys.readouterr().out
+
+
+def changed(**values):
+    return {"table": OLD["table"] | values}
+
+
+@pytest.mark.parametrize("digest", [False, True])
+def test_equal_records_have_no_difference(tmp_path, capsys, digest):
+    assert compared(tmp_path, capsys, OLD, digest=digest) == (0, "No difference in tables: 5 values.\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"base": {"bleu": 20.5, "runs": 2}}, "tables / table / base / bleu: 20.0 -> 20.5 (by 0.5, relative 0.0244)"),
+        ({"base": {"bleu": math.nan, "runs": 2}}, "base / bleu: 20.0 -> nan (by nan, relative inf)"),
+        ({"base": {"bleu": 20.0}}, "tables / table / base / runs: only in old"),
+        ({"base": 3}, "tables / table / base: {'bleu': 20.0, 'runs': 2} -> 3"),
+        ({"more": {"a": 1, "b": 2}}, "tables / table / more: only in new (2 values)"),
+        ({"text": "one\nthree\nfour"}, "tables / table / text: 2 lines differ, first line 2: 'two' -> 'three'"),
+        ({"none": 0}, "tables / table / none: None -> 0"),
+        ({"long": LONG + "x"}, "tables / table / long: "),
+    ],
+)
+@pytest.mark.parametrize("digest", [False, True])
+def test_a_difference_is_printed_with_its_size(tmp_path, capsys, values, sentence, digest):
+    code, output = compared(tmp_path, capsys, changed(**values), digest=digest)
+    assert code == 1
+    assert output.startswith("1 differences:\n")
+    assert sentence in output
+
+
+def test_small_differences_and_named_keys_may_be_left_out(tmp_path, capsys):
+    near = changed(base={"bleu": 20.0001, "runs": 2})
+    assert compared(tmp_path, capsys, near, "--tolerance", "1e-5")[0] == 0
+    assert compared(tmp_path, capsys, near, "--tolerance", "1e-6")[0] == 1
+    assert compared(tmp_path, capsys, near, "--without", "tables/*/bleu")[0] == 0
+    assert compared(tmp_path, capsys, near, "--without", "tables/*/runs")[0] == 1
+
+
+def test_differences_are_grouped_and_the_largest_comes_first(tmp_path):
+    old = {"part": {"section": {f"row {i}": {"loss": 1.0, "name": "a"} for i in range(9)}}}
+    new = {"part": {"section": {f"row {i}": {"loss": 1.0 + i / 8, "name": "b"} for i in range(9)}}}
+    listed = list(differences(old, new))
+    text = report(listed, everything=False)
+    assert "       8  part / section / loss, at most 1, relative 0.5\n" in text
+    assert "       9  part / section / name\n" in text
+    assert text.index("row 8 / loss") < text.index("row 7 / loss")
+    assert "... and 3 more of part / section / loss (--all)" in text
+    assert report(listed, everything=True).count(" / loss: ") == 8
+
+
+def write_files(folder):
+    """Write a small file of each format."""
+    rows = {"id": [0, 1], "heads": [[0, 1], None], "norms": [[0.5, 2.0], [4.0]], "tree": [{"head": 1}, {"head": 2}]}
+    parquet.write_table(arrow.table(rows), folder / "a.parquet")
+    (folder / "a.json").write_text(json.dumps({"kept": 2, "labels": ["x", "y"], "seconds": 3.1, "sizes": [1, 2]}))
+    loss = [{"update": i, "loss": 9.0 - i, "tokens_per_second": 1.5} for i in (1, 2, 3)]
+    lines = [*loss, {"update": 3, "validation": {"bleu": 2.5}, "seconds": 8}]
+    (folder / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "a.csv").write_text(
+        'scale,system,bleu,"time, seconds"\nsmoke,base,1.5,3\nsmoke,"a, b",,3\n'
+        "\nscale,tag,share\nsmoke,N,0.5\nsmoke,N,1\n"
+    )
+    (folder / "a.svg").write_text("<svg><text x='1'>one</text><g><text>two</text></g></svg>")
+    (folder / "a.vocab").write_text("x\ny\n")
+    from safetensors.numpy import save_file
+
+    save_file({"weight": np.array([[3.0, 4.0]], dtype=np.float32)}, folder / "a.safetensors")
+
+
+EXPECTED = {
+    "a.json": {"kept": 2, "labels": "x\ny", "sizes": {"0": 1, "1": 2}},
+    "a.jsonl": {
+        "first": {"update": 1, "loss": 8.0},
+        "last": {"update": 3, "loss": 6.0},
+        "validation": {"update 3": {"update": 3, "validation": {"bleu": 2.5}}},
+    },
+    "a.csv": {
+        "scale": "smoke",
+        "base": {"bleu": 1.5},
+        "a, b": {"bleu": None},
+        "N": {"share": 0.5},
+        "N (2)": {"share": 1},
+    },
+    "a.svg": {"texts": "one\ntwo"},
+    "a.vocab": {"lines": 2, "text": "x\ny\n"},
+    "a.safetensors": {"weight": {"shape": "[1, 2]", "norm": 5.0}},
+}
+
+
+def test_each_format_has_an_adapter(tmp_path):
+    write_files(tmp_path)
+    values = folder_values(tmp_path, {"files": "*"})["files"]
+    columns = values.pop("a.parquet")
+    assert values == EXPECTED
+    assert columns["norms"] == {"rows": 2, "nulls": 0, "numbers": 3, "sum": 6.5, "norm": 4.5,
+                                "largest": 4.0}  # fmt: skip
+    assert columns.keys() == {"id", "heads", "norms", "tree.head"}
+    assert (columns["heads"]["nulls"], columns["heads"]["first"]) == (1, "[0, 1]")
+    parquet.write_table(arrow.table({"heads": [[0, 2], None]}), tmp_path / "a.parquet")
+    assert file_values(tmp_path / "a.parquet")["heads"] != columns["heads"]
+
+
+def test_output_of_commands_has_adapters():
+    plan = plan_values(
+        "Not read: x.yaml\nlocalrule a:\n    input: c, b\n    output: d, e\n    reason: Missing\n[Mon]\nrule all:\n"
+        "    input: d\ntotal   3    0  1  2  <= 260  0.1\nreasons have no place here, as of a rule\n"
+    )
+    assert plan == {
+        "jobs": {
+            "d": {"rule": "a", "outputs": "d\ne", "inputs": "b\nc"},
+            "all": {"rule": "all", "outputs": "", "inputs": "d"},
+        },
+        "messages": "Not read: x.yaml",
+        "total": {"runs": "3", "finished": "0", "above": "1", "new": "2", "updates": "<= 260"},
+    }
+    assert messages("Error: b\nBuilding\nError: a\nError: b\n") == ["Error: a", "Error: b"]
+    assert tsv_values("a\tb\n1\tx\n\t\n") == {
+        "a": {"0": 1, "1": None, "2": None},
+        "b": {"0": "x", "1": None, "2": None},
+    }
+    assert n_best_values("0 ||| x y ||| -1.5\n") == {"text": "0 ||| x y", "score": {"0": -1.5}}
+    assert numbers_in_text("the (0.25)* cat (1)") == {"text": "the cat", "numbers": {"0": 0.25, "1": 1.0}}
+
+
+def test_paths_are_replaced(tmp_path):
+    work = Workplace(tmp_path / "work", {"a/b.yaml": {"key": [1]}})
+    assert (work.folder / "a/b.yaml").read_text() == "key:\n- 1\n"
+    assert work.plain(f"{work.folder}/a, {tmp_path}/b") == "<work>/a, <tmp>" or not str(tmp_path).startswith("/tmp")
+
+
+def test_the_cases_are_well_formed():
+    names = [mistake.name for mistake in mistakes()]
+    assert len(names) == len(set(names)) > 100
+    assert set(PARTS) == {"runs", "plans", "mistakes", "models", "data", "tables"}
+    dataset = small_dataset("other", {"train": ["a", "b"], "test": "c"}, pairs=200)
+    assert dataset["splits"] == {
+        "train": [{"corpus": "a", "last": 200}, {"corpus": "b", "last": 200}],
+        "test": {"corpus": "c", "last": 200},
+    }
