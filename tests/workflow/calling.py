@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from forked_python import forked_python
+from forked import call_forked
 
 WORDS = {
     "the": "die", "cat": "Katze", "dog": "Hündin", "sees": "sieht", "hears": "hört", "small": "kleine", "old": "alte",
@@ -24,6 +24,10 @@ ROOT = Path(__file__).parents[2]
 CODE = ROOT / "src"
 UPDATES = 160
 """Number of updates of a run at the scale `long`."""
+SNAKEMAKE = (sys.executable, "-m", "snakemake")
+FORKING = (sys.executable, "-P", str(ROOT / "tests/forking_snakemake.py"))
+"""The same, but its jobs are forked: for calls that a test kills, or that other programs make."""
+VARIABLES = {"OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,33 +51,37 @@ class Workplace:
     snakefile: Path
     mirror: Path
 
-    def command(self, *arguments: str, settings: Sequence[str] = (), python: str = sys.executable) -> list[str]:
+    def command(self, *arguments: str, settings: Sequence[str] = (), program: Sequence[str] = SNAKEMAKE) -> list[str]:
         """Build the command line; settings of config.yaml come last, since `--config` takes all words that follow."""
-        call = [python, "-m", "snakemake", "-s", str(self.snakefile), "-d", str(self.folder)]
+        call = [*program, "-s", str(self.snakefile), "-d", str(self.folder)]
         computing = ["threads=1", "device=cpu", f'mirrors=["{self.mirror}"]']
         return [*call, *arguments, "--config", *computing, *settings]
 
-    def start(self, *arguments: str, settings: Sequence[str] = (), python: str = sys.executable) -> subprocess.Popen:
+    def start(
+        self, *arguments: str, settings: Sequence[str] = (), program: Sequence[str] = SNAKEMAKE
+    ) -> subprocess.Popen:
         return subprocess.Popen(
-            self.command(*arguments, settings=settings, python=python),
+            self.command(*arguments, settings=settings, program=program),
             cwd=self.folder.parent,  # -d sets the working directory, wherever Snakemake is called
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            env=os.environ | VARIABLES,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
 
-    def call(self, *arguments: str, settings: Sequence[str] = ()) -> Finished:
-        # The forked Python has already imported the checkout's package.
-        own_code = (self.snakefile.parent / "src").resolve() == CODE
-        python = forked_python() if own_code else sys.executable
-        process = self.start(*arguments, settings=settings, python=python)
+    def call(self, *arguments: str, settings: Sequence[str] = (), forked: bool = True) -> Finished:
+        """Call Snakemake; it and its jobs are forked unless they need processes of their own."""
+        if forked and (self.snakefile.parent / "src").resolve() == CODE:
+            command = self.command(*arguments, settings=settings, program=())
+            finished = call_forked("forking_snakemake", *command, folder=self.folder.parent, variables=VARIABLES)
+            return Finished(code=finished.returncode, output=finished.stdout.decode())
+        process = self.start(*arguments, settings=settings)
         output, _ = process.communicate(timeout=600)
         return Finished(code=process.returncode, output=output)
 
-    def run(self, *targets: str, settings: Sequence[str] = ()) -> Finished:
+    def run(self, *targets: str, settings: Sequence[str] = (), forked: bool = True) -> Finished:
         """Make targets; fail if Snakemake fails."""
-        finished = self.call("--cores", "1", *targets, settings=settings)
+        finished = self.call("--cores", "1", *targets, settings=settings, forked=forked)
         assert finished.code == 0, finished.output
         return finished
 
@@ -124,6 +132,20 @@ def brief_smoke() -> dict:
         phase["validation"]["every"] = phase["max_updates"] // 2
         phase["checkpoint_every"] = phase["max_updates"] // 5
     return scale
+
+
+BRIEF = {
+    "description": "Four updates of a tiny model",
+    "per_base": {"transformer": {"model": {"width": 16}}},
+    "training": {
+        "max_updates": 4,
+        "checkpoint_every": 2,
+        "validation": {"every": 2, "metric": "perplexity"},
+        "schedule": {"warmup": 1},
+    },
+    "decoding": {"max_length": 8},
+}
+"""A scale for tests to which quality is nothing."""
 
 
 def write_little(workplace: Workplace) -> None:

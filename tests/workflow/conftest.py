@@ -2,6 +2,7 @@
 
 import pytest
 from workflow.calling import Workplace, make_workplace, write_little, write_scale
+from workflow.planner import Planner, Rules
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +27,16 @@ def czeng(root, shared, tmp_path_factory) -> Workplace:
 def empty(root, tmp_path) -> Workplace:
     """An empty working directory."""
     return make_workplace(tmp_path, root / "Snakefile")
+
+
+@pytest.fixture(scope="session")
+def rules(root, tmp_path_factory) -> Rules:
+    """The rules of the Snakefile, loaded into this process."""
+    return Rules(root / "Snakefile", tmp_path_factory.mktemp("rules"))
+
+
+@pytest.fixture
+def planner(rules, tmp_path, monkeypatch) -> Planner:
+    """Plans in this process, in an empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return Planner(rules)

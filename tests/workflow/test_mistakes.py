@@ -1,23 +1,12 @@
-"""A user's mistakes give a message without internals of the workflow, and only affect targets that need the file."""
+"""A user's mistakes give a message without internals of the workflow, and only affect targets that need the file.
 
-import re
+What a user sees of such a message is tested in test_first_run.py.
+"""
 
 import pytest
 
-INTERNALS = ("Traceback", 'File "', "in file", ".smk", "WorkflowError", "Exception")
-"""Text that reveals internals of the workflow."""
-
-
-def refused(workplace, *arguments, settings=()):
-    """The message of a call that must fail: the last line of its output."""
-    finished = workplace.call(*arguments, settings=settings)
-    assert finished.code == 1, finished.output
-    assert not [word for word in INTERNALS if word in finished.output], finished.output
-    *_, line = finished.output.splitlines()
-    assert line.startswith("Error: ")
-    assert finished.output.count("Error") == 1
-    assert not list((workplace.folder / ".snakemake/locks").glob("*"))
-    return line.removeprefix("Error: ")
+from nmtcore.errors import UserError
+from nmtcore.job import user_config_path
 
 
 @pytest.mark.parametrize(
@@ -30,7 +19,9 @@ def refused(workplace, *arguments, settings=()):
         ("demo_en2de/transformer_base.bleu", "Did you mean results/demo_en2de/transformer_base.bleu?"),
         ("./results/demo_en2de/corpus/trian.parquet", "unknown split 'trian'. Did you mean train?"),
         ("results/demo_en2de/corpus/trian.json", "unknown split 'trian'. Did you mean train?"),
+        ("results/demo_en2de/corpus/raw/tset.parquet", "unknown split 'tset'. Did you mean test?"),
         ("results/demo_en2de/annotation/existing/trian.source.parquet", "unknown split 'trian'. Did you mean train?"),
+        ("results/demo_en2de/annotation/exist/test.source.parquet", "unknown annotator 'exist'. Did you mean existing"),
         ("results/demo_en2de/corpus/train.parqet", "Did you mean results/demo_en2de/corpus/train.parquet"),
         ("results/demo_en2de/annotation/existing/train.sorce.parquet", "existing/train.source.parquet"),
         (
@@ -40,65 +31,86 @@ def refused(workplace, *arguments, settings=()):
         ("results/tables/system.md", "unknown table 'system'. Did you mean systems?"),
         ("results/smoke/tables/systems.md", "ask for results/tables/systems.md with --config scale=smoke."),
         ("downloads/multi30k/vaal.cs", "no data set or model names this file. Did you mean multi30k/val.cs"),
+        ("results/demo_en2d/depparse_l4.bleu", "unknown data set or scale 'demo_en2d'. Did you mean demo_en2de"),
+        ("results/demo_en2de/depparse_l9.bleu", "unknown system 'depparse_l9'. Did you mean depparse_l"),
+        ("results/smoke/demo_en2de/depparse_l1.blue", "unknown score 'blue'. Did you mean bleu?"),
+        ("results/smoke/demo_en2de/transformer_base.uas", "transformer_base predicts no trees"),
+        ("results/smoke/demo_en2de/corpus/test.parquet", "corpus does not depend on the scale"),
+        ("results/paper/demo_en2de/depparse_l1.bleu", "without 'paper/'"),
+        ("results/czeng_sample_cs2en/depparse_l1.gold.uas", "has no gold treebank (a split gold_NAME) to compare dep"),
+        (
+            "results/czeng_sample_cs2en/features/words_100/train.target.existing.parquet",
+            "the annotator existing is not used on the target side: name it in the data set's `syntax`.",
+        ),
+        ("results/smoke/demo_en2de/sa_nmt_1set/seed1/gates/test.parquet", "has no gate in the decoder; ask for the ga"),
+        ("results/smoke/demo_en2de/nmt/seed1/heads/gold_demo.json", "nmt is recurrent: its encoder has no attention "),
     ],
 )
-def test_impossible_targets(empty, target, sentence):
-    assert sentence in refused(empty, "-n", target)
+def test_impossible_targets(planner, target, sentence):
+    refusal = planner.refusal(target)
+    assert refusal.startswith("Error: ")
+    assert sentence in refusal
+    assert "\n" not in refusal
 
 
-def test_a_misspelt_key_on_the_command_line(empty):
-    sentence = "--config: unknown key 'sclae'. Did you mean scale?"
-    assert refused(empty, "-n", "data", settings=["sclae=smoke"]) == sentence
-
-
-def test_results_may_be_in_the_working_folder(empty):
-    settings = ["paths={results: .}", "datasets=[demo_en2de]", "scale=smoke"]
-    empty.run("./demo_en2de/corpus/raw/dev.parquet", settings=settings)
-    assert {path.name for path in (empty.folder / "demo_en2de/corpus/raw").iterdir()} == {"dev.json", "dev.parquet"}
-    assert (empty.folder / "logs/demo_en2de/corpus/raw.dev.log").exists()
-    assert "Nothing to be done" in empty.plan("demo_en2de/corpus/raw/dev.parquet", settings=settings).output
-    for target in ("demo_en2de/depparse_l1.uas", "smoke/demo_en2de/depparse_l1.uas", "train"):
-        planned = empty.plan(target, settings=[*settings, "systems=[depparse_l1]"]).output
-        assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned
-    assert "unknown split 'trian'" in refused(empty, "-n", "demo_en2de/corpus/trian.parquet", settings=settings)
-
-
-def test_a_results_folder_may_begin_with_a_dot(empty):
-    paths = "paths={results: ./out}"
-    planned = empty.plan("./out/smoke/demo_en2de/transformer_base.bleu", settings=[paths])
-    assert "summarise_seeds" in planned.rules
-
-
-def test_a_number_outside_its_range_on_the_command_line(empty):
-    sentence = "config.yaml: seeds[0] must be between 0 and 4294967295, not -1."
-    assert refused(empty, "-n", "data", settings=["seeds=-1"]) == sentence
-
-
-def test_a_gpu_must_be_called_cuda(empty):
-    sentence = "config.yaml: device: 'gpu' is not valid. Did you mean cuda?"
-    assert refused(empty, "-n", "data", settings=["device=gpu"]) == sentence
-
-
-@pytest.mark.parametrize("options", [("-n",), ("--cores", "1")])
 @pytest.mark.parametrize(
     ("target", "settings", "sentence"),
     [
-        ("results/tables/parsers.md", "datasets=[demo_de2en]", "None of demo_de2en has both a treebank and a parser"),
         (
-            "results/czeng_sample_cs2en/features/words_100/train.target.existing.parquet",
-            "seeds=1",
-            "the annotator existing is not used on the target side: name it in the data set's `syntax`.",
+            "results/tables/parsers.md",
+            {"datasets": ["demo_de2en"]},
+            "None of demo_de2en has both a treebank and a pars",
         ),
         (
             "train",
-            "systems=[depparse_l0,currey_heafield]",
+            {"systems": ["depparse_l0", "currey_heafield"], "datasets": ["demo_de2en"]},
             "currey_heafield on demo_de2en at scale paper: needs constituency on the source side, but the data set",
+        ),
+        (
+            "results/tables/gates.md",
+            {"systems": ["nmt"]},
+            "A table of gates needs `datasets`, and `systems` that have a",
+        ),
+        (
+            "results/tables/heads.md",
+            {"systems": ["nmt"]},
+            "A table of heads needs `datasets` with a gold treebank of th",
+        ),
+        (
+            "results/tables/contrast.md",
+            {"systems": ["interleaved"], "datasets": ["demo_de2en"]},
+            "A table of contrastive",
+        ),
+        (
+            "results/figures/constructions.svg",
+            {"systems": ["pascal"]},
+            "A figure of constructions compares a baseline with other systems: name at least two",
         ),
     ],
 )
-def test_mistakes_found_by_input_functions(empty, options, target, settings, sentence):
-    settings = ["datasets=[demo_de2en]", settings]
-    assert sentence in refused(empty, *options, target, settings=settings)
+def test_mistakes_found_by_input_functions(planner, target, settings, sentence):
+    refusal = planner.refusal(target, **{"datasets": ["demo_en2de"], "scale": "paper", **settings})
+    assert refusal.startswith("Error: ")
+    assert sentence in refusal
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("config", {"scal": "smoke"}, "config.yaml: unknown key 'scal'. Did you mean scale?"),
+        ("config", {"scale": "smokey"}, "config.yaml: unknown scale 'smokey'. Did you mean smoke?"),
+        ("config", {"datasets": ["demo_en2d"]}, "datasets: unknown data set 'demo_en2d'. Did you mean demo_en2de"),
+        ("config", {"systems": ["transformer_bas"]}, "unknown system 'transformer_bas'. Did you mean transformer_base"),
+        ("config", {"seeds": -1}, "config.yaml: seeds[0] must be between 0 and 4294967295, not -1."),
+        ("config", {"device": "gpu"}, "config.yaml: device: 'gpu' is not valid. Did you mean cuda?"),
+        ("datasets/demo_en2de", {"extends": "demo_de2e"}, "unknown data set 'demo_de2e'. Did you mean demo_de2en"),
+    ],
+)
+def test_a_typing_error_in_the_configuration_gives_one_message(planner, name, values, sentence):
+    settings = values if name == "config" else {}
+    if not settings:
+        planner.write(name, values)
+    assert sentence in planner.refusal("results/demo_en2de/transformer_base.bleu", **settings)
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "config.yml"])
@@ -110,65 +122,118 @@ def test_mistakes_found_by_input_functions(empty, options, target, settings, sen
         ("# nothing yet\n", " has no settings: write some, or delete it to use the repository's own file."),
     ],
 )
-def test_a_broken_config_yaml(empty, name, text, sentence):
-    path = empty.folder / "config" / name
+def test_a_broken_config_yaml(tmp_path, monkeypatch, name, text, sentence):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "config" / name
     path.parent.mkdir()
     path.write_text(text)
-    assert refused(empty, "-n", "data").startswith(f"config/{name}{sentence}")
+    with pytest.raises(SystemExit) as end:
+        user_config_path()
+    assert str(end.value).startswith(f"Error: config/{name}{sentence}")
 
 
-@pytest.mark.parametrize("subfolder", ["datasets", "corpora", "models", "recipes", "scales", "systems"])
-def test_a_broken_file_only_affects_targets_that_need_it(empty, subfolder):
-    path = empty.folder / f"config/{subfolder}/broken.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text("description: [\n")
+SUBFOLDERS = ("datasets", "corpora", "models", "recipes", "scales", "systems")
+NEEDING = {
+    "datasets": ("results/broken/corpus/train.parquet", "downloads/mine/own.gz"),
+    "scales": ("results/broken/demo_en2de/depparse_l1.bleu",),
+    "systems": ("results/smoke/demo_en2de/mine.bleu",),
+}
+"""Targets that may need a broken file."""
+
+
+@pytest.mark.parametrize("subfolder", SUBFOLDERS)
+def test_a_broken_file_only_affects_targets_that_need_it(planner, subfolder):
+    planner.write(f"{subfolder}/broken", {})
+    with open(f"config/{subfolder}/broken.yaml", "w") as file:
+        file.write("description: [\n")
     fault = f"config/{subfolder}/broken.yaml, line 2: not valid YAML"
-    for target in ("results/smoke/demo_en2de/depparse_l1.bleu", "downloads/multi30k/val.cs"):
-        planned = empty.plan(target)
-        assert planned.output.count(fault) == (subfolder == "systems"), "any file of systems may define the system"
-    needing = {
-        "datasets": "results/broken/corpus/train.parquet",
-        "scales": "results/broken/demo_en2de/depparse_l1.bleu",
-        "systems": "results/smoke/demo_en2de/mine.bleu",
-    }
-    if subfolder in needing:
-        planned = empty.call("-n", needing[subfolder])
-        assert planned.code == 1
-        assert re.search(rf"^Error: .*{re.escape(fault)}", planned.output, re.MULTILINE), planned.output
+    assert planner.plan("results/smoke/demo_en2de/depparse_l1.bleu", "downloads/multi30k/val.cs")
+    for target in NEEDING.get(subfolder, ()):
+        assert fault in planner.refusal(target)
     if subfolder == "datasets":
-        assert fault in refused(empty, "-n", "downloads/mine/own.gz")
+        settings = {"datasets": ["broken"], "systems": ["transformer_base"]}
+        assert planner.plan("results/demo_en2de/corpus/train.parquet", **settings)
+        assert fault in planner.refusal("train", **settings)
 
 
-def test_a_misnamed_file_is_reported_and_does_not_affect_other_targets(empty):
-    for name in (".#mine", "My-Set"):
-        empty.write(f"datasets/{name}", {"extends": "demo_en2de"})
+def test_the_target_of_a_misnamed_file_is_refused(planner):
+    planner.write("datasets/My-Set", {"extends": "demo_en2de"})
     fault = "Not read: config/datasets/My-Set.yaml: a name consists of small letters"
-    planned = empty.plan("results/demo_en2de/corpus/train.parquet").output
-    assert planned.count("Not read: ") == planned.count(fault) == 1
-    assert fault in refused(empty, "-n", "results/My-Set/corpus/train.parquet")
+    assert fault in planner.refusal("results/My-Set/corpus/train.parquet")
 
 
-def test_a_broken_configured_data_set_does_not_affect_other_targets(empty):
-    path = empty.folder / "config/datasets/broken.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text("description: [\n")
-    settings = ["datasets=[broken]", "systems=[transformer_base]"]
-    empty.plan("results/demo_en2de/corpus/train.parquet", settings=settings)
-    assert "config/datasets/broken.yaml, line 2: not valid YAML" in refused(empty, "-n", "train", settings=settings)
+def test_a_file_that_exists_is_a_target_although_no_rule_makes_it(planner, tmp_path):
+    (tmp_path / "mine.txt").touch()
+    planner.rules.check_target(planner.project(), "mine.txt")
+    with pytest.raises(UserError, match="no rule makes this"):
+        planner.rules.check_target(planner.project(), "yours.txt")
 
 
-def test_a_file_that_hides_the_repositorys_is_reported_once(empty, root):
+@pytest.mark.needs("Snakemake")
+def test_a_run_warns_once_of_all_that_is_not_read_used_or_there(empty, root):
+    """A plan's jobs, which plan again on a cluster, do not warn."""
     own = empty.folder / "config/datasets/demo_en2de.yaml"
-    own.parent.mkdir(parents=True)
+    empty.write("datasets/My-Set", {"extends": "demo_en2de"})
     own.write_text((root / "config/datasets/demo_en2de.yaml").read_text() + "# mine\n")
-    finished = empty.run("results/demo_en2de/corpus/test.parquet")
+    (own.parent / ".#mine.yaml").write_text("extends: demo_en2de\n")
+    for subfolder in SUBFOLDERS:
+        path = empty.folder / f"config/{subfolder}/broken_{subfolder}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("description: [\n")
+    (empty.folder / "parsers").mkdir()
+    settings = [
+        f'mirrors=["/nope","{empty.mirror}","file:///nor","https://a.org/b"]',
+        'models=["parsers","parser"]',
+        "datasets=[demo_de2en]",
+        'systems=["transformer_base", "currey_heafield*"]',
+    ]
+    finished = empty.run("results/demo_en2de/corpus/test.parquet", settings=settings)
+    lines = finished.output.splitlines()
+    assert [line for line in lines if "does not exist" in line] == [
+        "mirrors: the folder /nope does not exist.",
+        "models: the folder parser does not exist.",
+    ]
     sentence = f"config/datasets/demo_en2de.yaml is used in place of {root}/config/datasets/demo_en2de.yaml."
-    assert finished.output.splitlines().count(sentence) == 1, "jobs plan again without warnings"
+    assert lines.count(sentence) == 1
+    (broken, misnamed) = (line for line in lines if line.startswith("Not read: "))
+    assert misnamed.startswith("Not read: config/datasets/My-Set.yaml: a name consists of small letters")
+    assert "config/systems/broken_systems.yaml, line 2: not valid YAML" in broken, (
+        "any file of systems may define the system"
+    )
+    planned = empty.plan(settings=settings).output
+    (left_out,) = {line for line in planned.splitlines() if "left out" in line}
+    assert left_out.startswith("demo_de2en has no ")
+    assert left_out.endswith(
+        "constituency on the source side: currey_heafield_tag_attention, currey_heafield are left out."
+    )
+    assert "core-hours" not in planned, "there is one run"
 
 
-def test_a_pattern_leaves_out_systems_without_their_annotation(empty):
-    planned = empty.plan(settings=["scale=smoke", "datasets=[demo_de2en]", 'systems=["*"]'])
-    lines = [line for line in planned.output.splitlines() if "left out" in line]
-    assert lines == [line for line in dict.fromkeys(lines) if line.startswith("demo_de2en has no ")]
-    (sentence,) = (line for line in lines if "constituency on the source side" in line)
-    assert sentence.endswith(": currey_heafield_tag_attention, currey_heafield are left out.")
+@pytest.mark.needs("Snakemake")
+def test_results_may_be_in_the_working_folder(empty):
+    settings = ["paths={results: .}", "datasets=[demo_en2de]", "scale=smoke", "systems=[depparse_l1]"]
+    empty.run("./demo_en2de/corpus/raw/dev.parquet", settings=settings)
+    assert {path.name for path in (empty.folder / "demo_en2de/corpus/raw").iterdir()} == {"dev.json", "dev.parquet"}
+    assert (empty.folder / "logs/demo_en2de/corpus/raw.dev.log").exists()
+    targets = ("demo_en2de/depparse_l1.uas", "smoke/demo_en2de/depparse_l1.uas", "train")
+    planned = empty.plan("demo_en2de/corpus/raw/dev.parquet", *targets, settings=settings).output
+    assert planned.count("rule train_model:") == 2, "one at each scale, of which one is configured"
+    assert "output: demo_en2de/corpus/raw/dev.parquet" not in planned
+    refused = empty.call("-n", "demo_en2de/corpus/trian.parquet", settings=settings)
+    assert "unknown split 'trian'" in refused.output
+
+
+@pytest.mark.needs("Snakemake")
+def test_a_results_folder_may_begin_with_a_dot(empty):
+    planned = empty.plan("./out/smoke/demo_en2de/transformer_base.bleu", settings=["paths={results: ./out}"])
+    assert "summarise_seeds" in planned.rules
+
+
+@pytest.mark.needs("Snakemake")
+def test_a_broken_config_yaml_ends_planning(empty):
+    (empty.folder / "config").mkdir()
+    (empty.folder / "config/config.yaml").write_text("datasets: []\nscale: [\n")
+    refused = empty.call("-n", "data")
+    assert refused.code == 1
+    assert refused.output.splitlines()[-1].startswith("Error: config/config.yaml, line 3: not valid YAML (")
+    assert "Traceback" not in refused.output

@@ -1,158 +1,253 @@
 """The jobs that run again after a change."""
 
+import copy
 import re
 import shutil
+from typing import Any
 
 import pytest
 import yaml
-from workflow.calling import Workplace, copy_workflow
+from planning.conftest import parsed
+from workflow.calling import BRIEF, Workplace, copy_workflow, make_workplace, write_little
+from workflow.planner import PlannedJob, Rules, changed_rules
+
+from nmtcore.config.project import Project
+from nmtcore.config.versions import VERSIONS
+
+PARSED = parsed(
+    selection={"parsed": {"source": ["dependencies"]}},
+    words={"source": {"kind": "moses", "truecase": True}, "target": "spaces"},
+)
+"""A data set with a treebank, whose jobs are of nearly all rules."""
+WEIGHTED = {
+    "extends": "depparse_l1",
+    "components": {"depparse": {"weight": 0.5}},
+    # If validation used BLEU, training would depend on the settings of BLEU.
+    "training": {"validation": {"metric": "perplexity"}},
+}
+RUN = "results/smoke/parsed/weighted"
+MEASURED = ("attention/test.parquet", "heads/gold_bank.json", "manifest.json")
+TARGETS = [
+    *(f"{RUN}.{score}" for score in ("bleu", "uas", "gold.uas", "comet")),
+    *(f"{RUN}/seed1/{name}" for name in MEASURED),
+]
+COMET = {"prepare_comet", "run_comet", "score_comet"}
+AFTER_TRANSLATION = {"score_tests", "summarise_seeds", "write_manifest", *COMET}
+OF_MODELS = {"translate_tests", "parse_gold", "score_gold", "score_heads", "measure_attention", *AFTER_TRANSLATION}
+
+
+@pytest.fixture(scope="module")
+def plan(rules, root, tmp_path_factory):
+    """Plan all targets in this process with a data set, a system and settings, some of them changed."""
+    folder = tmp_path_factory.mktemp("planned")
+
+    def plan(
+        dataset: dict | None = None, system: dict | None = None, rules: Rules = rules, **settings: Any
+    ) -> dict[str, PlannedJob]:
+        files = {"datasets/parsed": changed(PARSED, dataset or {})}
+        files["systems/mine"] = {"weighted": changed(WEIGHTED, system or {})}
+        for name, values in files.items():
+            path = folder / f"{name}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
+        project = Project([folder, root / "config"], {"scale": "smoke", "datasets": ["parsed"], **settings})
+        return rules.plan(project, *TARGETS)
+
+    return plan
+
+
+@pytest.fixture(scope="module")
+def before(plan):
+    """The plan of the unchanged settings."""
+    return plan()
+
+
+def changed(values: dict, changes: dict) -> dict:
+    """Return nested settings with some changed."""
+    values = copy.deepcopy(values)
+    for key, value in changes.items():
+        section = isinstance(value, dict) and isinstance(values.get(key), dict)
+        values[key] = changed(values[key], value) if section else value
+    return values
+
+
+EDITS = {
+    "description": ({"description": "Other words"}, {}, {"write_manifest"}),
+    "filters": ({"filters": ["empty"]}, {}, {"filter_split"}),
+    "a setting of a filter": ({"filters": [{"name": "length", "most": 80}]}, {}, {"filter_split"}),
+    "a filter that reads the tests": ({"filters": ["empty", "duplicates", "held_out"]}, {}, {"filter_split"}),
+    "words": ({"words": {"target": "given"}}, {}, {"read_split", "train_model"}),
+    "truecasing": (
+        {"words": {"source": "spaces"}}, {},
+        {"read_split", "filter_split", "learn_segmentation", "train_model"},
+    ),
+    "bad lines": ({"max_bad_lines": 3}, {}, {"read_split"}),
+    "checksum": (
+        {"corpora": {"bank": {"files": {"source": {"sha256": "a" * 64}}}}}, {},
+        {"download", "read_split", "write_manifest"},
+    ),
+    "part of the tests": ({"splits": {"test": [{"corpus": "test", "first": 1, "last": 5}]}}, {}, {"read_split"}),
+    "parser": ({"annotators": {"trees": {"model": "xx_others"}}}, {}, {"annotate_shard", "write_manifest"}),
+    "shards": ({"annotators": {"trees": {"shards": 4}}}, {}, {"annotate_shard", "gather_annotation"}),
+    "annotation": (
+        {"syntax": {"source": {"tags": "gold"}}}, {},
+        {"extract_syntax"},
+    ),
+    "selection": (
+        {"selection": None}, {},
+        {"extract_syntax", "extract_tokens", "label_vocabularies", "learn_segmentation"},
+    ),
+    "segmentation": (
+        {"segmentation": {"size": 100}}, {},
+        {"train_model", "translate_tests", "parse_gold", "score_heads", "measure_attention"},
+    ),
+    "recipe": ({"recipe": "pham2018"}, {}, {"train_model", "translate_tests", "measure_attention"}),
+    "beam": ({"decoding": {"beam": 7}}, {}, {"translate_tests", "measure_attention"}),
+    "a setting that the scale overrides": ({"decoding": {"max_length": 7}}, {}, set()),
+    "a setting that only takes time": ({"decoding": {"batch_sentences": 7}}, {}, set()),
+    "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_tests", "score_tests", *COMET - {"run_comet"}}),
+    "greedy": ({"evaluation": {"greedy_dev": True}}, {}, {"translate_tests", "score_tests"}),
+    "roots": ({"evaluation": {"roots": "many"}}, {}, {"score_tests", "score_gold"}),
+    "tokenize": ({"evaluation": {"tokenize": "none"}}, {}, {"score_tests"}),
+    "lowercase": ({"evaluation": {"lowercase": True}}, {}, {"score_tests"}),
+    "another test": (
+        {"splits": {"more": "test"}}, {},
+        {"translate_tests", "score_tests", *COMET - {"run_comet"}, "write_manifest"},
+    ),
+    "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
+    "another component": ({}, {"components": {"diagonalparse": {"layer": 0}}}, {"train_model"}),
+    "metric of validation": ({}, {"training": {"validation": {"metric": "bleu"}}}, {"train_model"}),
+    "log": ({}, {"training": {"log_every": 7}}, set()),
+    "induced trees": ({}, {"trees": "induced"}, {"parse_gold", "score_gold"}),
+}  # fmt: skip
+"""Changes of the data set and of the system, and the rules whose own inputs or parameters they change."""
+
+
+def first_rules(before, after):
+    """Name the rules of jobs of both plans whose own inputs or parameters differ."""
+    return {job.rule for name, job in after.items() if name in before and job != before[name]}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_changes_the_inputs_and_parameters_of_these_rules(before, plan, edit):
+    dataset, system, expected = EDITS[edit]
+    assert first_rules(before, plan(dataset, system)) == expected
+
+
+def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
+    assert first_rules(before, plan(comet={"model": "another"})) == {"prepare_comet", "score_comet"}
+    assert first_rules(before, plan(threads=2, models=["mine"], gpus=2, mirrors=["m"])) == set()
+    more = plan(seeds=[1, 2])
+    assert "summarise_seeds" in first_rules(before, more)
+    assert all(more[name] == job for name, job in before.items() if "seed1" in name)
+
+
+@pytest.mark.parametrize(
+    ("edit", "kept"),
+    [
+        ("filters", {"download", "read_split", "learn_truecaser"}),
+        ("weight", None),
+        ("beam", None),
+        ("tokenize", None),
+    ],
+)
+def test_the_jobs_that_read_changed_files_run_again(before, plan, edit, kept):
+    rules = {job.rule for job in before.values()}
+    again = {"weight": {"train_model", *OF_MODELS}, "tokenize": {"score_tests", "summarise_seeds", "write_manifest"}}
+    again["beam"] = {"translate_tests", "measure_attention", *AFTER_TRANSLATION}
+    dataset, system, _ = EDITS[edit]
+    assert changed_rules(before, plan(dataset, system)) == (rules - kept if kept else again[edit])
+
+
+STAGES = {
+    "download": {"download"},
+    "corpus": {"read_split", "learn_truecaser", "filter_split"},
+    "annotation": {"annotate_shard", "gather_annotation", "label_vocabularies", "select_pairs"},
+    "segmentation": {"learn_segmentation"},
+    "features": {"extract_tokens", "extract_syntax"},
+    "training": {"train_model"},
+    "inference": {"translate_tests", "parse_gold", "score_heads", "measure_attention"},
+    "evaluation": {"score_tests", "score_gold", "score_heads", "prepare_comet", "score_comet", "summarise_seeds"},
+}
+"""The rules whose outputs a new version of a stage makes again."""
+
+
+def test_each_rule_has_the_version_of_its_stage(root, tmp_path, plan, monkeypatch):
+    """Rules read the versions when they are loaded."""
+    for stage in VERSIONS:
+        monkeypatch.setitem(VERSIONS, stage, f"version of {stage}")
+    newer = Rules(root / "Snakefile", tmp_path)
+    rules = {stage: set() for stage in STAGES}
+    for job in plan(rules=newer).values():
+        for stage in re.findall(r"version of (\w+)", job.parameters):
+            rules[stage].add(job.rule)
+    assert rules == STAGES
+
 
 TARGET = "results/little/corpus/train.parquet"
-SCORE = "results/smoke/little/weighted.bleu"
+SCORE = "results/brief/little/weighted.bleu"
 SCORING = {"score_tests", "summarise_seeds"}
 
 
-def plan(workplace, *options, target=TARGET):
-    """Plan a target; check that no line of a reason for running a job again is long."""
-    finished = workplace.plan(target, *options)
+def write_weighted(workplace, weight):
+    components = {"diagonalparse": {"layer": 0, "weight": weight}}
+    workplace.write("systems/weighted", {"weighted": {"extends": "transformer_base", "components": components}})
+
+
+@pytest.fixture(scope="module")
+def scored(root, tmp_path_factory):
+    """A working directory in which the system `weighted` has been trained and scored."""
+    directory = make_workplace(tmp_path_factory.mktemp("reruns"), root / "Snakefile")
+    write_little(directory)
+    directory.write("scales/brief", BRIEF)
+    write_weighted(directory, 0.5)
+    directory.run(SCORE)
+    return directory
+
+
+@pytest.fixture
+def unchanged(scored):
+    """The same, whose data set and system are restored after the test."""
+    paths = [scored.folder / f"config/{name}.yaml" for name in ("datasets/little", "systems/weighted")]
+    before = [path.read_bytes() for path in paths]
+    yield scored
+    for path, content in zip(paths, before, strict=True):
+        path.write_bytes(content)
+
+
+def planned(workplace, *targets):
+    """Plan targets; check that no line of a reason for running a job again is long."""
+    finished = workplace.plan(*(targets or [SCORE]))
     reasons = re.findall(r"reason: Params have changed.*(?:\n {8}.*)*", finished.output)
     assert all(len(line) < 200 for reason in reasons for line in reason.splitlines())
     return finished
 
 
-def planned(workplace, *options, target=TARGET):
-    """The rules that a dry run would run."""
-    return plan(workplace, *options, target=target).rules
-
-
-def weighted(weight):
-    return {
-        "weighted": {
-            "extends": "transformer_base",
-            "components": {"diagonalparse": {"layer": 0, "weight": weight}},
-            # If validation used BLEU, training would depend on the settings of BLEU.
-            "training": {"validation": {"metric": "perplexity"}},
-        }
-    }
-
-
-@pytest.fixture
-def prepared(workplace):
-    workplace.run(TARGET)
-    assert planned(workplace) == set()
-    path = workplace.folder / "config/datasets/little.yaml"
-    before = path.read_text()
-    yield workplace
-    path.write_text(before)
-
-
-@pytest.fixture
-def scored(prepared):
-    """A working directory in which the system `weighted` has been trained and scored."""
-    path = prepared.write("systems/weighted", weighted(0.5))
-    prepared.run(SCORE)
-    assert planned(prepared, target=SCORE) == set()
-    yield prepared
-    path.unlink()
-
-
-def test_a_comment_in_a_script_runs_nothing_again(prepared, root, tmp_path):
-    snakefile = copy_workflow(root, tmp_path)
-    copied = Workplace(folder=prepared.folder, snakefile=snakefile, mirror=prepared.mirror)
-    script = tmp_path / "workflow/scripts/filter_split.py"
-    script.write_text(f"# Nothing of importance.\n{script.read_text()}")
-    assert planned(copied) == set()
-    assert "filter_split" in planned(copied, "--rerun-triggers", "code"), (
-        "the profile keeps Snakemake from comparing code"
-    )
-
-
-def test_a_new_description_runs_nothing_again(prepared):
-    prepared.edit("datasets/little", description="Some sentences, all of them small")
-    assert planned(prepared) == set()
-
-
-def test_other_filters_only_filter_the_training_split_again(prepared):
-    prepared.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
-    finished = plan(prepared)
-    assert finished.rules == {"filter_split"}
-    assert '        filters: "empty, duplicates" -> "empty, length"\n' in finished.output
-    assert "        filters.length.most: nothing -> 80\n" in finished.output
-    prepared.run("results/little/corpus/dev.parquet")
-    assert planned(prepared, target="results/little/corpus/dev.parquet") == set()
-
-
-def test_the_reason_is_shown_when_the_job_runs(prepared):
-    prepared.edit("datasets/little", filters=["empty", {"name": "length", "most": 100}])
-    prepared.run(TARGET)
-    prepared.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
-    assert "        filters.length.most: 100 -> 80\n" in prepared.run(TARGET).output
-
-
-def test_another_tokenisation_reads_again(prepared):
-    prepared.edit("datasets/little", words="given")
-    assert planned(prepared) == {"read_split", "filter_split"}
-
-
-def test_settings_of_later_stages_do_not_affect_the_corpus(prepared):
-    prepared.edit("datasets/little", segmentation={"kind": "bpe", "joint": True, "size": 100}, recipe="pham2018")
-    assert planned(prepared) == set()
-
-
-def test_another_beam_only_translates_and_scores_again(scored):
-    scored.edit("datasets/little", decoding={"beam": 7})
-    finished = plan(scored, target=SCORE)
-    assert finished.rules == {"translate_tests", *SCORING}
-    assert "reason: Params have changed since last execution:\n        decoding.beam: 4 -> 7\n" in finished.output
-
-
-def test_another_weight_of_a_component_trains_again(scored):
-    scored.write("systems/weighted", weighted(0.7))
-    finished = plan(scored, target=SCORE)
-    assert finished.rules == {"train_model", "translate_tests", *SCORING}
-    assert "        components.diagonalparse.weight: 0.5 -> 0.7\n" in finished.output
-
-
-def test_another_test_set_trains_nothing_again(scored):
-    values = yaml.safe_load((scored.folder / "config/datasets/little.yaml").read_text())
-    scored.edit("datasets/little", splits=values["splits"] | {"more": "test"})
-    finished = plan(scored, target=SCORE)
-    assert "translate_tests" in finished.rules
-    assert "train_model" not in finished.rules
-    assert '        tests: ["test", "dev"] -> ["test", "more", "dev"]\n' in finished.output
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "reason"),
-    [
-        ("roots", "many", '"one" -> "many"'),
-        ("tokenize", "none", '"13a" -> "none"'),
-        ("lowercase", True, "false -> true"),
-    ],
-)
-def test_settings_of_scoring_only_score_again(scored, setting, value, reason):
-    values = yaml.safe_load((scored.folder / "config/datasets/little.yaml").read_text())
-    scored.edit("datasets/little", evaluation=values["evaluation"] | {setting: value})
-    finished = plan(scored, target=SCORE)
-    assert finished.rules == SCORING
-    assert f"        evaluation.{setting}: {reason}\n" in finished.output
-
-
-def test_a_new_version_of_evaluation_only_scores_again(scored, root, tmp_path):
+@pytest.mark.needs("Snakemake")
+def test_edits_of_scripts_run_nothing_again_and_a_new_version_its_stage(scored, root, tmp_path):
     copied = Workplace(folder=scored.folder, snakefile=copy_workflow(root, tmp_path), mirror=scored.mirror)
     (tmp_path / "src").unlink()
     shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    assert planned(copied, target=SCORE) == set()
+    script = tmp_path / "workflow/scripts/filter_split.py"
+    script.write_text(f"# Nothing of importance.\n{script.read_text()}")
     versions = tmp_path / "src/nmtcore/config/versions.py"
     versions.write_text(re.sub(r'("evaluation": )\d+', r"\g<1>1000", versions.read_text()))
-    assert planned(copied, target=SCORE) == SCORING
+    assert copied.plan(SCORE).rules == SCORING
+    with_code = copied.plan(TARGET, "--rerun-triggers", "code").rules
+    assert "filter_split" in with_code, "the profile keeps Snakemake from comparing code"
 
 
-def test_deleted_scores_are_computed_from_existing_translations(scored):
-    path = scored.folder / "results/smoke/little/weighted/seed1/scores.json"
-    before = path.read_bytes()
-    path.unlink()
-    finished = scored.run(str(path.relative_to(scored.folder)))
-    assert finished.rules == {"score_tests"}
-    assert path.read_bytes() == before
-    scored.run(SCORE)
+@pytest.mark.needs("Snakemake")
+def test_the_reasons_are_shown_in_a_plan_and_when_jobs_run(unchanged):
+    write_weighted(unchanged, 0.7)
+    finished = planned(unchanged)
+    assert finished.rules == {"train_model", "translate_tests", *SCORING}
+    assert "        components.diagonalparse.weight: 0.5 -> 0.7\n" in finished.output
+    unchanged.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
+    output = planned(unchanged).output
+    assert '        filters: "empty, duplicates" -> "empty, length"\n' in output
+    finished = unchanged.run(TARGET)
+    assert finished.rules == {"filter_split"}
+    assert "        filters.length.most: nothing -> 80\n" in finished.output
+    unchanged.run("results/little/corpus/dev.parquet")
+    assert unchanged.plan("results/little/corpus/dev.parquet", TARGET).rules == set()

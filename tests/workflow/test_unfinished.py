@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from workflow.calling import make_workplace, write_little
+from workflow.calling import BRIEF, make_workplace, write_little
 
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout
@@ -24,17 +24,22 @@ def write_weighted(workplace, weight):
 def scored(root, tmp_path_factory):
     """A working directory in which the system `weighted` has been trained and scored."""
     directory = make_workplace(tmp_path_factory.mktemp("unfinished"), root / "Snakefile")
-    directory.train_briefly()
     write_little(directory)
-    brief = {"max_updates": 4, "checkpoint_every": 2, "validation": {"every": 2}, "schedule": {"warmup": 1}}
-    changes = {"per_base": {"transformer": {"model": {"width": 16}}}, "training": brief}
-    directory.write("scales/brief", {"description": "Four updates", **changes})
+    directory.write("scales/brief", BRIEF)
     write_weighted(directory, 0.5)
     directory.run(SCORE)
-    assert directory.plan(SCORE).rules == set()
     return directory
 
 
+def fail(workplace, target):
+    """Make a target with scripts that cannot import the package, which must be processes of their own."""
+    broken = workplace.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
+    broken.write_text("raise SystemExit(1)")
+    assert workplace.call("--cores", "1", target, forked=False).code == 1
+    broken.unlink()
+
+
+@pytest.mark.needs("Snakemake")
 def test_scores_are_computed_again_after_a_failed_training(scored):
     write_weighted(scored, 0.25)
     run = scored.folder / "results/brief/little/weighted/seed1"
@@ -45,15 +50,14 @@ def test_scores_are_computed_again_after_a_failed_training(scored):
     assert (run / "scores.json").exists()
     (run / "checkpoints").unlink()
     (run / "aside").rename(run / "checkpoints")
-    assert scored.plan(SCORE).rules == {"train_model", "translate_tests", "score_tests", "summarise_seeds"}
-    scored.run(SCORE)
+    assert scored.run(SCORE).rules == {"train_model", "translate_tests", "score_tests", "summarise_seeds"}
     assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
     assert scored.plan(SCORE).rules == set()
 
 
+@pytest.mark.needs("Snakemake")
 def test_scores_are_computed_again_after_failed_translation_or_scoring(scored):
     run = scored.folder / "results/brief/little/weighted/seed1"
-    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
     scorings = {"score_tests", "summarise_seeds"}
     settings = (
         ({"decoding": {"beam": 7}}, "hypotheses", {"translate_tests", *scorings}),
@@ -61,15 +65,13 @@ def test_scores_are_computed_again_after_failed_translation_or_scoring(scored):
     )
     for changed, missing, rules in settings:
         scored.edit("datasets/little", **changed)
-        broken.write_text("raise SystemExit(1)")
-        assert scored.call("--cores", "1", SCORE).code == 1
-        broken.unlink()
+        fail(scored, SCORE)
         assert not (run / missing).exists()
         assert (scored.folder / SCORE).exists()
-        assert scored.plan(SCORE).rules == rules
-        scored.run(SCORE)
+        assert scored.run(SCORE).rules == rules
 
 
+@pytest.mark.needs("Snakemake")
 def test_a_corpus_is_filtered_again_after_a_failed_reading(scored):
     file = scored.folder / "downloads/little/train.en"
     sound = file.read_bytes()
@@ -79,25 +81,22 @@ def test_a_corpus_is_filtered_again_after_a_failed_reading(scored):
     assert (scored.folder / CORPUS).exists()
     file.write_bytes(sound)
     os.utime(file, ns=(1, 1))  # older than all outputs
-    assert {"read_split", "filter_split"} <= scored.plan(CORPUS).rules
-    scored.run(CORPUS)
+    assert {"read_split", "filter_split"} <= scored.run(CORPUS).rules
     assert scored.plan(CORPUS).rules == set()
 
 
+@pytest.mark.needs("Snakemake")
 def test_outputs_of_jobs_that_never_started_are_made_by_the_next_plan(scored):
     """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
     before = (scored.folder / "config/datasets/little.yaml").read_text()
     scored.edit("datasets/little", max_bad_lines=1)
-    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
-    broken.write_text("raise SystemExit(1)")
-    assert scored.call("--cores", "1", CORPUS).code == 1
-    broken.unlink()
+    fail(scored, CORPUS)
     assert not (scored.folder / RAW).exists()
-    assert {"read_split", "filter_split"} <= scored.plan(CORPUS).rules
-    scored.run(CORPUS)
+    assert {"read_split", "filter_split"} <= scored.run(CORPUS).rules
     (scored.folder / "config/datasets/little.yaml").write_text(before)
 
 
+@pytest.mark.needs("Snakemake")
 def test_files_that_a_user_deletes_are_not_made_again_for_existing_results(scored):
     scored.edit("datasets/little", max_bad_lines=2)
     assert "read_split" in scored.run(CORPUS).rules
