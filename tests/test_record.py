@@ -164,6 +164,6 @@ def test_the_cases_are_well_formed():
     assert set(PARTS) == {"runs", "plans", "mistakes", "models", "data", "tables"}
     dataset = small_dataset("other", {"train": ["a", "b"], "test": "c"}, pairs=200)
     assert dataset["splits"] == {
-        "train": [{"corpus": "a", "last": 200}, {"corpus": "b", "last": 200}],
-        "test": {"corpus": "c", "last": 200},
+        "train": [{"corpus": "a", "first": 1, "last": 200}, {"corpus": "b", "first": 1, "last": 200}],
+        "test": {"corpus": "c", "first": 1, "last": 200},
     }

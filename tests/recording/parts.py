@@ -108,8 +108,9 @@ def small_dataset(
         values |= {"splits": {}, "segmentation": {"size": 1000}}
     for split, corpora in (splits or {}).items():
         last = pairs if split == "train" else min(pairs, 300)
-        several = [{"corpus": corpus, "last": last} for corpus in ([corpora] if isinstance(corpora, str) else corpora)]
-        values["splits"][split] = several[0] if isinstance(corpora, str) else several
+        names = [corpora] if isinstance(corpora, str) else corpora or []
+        cut = [{"corpus": name, "first": 1, "last": last} for name in names]
+        values["splits"][split] = cut if len(cut) > 1 else next(iter(cut), None)
     return values
 
 
@@ -141,7 +142,7 @@ LINES = (
     "😀 🎉", "&amp; < > \" ' |", "<unk> </s> <s>", "dog@@ s@@", "1,234.5 % of 7/8", "tab\tbetween",
     "line\u2028separator", "ünïcödé straße", "e\u0301 combined", "don't can't won't", "www.example.org/a?b=c",
     "- - -", "( [ { } ] )",
-    "The old woman gives the child a book in the garden because it rains .", "dog " * 60, "x" * 200,
+    "The old woman gives the child a book in the garden because it rains .", "dog " * 20, "x" * 40,
 )  # fmt: skip
 """What the models read: sentences of the demo's words, and odd ones."""
 GERMAN = "Der Mann sieht den Hund ."
