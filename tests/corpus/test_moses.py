@@ -38,7 +38,6 @@ def moses(shared, language: str) -> tuple[list[str], list[str], list[str]]:
     return raw, tokenised, detokenised
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("language", SOURCES)
 def test_tokenisation_matches_moses_on_real_text(language, shared):
     words = make(language)
@@ -47,7 +46,6 @@ def test_tokenisation_matches_moses_on_real_text(language, shared):
     assert sum(" ".join(line.split()) != line for line in tokenised) == STRAY_SPACES.get(language, 0)
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("language", SOURCES)
 def test_detokenisation_matches_moses_on_real_text(language, shared):
     words = make(language)

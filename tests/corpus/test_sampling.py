@@ -26,7 +26,7 @@ def test_a_sample_is_an_ordered_subset_determined_by_its_seed(data, population, 
     assert set(drawn) <= set(range(population))
 
 
-@pytest.mark.parametrize("block", [2, 3, 5, 100])
+@pytest.mark.parametrize("block", [2, 100])
 def test_all_subsets_are_equally_likely(block, monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", block)
     draws = 6000

@@ -35,7 +35,6 @@ def apply_linear(layer, linear, x):
 def test_self_attention_equals_double_loops(components, gradients, causal):
     torch.manual_seed(0)
     layer = SelfAttention(SETTINGS, "encoder", 0, components).double()
-    assert layer.fusible == (not components)
     lengths, states = [5, 1, 3], torch.randn(3, 5, 12, dtype=torch.float64)
     mask_BS = torch.arange(5) < torch.tensor(lengths).unsqueeze(1)
     mask_B11K = None if causal else additive_mask(mask_BS, states)

@@ -79,7 +79,7 @@ def assert_gradients_close(results, expected, **tolerance):
             torch.testing.assert_close(result, own, **tolerance)
 
 
-@pytest.mark.slow
+@pytest.mark.needs("training")
 def test_gradients_of_compiled_kernels_equal_those_of_the_layers_themselves(example):
     """Both stacks, with a component that observes scores and one that adds to them."""
     names = ["diagonalparse", "relative_positions"]
@@ -89,7 +89,7 @@ def test_gradients_of_compiled_kernels_equal_those_of_the_layers_themselves(exam
     assert_gradients_close(gradients(model, CompiledLayers(model.compilable_layers()), batches), expected)
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("backend", ["eager", pytest.param("aot_eager", marks=pytest.mark.needs("training"))])
 def test_compiled_layers_compute_in_bf16_with_copies_of_weights(backend, monkeypatch):
     monkeypatch.setattr(compiled_layers, "BACKEND", backend)
     monkeypatch.setattr(update, "used_precision", lambda settings, device: settings.precision)
@@ -149,6 +149,7 @@ def test_training_goes_on_where_the_compiler_fails(tmp_path, monkeypatch):
     assert "\n" not in message
 
 
+@pytest.mark.needs("training")
 def test_training_goes_on_where_compiling_the_backward_pass_fails(tmp_path, monkeypatch):
     from functorch.compile import make_boxed_func
     from torch._dynamo.backends.common import aot_autograd
@@ -193,7 +194,7 @@ def component_groups(example) -> list[dict[str, ComponentSettings]]:
     return groups
 
 
-@pytest.mark.slow
+@pytest.mark.needs("training")
 def test_layers_with_any_component_are_compiled_once_for_all_lengths(example, monkeypatch, counters):
     """In batches of growing lengths and sizes, each with the gradients of the layers themselves."""
     called = []
@@ -225,7 +226,7 @@ def test_layers_with_any_component_are_compiled_once_for_all_lengths(example, mo
         assert bool(counters["graph_break"]) == bool(in_pieces), f"{list(group)}: {list(counters['graph_break'])}"
 
 
-@pytest.mark.slow
+@pytest.mark.needs("training")
 def test_deeper_models_need_no_more_compilations(example, monkeypatch, counters):
     """Not even if each layer has parameters of a component. The second layer shows torch what differs."""
     monkeypatch.setattr(compiled_layers, "BACKEND", "eager")

@@ -54,12 +54,6 @@ def test_the_sinusoid_table_grows_with_the_sentence(make):
     assert not [name for name in model.state_dict() if "positions" in name]
 
 
-def test_all_layers_of_a_model_without_components_are_fusible(make):
-    model = make()
-    layers = [layer.attention for layer in (*model.encoder, *model.decoder)] + [layer.cross for layer in model.decoder]
-    assert all(layer.fusible for layer in layers)
-
-
 def test_dropout_is_applied_only_in_training(make, draw):
     batch = make_batch(draw(4, seed=3), np.arange(4))
     for name in ("dropout", "attention_dropout", "activation_dropout"):

@@ -1,13 +1,11 @@
-"""Copies of the weights in bf16 change neither losses nor gradients; they save casts."""
+"""Copies of the weights in bf16 change neither losses nor gradients."""
 
 import copy
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.training import TrainingSettings
@@ -44,22 +42,6 @@ def updated(model: TranslationModel, copies: WeightCopies | None, *, updates: in
             parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
         optimiser.step(rate=0.01)
     return [sums, *gradients, *parameters.values()]
-
-
-class Casts(TorchDispatchMode):
-    """Counts operations that change the type of a tensor, within a block."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: Counter[str] = Counter()
-
-    def __torch_dispatch__(self, operation, types, args=(), options=None):
-        result = operation(*args, **(options or {}))
-        if operation is torch.ops.aten._to_copy.default and result.dtype != args[0].dtype:
-            self.counts["single"] += 1
-        elif operation is torch.ops.aten._foreach_copy_.default and args[0][0].dtype != args[1][0].dtype:
-            self.counts["all at once"] += 1
-        return result
 
 
 @pytest.mark.parametrize("joint", [False, True])
@@ -99,20 +81,6 @@ def test_own_components_may_turn_autocast_off():
     expected = updated(model, None)
     for result, own in zip(updated(other, WeightCopies(other)), expected, strict=True):
         assert torch.equal(result, own)
-
-
-def test_copies_replace_casts_of_weights_and_their_gradients():
-    counts = []
-    for with_copies in (False, True):
-        model = small_model(dropout=0.1).float()
-        linear = [p for layer in model.modules() if isinstance(layer, torch.nn.Linear) for p in layer.parameters()]
-        with Casts() as casts:
-            updated(model, WeightCopies(model) if with_copies else None, updates=1)
-        counts.append(casts.counts)
-    batches = 2
-    assert counts[0]["single"] - counts[1]["single"] == 2 * batches * len(linear)
-    assert counts[0]["all at once"] == 0
-    assert counts[1]["all at once"] == 1 + batches
 
 
 def test_the_layers_keep_their_own_weights_also_after_an_error():

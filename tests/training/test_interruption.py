@@ -94,7 +94,7 @@ def test_two_processes_compute_the_same_as_one(tmp_path, start_pair):
         assert a.get("validation", {}) == pytest.approx(b.get("validation", {}), rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.needs("training")
 @pytest.mark.parametrize("uncompiled", [None, 0])
 def test_two_processes_with_compiled_layers_compute_the_same_as_without(tmp_path, start_pair, uncompiled):
     """Also if torch cannot compile in one of them."""

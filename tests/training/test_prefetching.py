@@ -57,17 +57,15 @@ def trained(folder, *, prefetch, system="plain", stop=None):
     return model, recorder.seen, timeless
 
 
-@pytest.mark.parametrize("system", ["plain", "treebank", "tags"])
-@pytest.mark.parametrize("stop", [None, 6])
+@pytest.mark.parametrize(("system", "stop"), [("plain", None), ("treebank", 6), ("tags", 6)])
 def test_training_is_the_same_bit_for_bit(tmp_path, system, stop):
     expected, seen, lines = trained(tmp_path / "none", prefetch=0, system=system, stop=stop)
     assert {epoch for epoch, _, _ in seen} >= {2, 3}
     assert {validations for _, validations, _ in seen} == {0, 1, 2}
-    for prefetch in (1, 3):
-        model, other_seen, other_lines = trained(tmp_path / str(prefetch), prefetch=prefetch, system=system, stop=stop)
-        assert same_weights(model, expected)
-        assert other_seen == seen
-        assert other_lines == lines
+    model, other_seen, other_lines = trained(tmp_path / "two", prefetch=2, system=system, stop=stop)
+    assert same_weights(model, expected)
+    assert other_seen == seen
+    assert other_lines == lines
 
 
 @pytest.mark.parametrize(("setting", "on_cpu", "on_gpu"), [(None, 0, 1), (0, 0, 0), (2, 2, 2)])
@@ -75,17 +73,6 @@ def test_by_default_only_a_gpu_has_a_thread(setting, on_cpu, on_gpu):
     settings = BatchSettings(prefetch=setting)
     devices = CPU, torch.device("cuda", 0)
     assert [prefetched_updates(settings, device) for device in devices] == [on_cpu, on_gpu]
-
-
-@pytest.mark.parametrize(("device", "chosen"), [("cuda", []), ("cuda:1", [1]), ("cpu", [])])
-def test_the_thread_chooses_the_gpu_of_training(device, chosen, monkeypatch):
-    numbers = []
-    # torch.cuda.set_device itself checks its argument.
-    monkeypatch.setattr(torch._C, "_cuda_setDevice", numbers.append, raising=False)
-    prefetcher = Prefetcher(ahead=1, device=torch.device(device))
-    assert prefetcher.take(0, lambda update: lambda: [update], end=3) == [0]
-    prefetcher.close()
-    assert numbers == chosen
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 4])

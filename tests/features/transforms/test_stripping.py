@@ -56,7 +56,6 @@ def treebank(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     return folder, words
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("tags", ["dg_a_tags", "dg_b_tags"])
 def test_the_words_of_real_sentences_are_restored_exactly(treebank, tags, record_property):
     folder, words = treebank
@@ -85,7 +84,6 @@ def test_the_words_of_real_sentences_are_restored_exactly(treebank, tags, record
     assert np.array_equal(target.subword_counts, plain.target.ids.lengths)
 
 
-@pytest.mark.shared
 def test_each_real_word_follows_its_own_tag(treebank):
     """The tags that are read off the ids are those that the gold trees give."""
     folder, words = treebank
