@@ -27,7 +27,7 @@ def call_forked(
     folder: Path | None = None,
     text: bytes = b"",
     variables: Mapping[str, str] | None = None,
-    merged: bool = True,
+    merged: bool = False,
 ) -> CompletedProcess[bytes]:
     """Do in the folder what `python -m module arguments` does, with `text` as input and some variables set.
 

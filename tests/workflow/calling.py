@@ -73,7 +73,8 @@ class Workplace:
         """Call Snakemake; it and its jobs are forked unless they need processes of their own."""
         if forked and (self.snakefile.parent / "src").resolve() == CODE:
             command = self.command(*arguments, settings=settings, program=())
-            finished = call_forked("forking_snakemake", *command, folder=self.folder.parent, variables=VARIABLES)
+            where = {"folder": self.folder.parent, "variables": VARIABLES}
+            finished = call_forked("forking_snakemake", *command, **where, merged=True)
             return Finished(code=finished.returncode, output=finished.stdout.decode())
         process = self.start(*arguments, settings=settings)
         output, _ = process.communicate(timeout=600)

@@ -1,17 +1,17 @@
 """Working directories shared by tests, so that their data are prepared only once."""
 
 import pytest
-from workflow.calling import Workplace, make_workplace, write_little, write_scale
+from workflow.calling import BRIEF, Workplace, make_workplace, write_little, write_scale
 from workflow.planner import Planner, Rules
 
 
 @pytest.fixture(scope="session")
 def workplace(root, tmp_path_factory) -> Workplace:
-    """A working directory with the data set `little` and the scale `long`."""
+    """A working directory with the data set `little` and the scales `brief` and `long`."""
     directory = make_workplace(tmp_path_factory.mktemp("workplace"), root / "Snakefile")
     write_little(directory)
     write_scale(directory)
-    directory.train_briefly()
+    directory.write("scales/brief", BRIEF)
     return directory
 
 

@@ -6,7 +6,7 @@ import pyarrow.parquet as parquet
 import pytest
 from workflow.calling import little
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 CONLLU = """1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
 2\tdog\tdog\tNOUN\tNN\t_\t3\tnsubj\t_\t_

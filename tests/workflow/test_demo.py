@@ -10,7 +10,7 @@ from forked_python import forked_python
 
 from nmtcore.console.demo_stages import stage_name
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 COUNTS = {"train": 60, "dev": 8, "test": 30}
 

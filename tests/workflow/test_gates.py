@@ -5,7 +5,7 @@ import pytest
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 SETTINGS = ['datasets=["gated"]', "scale=smoke"]
 SYSTEMS = 'systems=["nmt", "sa_nmt_shared", "sa_nmt_1set"]'

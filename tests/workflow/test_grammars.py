@@ -9,7 +9,7 @@ from nmtcore.evaluation.attachment import is_punctuation
 from nmtcore.files import read_json
 from nmtcore.parquet import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 COUNTS = {"train": 200, "dev": 10, "test": 20, "gold": 30}
 SYSTEMS = ["depparse_l1", "sa_nmt_shared"]

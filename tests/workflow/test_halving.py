@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 RUN = "results/brief/demo_paper/nmt/seed1"
 SCALE = {

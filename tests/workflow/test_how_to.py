@@ -12,7 +12,7 @@ import yaml
 from forked_python import forked_python
 from workflow.calling import brief_smoke, copy_workflow
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.DOTALL)
 FILE = re.compile(r"`(mine/[\w/.]+\.(?:py|yaml))`")

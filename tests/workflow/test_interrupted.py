@@ -12,7 +12,7 @@ import yaml
 from safetensors.torch import load_file
 from workflow.calling import UPDATES, wait_for_trainer
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 MODEL = "results/long/little/transformer_base/seed1/model"
 

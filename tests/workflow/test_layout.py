@@ -1,9 +1,6 @@
 """The rules declare exactly the paths of the layout."""
 
-import json
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -13,19 +10,6 @@ from nmtcore.planning.external import external_pattern, trained_pattern
 
 NOT_DECLARED = {"features", "mapped", "checkpoints", "attempts", "unfinished", "demo_output"}
 """A folder of declared files, paths that Snakemake would delete if it knew them, and the output of `nmtcore demo`."""
-
-DUMP = """
-include: {snakefile!r}
-import json
-declared = dict(
-    outputs={{rule_.name: list(map(str, rule_.output)) for rule_ in workflow.rules}},
-    logs={{rule_.name: list(map(str, rule_.log)) for rule_ in workflow.rules}},
-    benchmarks={{rule_.name: str(rule_.benchmark or "") for rule_ in workflow.rules}},
-    producers={{path: [rule_.name for rule_ in workflow.rules if rule_.is_producer(path)] for path in {paths!r}}},
-)
-json.dump(declared, open({output!r}, "w"))
-"""
-
 
 RECORDS = {"written"}
 """What jobs record of declared files."""
@@ -52,13 +36,14 @@ def layout(root):
 
 
 @pytest.fixture(scope="module")
-def declared(root, layout, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("declared")
-    values = {"snakefile": str(root / "Snakefile"), "paths": list(sample_paths(layout)), "output": str(folder / "json")}
-    (folder / "Snakefile").write_text(DUMP.format(**values))
-    command = [sys.executable, "-m", "snakemake", "-d", str(folder), "-s", str(folder / "Snakefile"), "--list-rules"]
-    subprocess.run(command, check=True, capture_output=True, cwd=folder)
-    return json.loads((folder / "json").read_text())
+def declared(rules, layout):
+    own = rules.workflow.rules
+    return {
+        "outputs": {rule.name: list(map(str, rule.output)) for rule in own},
+        "logs": {rule.name: list(map(str, rule.log)) for rule in own},
+        "benchmarks": {rule.name: str(rule.benchmark or "") for rule in own},
+        "producers": {path: [rule.name for rule in own if rule.is_producer(path)] for path in sample_paths(layout)},
+    }
 
 
 def without_constraints(pattern):

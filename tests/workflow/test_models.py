@@ -1,35 +1,146 @@
-"""The folders in which planning and jobs search for parser models."""
+"""Parser models in plans: where they are searched, which ones are downloaded, missing, or downloaded by hand."""
+
+import os
+import re
+import time
 
 import pytest
 from planted_models import plant_model
-from workflow.calling import little, write_little
+from workflow.calling import little
 
-ANNOTATION = "results/parsed/annotation/parser/dev.source.parquet"
+from nmtcore.planning.annotation import annotators_without_models
+
+PARSED = "results/smoke/parsed/depparse_l1.bleu"
+PLAIN = "results/smoke/parsed/transformer_base.bleu"
+TREES = "results/parsed/annotation/trees/dev.source.parquet"
+TAGGED = "results/tagged/annotation/tags/test.target.parquet"
+TAGS = little(annotators={"tags": {"tool": "easyccg"}}, syntax={"target": {"ccg": "tags"}})
 
 
-def parsed(workplace, **annotator):
-    write_little(workplace)
-    parts = {"annotators": {"parser": annotator}, "syntax": {"source": {"dependencies": "parser"}}}
-    workplace.write("datasets/parsed", little(**parts))
+def parsed(**annotators):
+    """The data set `little` with its source parsed by `trees`; no system uses its other annotators."""
+    return little(annotators=annotators, syntax={"source": {"dependencies": "trees"}})
 
 
-def test_the_working_directory_is_not_searched_for_models(empty):
+SPACY = parsed(trees={"tool": "spacy", "model": "xx_trees"}, idle={"tool": "easyccg"})
+
+
+def inputs_of(plan, rule):
+    return {file for job in plan.values() if job.rule == rule for file in job.inputs}
+
+
+def downloads_of(plan):
+    return {job.outputs[0].removeprefix("downloads/") for job in plan.values() if job.rule == "download"}
+
+
+def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
     """Otherwise its files would be on Java's class path."""
-    plant_model(empty.folder / "corenlp", "corenlp")
-    parsed(empty, tool="corenlp")
-    plan = empty.plan(ANNOTATION)
-    assert "downloads/models/corenlp/" in plan.output
-    plan = empty.plan(ANNOTATION, settings=[f'models=["{empty.folder}"]'])
-    assert "downloads/models/corenlp/" not in plan.output
+    plant_model(tmp_path / "corenlp", "corenlp")
+    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp"}))
+    plan = planner.plan(TREES)
+    assert any(file.startswith("downloads/models/corenlp/") for file in inputs_of(plan, "annotate_shard"))
+    plan = planner.plan(TREES, models=[str(tmp_path)])
+    assert inputs_of(plan, "annotate_shard")
+    assert not any("models/corenlp" in file for file in inputs_of(plan, "annotate_shard"))
 
 
 @pytest.mark.parametrize("name", ["./corenlp", "../corenlp", "/models/corenlp"])
-def test_a_path_is_not_a_model_name(empty, name):
-    parsed(empty, tool="corenlp", model=name)
-    plan = empty.call("-n", ANNOTATION)
-    assert plan.code == 1
-    assert (
-        f"annotators.parser: corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not '{name}': add"
-        in plan.output
-    )
-    assert "Traceback" not in plan.output
+def test_a_path_is_not_a_model_name(planner, name):
+    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": name}))
+    sentence = "annotators.trees: corenlp: a model is a plain name (letters, digits, '.', '_' and '-'), not '"
+    assert f"{sentence}{name}': add" in planner.refusal(TREES)
+
+
+def test_a_plan_has_exactly_the_downloads_that_it_needs(planner):
+    target = "results/small/multi30k_cs2en/{}.bleu"
+    base, trees = (downloads_of(planner.plan(target.format(name))) for name in ("transformer_base", "depparse_l1"))
+    splits = ("train", "val", "test_2016_flickr")
+    assert base == {f"multi30k/{split}.{side}" for split in splits for side in ("cs", "en")}
+    assert {name.split("/")[1] for name in trees - base} == {"stanza_cs"}
+
+
+def test_a_system_that_reads_no_trees_needs_no_model(planner):
+    planner.write("datasets/parsed", SPACY)
+    assert "annotate_shard" not in planner.rules_of(PLAIN)
+    plan = planner.plan(PARSED)
+    assert [job.rule for job in plan.values()].count("annotate_shard") == 3, "the unused annotator has none"
+
+
+def test_a_broken_file_of_a_model_only_affects_targets_that_need_it(planner):
+    planner.write("datasets/parsed", parsed(trees={"tool": "spacy", "model": "xx_trees"}))
+    planner.write("models/xx_trees", {"descripton": "misspelt"})
+    assert len(downloads_of(planner.plan(PLAIN))) == 6
+    refusal = planner.refusal(PARSED)
+    assert "models/xx_trees.yaml" in refusal
+    assert "Did you mean description?" in refusal
+
+
+@pytest.mark.parametrize("folder", ["manual/models", "mine"])
+def test_a_model_of_the_users_is_neither_downloaded_nor_missing(planner, tmp_path, folder):
+    jar, parser = tmp_path / folder / "easyccg/easyccg.jar", tmp_path / folder / "xx_trees/meta.json"
+    for path in (jar, parser):
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    planner.write("datasets/tagged", TAGS)
+    planner.write("datasets/parsed", SPACY)
+    assert downloads_of(planner.plan(TAGGED, models=["mine"])) == {"little/test.en", "little/test.de"}
+    assert annotators_without_models(planner.project(models=["mine"]), [("parsed", "trees")]) == []
+
+
+def errors(finished):
+    assert "Traceback" not in finished.output
+    return [line for line in finished.output.splitlines() if line.startswith("Error: ")]
+
+
+@pytest.mark.needs("Snakemake")
+def test_missing_models_end_planning(empty):
+    empty.write("datasets/parsed", SPACY)
+    empty.write("datasets/other", parsed(trees={"tool": "udpipe", "model": "xx.udpipe"}))
+    refused = empty.call("--cores", "1", PARSED, settings=['models=["/my/models"]'])
+    assert refused.code == 1
+    assert errors(refused) == [
+        "Error: parsed: the annotator trees cannot run: there is no spacy model 'xx_trees' (a folder that holds "
+        "meta.json): looked for it at /my/models/xx_trees, manual/models/xx_trees, downloads/models/xx_trees. Add the "
+        "folder that holds it to `models` in config/config.yaml, or use --config 'models=[\"FOLDER\"]'."
+    ]
+    second, first = errors(empty.call("-n", PARSED, PARSED.replace("parsed", "other")))
+    assert "parsed: the annotator trees cannot run: there is no spacy model 'xx_trees'" in first
+    assert "other: the annotator trees cannot run: there is no udpipe model 'xx.udpipe' (a file)" in second
+    assert "spacy download" not in second
+    assert not (empty.folder / "results").exists()
+    assert not (empty.folder / "downloads").exists()
+
+
+@pytest.mark.needs("Snakemake")
+def test_finished_results_need_no_model(empty):
+    """The model has been removed since, and so have the files between them, or not."""
+    empty.write("datasets/parsed", SPACY)
+    for age, target in enumerate((PARSED, TREES), start=1):
+        path = empty.folder / target
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+        os.utime(path, ns=(time.time_ns() - age * 10**12,) * 2)
+    planned = empty.plan(PARSED, TREES)
+    assert "xx_trees" not in planned.output
+    assert "Nothing to be done" in planned.output
+    again = empty.call("-n", TREES, "--forcerun", "read_split", "--cores", "1")
+    assert again.code == 1
+    assert len(errors(again)) == 1, "a job that runs again needs the model"
+
+
+@pytest.mark.needs("Snakemake")
+def test_a_model_to_download_by_hand_is_reported_and_stops_a_run_before_it_starts(empty):
+    empty.write("datasets/tagged", TAGS)
+    planned = empty.plan(TAGGED)
+    (sentence,) = by_hand(planned)
+    assert sentence.startswith("models/easyccg/easyccg.jar must be fetched by hand: https://")
+    assert sentence.endswith("Put it at manual/models/easyccg/easyccg.jar.")
+    assert re.search(r"^  little/test\.en: .*; licence: none$", planned.output, re.M)
+    stopped = empty.call("--cores", "1", TAGGED)
+    assert stopped.code == 1
+    assert errors(stopped) == by_hand(stopped) == [f"Error: {sentence}"]
+    assert not (empty.folder / "results").exists()
+
+
+def by_hand(finished):
+    return [line for line in finished.output.splitlines() if "must be fetched by hand" in line]

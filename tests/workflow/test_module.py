@@ -11,7 +11,7 @@ import pytest
 import yaml
 from workflow.calling import Workplace, make_workplace, write_little
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 HERS = """
 configfile: "config/config.yaml"

@@ -7,7 +7,7 @@ import pytest
 
 from nmtcore.cli import main
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 RESULT = "results/smoke/captions/transformer_base.bleu"
 

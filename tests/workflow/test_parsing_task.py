@@ -1,15 +1,14 @@
 """Currey and Heafield's two tasks, from text and CoreNLP's constituents to scores."""
 
 import json
-import subprocess
 
 import pytest
-from forked_python import forked_python
+from forked import call_forked
 from workflow.calling import little, make_workplace, write_little
 
 from nmtcore.parquet import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 
 @pytest.fixture(scope="module")
@@ -49,19 +48,15 @@ def test_both_tasks_are_trained_and_only_translations_are_scored(workplace, shar
     assert losses[-1] < losses[0]
     model = run / "model"
     lines = "the old dog sleeps .\n\n" + "a cat " * 600 + "\n"
-    translated = subprocess.run(
-        [forked_python(), "-m", "nmtcore.cli", "translate", str(model)],
-        input=lines, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    translated = call_forked("nmtcore.cli", "translate", str(model), text=lines.encode()).stdout.decode()
     assert len(translated.split("\n")) == 4
     assert "<TR>" not in translated
     assert "<PA>" not in translated
 
 
-def test_the_parsing_task_needs_constituents(workplace):
-    refused = workplace.call("-n", "results/smoke/little/currey_heafield.bleu")
-    assert refused.code == 1
-    assert "needs constituency on the source side, but the data set names no annotator for it" in refused.output
-    refused = workplace.call("-n", "results/little/features/words_joint_200_constituency/train.source.parquet")
-    assert refused.code == 1
-    assert "words_joint_200_constituency needs constituency on the source side" in refused.output
+def test_the_parsing_task_needs_constituents(planner):
+    planner.write("datasets/little", little())
+    refusal = planner.refusal("results/smoke/little/currey_heafield.bleu")
+    assert "needs constituency on the source side, but the data set names no annotator for it" in refusal
+    refusal = planner.refusal("results/little/features/words_joint_200_constituency/train.source.parquet")
+    assert "words_joint_200_constituency needs constituency on the source side" in refusal

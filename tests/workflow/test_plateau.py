@@ -8,7 +8,7 @@ import signal
 import pytest
 from workflow.calling import Workplace, wait_for_trainer
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 RUN = "results/brief/demo_paper/transformer_base/seed1"
 PEAK, FACTOR, PATIENCE, FLOOR = 1e-2, 0.7, 2, 4e-3

@@ -9,7 +9,7 @@ import pytest
 
 from nmtcore.parquet import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 SCORES = [f"results/smoke/czeng_sample_cs2en/depparse_l4.{score}" for score in ("bleu", "uas")]
 
@@ -59,7 +59,6 @@ def scored(czeng):
     return czeng
 
 
-@pytest.mark.shared
 def test_czeng_is_scored_by_bleu_and_attachment(scored):
     run = scored.folder / "results/smoke/czeng_sample_cs2en/depparse_l4/seed1"
     data = scored.folder / "results/czeng_sample_cs2en"
@@ -82,7 +81,6 @@ def test_czeng_is_scored_by_bleu_and_attachment(scored):
     assert scored.partial_files() == []
 
 
-@pytest.mark.shared
 def test_finished_results_are_not_computed_again(scored):
     assert "Nothing to be done" in scored.run(*SCORES).output
 

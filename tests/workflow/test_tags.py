@@ -5,7 +5,7 @@ import pytest
 from nmtcore.files import read_json, read_lines
 from nmtcore.parquet import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 SYSTEMS = ["transformer_base", "tag_attention", "tag_attention_without_loss", "interleaved"]
 SETTINGS = ['datasets=["tagged"]', "scale=smoke", f"systems={SYSTEMS}".replace("'", '"')]

@@ -8,7 +8,7 @@ import pytest
 from safetensors.torch import load_file
 from workflow.calling import little, make_workplace, write_little
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.needs("Snakemake")
 
 SYSTEMS = ["depparse_gold", "depparse_gold_only"]
 CHAIN = {"format": "conllu", "options": {"target_format": "plain"}}
