@@ -77,7 +77,7 @@ def browser() -> "Iterator[Browser]":
         yield running
 
 
-NEEDED_BY_FIXTURE = {"shared": "shared", "tiny_stanza": "shared", "browser": "Chromium"}
+NEEDED_BY_FIXTURE = {"shared": "shared", "tiny_stanza": "shared", "browser": "Chromium", "wheel": "wheel"}
 """What a test needs that uses one of these fixtures; other tests say it themselves (`@pytest.mark.needs`)."""
 
 
@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def skip_unless_ci(reason: str) -> NoReturn:
-    """Skip a test because something is missing on this machine; fail it in CI, where nothing may be missing."""
+    """Skip a test or a file because something is missing on this machine; fail in CI, where nothing may be missing."""
     if os.environ.get("CI") == "true":
         pytest.fail(f"required in CI: {reason}", pytrace=False)
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)

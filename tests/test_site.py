@@ -16,21 +16,34 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 from browser import NARROW, WIDE
-from build_site import execute_tour, with_drawings
-from commands import commands_page
-from docstrings import explanation, markdown
-from forked_python import forked_python
-from mathml import equation
-from pages import addresses, linked, menu
-from python import MODULES, python_page
-from systems import PARTS, class_of, parts_of, system_pages
+from conftest import skip_unless_ci
 
 from nmtcore.cli import parser
 from nmtcore.config.project import Project
 
+try:
+    import ipykernel  # noqa: F401
+    import myst_nb  # noqa: F401
+    from build_site import execute_tour, with_drawings
+    from commands import commands_page
+    from docstrings import explanation, markdown
+    from mathml import equation
+    from pages import addresses, linked, menu
+    from python import MODULES, python_page
+    from systems import PARTS, class_of, parts_of, system_pages
+except ModuleNotFoundError as missing:
+    skip_unless_ci(f"{missing.name}, a package of requirements-docs.lock, is not installed")
+
+pytestmark = pytest.mark.needs("site")
+
 ROOT = Path(__file__).resolve().parent.parent
 EVERY_PART = [(part, name) for part, registry in PARTS.items() for name in registry]
 NOTEBOOK = ROOT / "docs/tour.ipynb"
+LESS = {
+    "max_updates: 600": "max_updates: 300",
+    "sentences: {dev: 200, test: 500}": "sentences: {train: 3000, dev: 100, test: 200}",
+}
+"""What tests change in the tour, which then has worse translations."""
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +53,19 @@ def project():
 
 @pytest.fixture(scope="module")
 def tour(tmp_path_factory):
-    """The tour, executed once for all tests, with a Python for the workflow's jobs that need not import anything."""
-    path = tmp_path_factory.mktemp("tour") / "tour.ipynb"
-    execute_tour(NOTEBOOK, path, f"--IPKernelApp.exec_lines=import sys; sys.executable = {forked_python()!r}")
-    return path
+    """The tour, executed once for all tests, with a smaller corpus, half of the updates, and a workflow that forks."""
+    folder = tmp_path_factory.mktemp("tour")
+    text = NOTEBOOK.read_text(encoding="utf-8")
+    for whole, part in LESS.items():
+        assert text.count(whole) == 1
+        text = text.replace(whole, part)
+    (folder / "notebook.ipynb").write_text(text, encoding="utf-8")
+    program, script = folder / "python", ROOT / "tests/forking_snakemake.py"
+    program.write_text(f'#!/bin/sh\nshift 2  # -m snakemake\nexec "{sys.executable}" -P "{script}" "$@"\n')
+    program.chmod(0o755)
+    python = f"--IPKernelApp.exec_lines=import sys; sys.executable = {str(program)!r}"
+    execute_tour(folder / "notebook.ipynb", folder / "tour.ipynb", python)
+    return folder / "tour.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +95,16 @@ def outputs_of(tour, code):
     return [output.get("data") or output.text for output in cell.outputs]
 
 
-@pytest.mark.needs("site")
 def test_the_tour_trains_a_model_that_parses_and_translates(tour):
     printed, shown = outputs_of(tour, "options")
     scores = json.loads(shown["text/plain"].replace("'", '"'))
     assert re.fullmatch(r"depparse_l1 on demo_en2de: \d+ s\n", printed)
-    assert scores["UAS"] > 80
-    assert scores["BLEU"] > 8
+    assert scores["UAS"] > 70
+    assert scores["BLEU"] > 1
     (translations,) = outputs_of(tour, "sentences")
     assert re.fullmatch(r"\['\w.*[.]',\s+'\w.*[.]'\]", translations["text/plain"])
 
 
-@pytest.mark.needs("site")
 def test_the_tour_draws_a_tree_and_attention(tour):
     (tree,), (head,), (cross,) = (
         outputs_of(tour, code) for code in ("view =", "view.attention(layer=1", "view.attention(layer=0")
@@ -97,10 +117,9 @@ def test_the_tour_draws_a_tree_and_attention(tour):
         assert "woman" in drawing["image/svg+xml"]
 
 
-@pytest.mark.needs("site")
 def test_the_tour_swaps_a_component_and_tests_the_difference(tour):
     _, shown = outputs_of(tour, "previous_word = ")
-    assert json.loads(shown["text/plain"].replace("'", '"'))["UAS"] > 80
+    assert json.loads(shown["text/plain"].replace("'", '"'))["UAS"] > 70
     (table,) = outputs_of(tour, "compare_runs")
     rows = re.findall(r"<t[hd]>(.*?)</t[hd]>", table["text/html"])
     assert rows[:7] == ["system", "BLEU", "difference", "95 % interval", "p", "depparse_l1", rows[6]]
@@ -271,7 +290,6 @@ class Links(HTMLParser):
             self.loaded.append(values["src"])
 
 
-@pytest.mark.needs("site")
 def test_every_link_of_the_site_has_its_target(site):
     pages = {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     lost = []
@@ -288,7 +306,6 @@ def test_every_link_of_the_site_has_its_target(site):
     assert not lost, lost
 
 
-@pytest.mark.needs("site")
 def test_the_site_loads_nothing_from_elsewhere(site):
     for path in site.rglob("*.html"):
         for loaded in Links(path.read_text(encoding="utf-8")).loaded:
@@ -297,7 +314,6 @@ def test_the_site_loads_nothing_from_elsewhere(site):
         assert not re.findall(r"url\(['\"]?(?:https?:)?//|@import", path.read_text(encoding="utf-8")), path
 
 
-@pytest.mark.needs("site")
 @pytest.mark.parametrize(
     "page", ["index", "tour", "equations", "systems/pham2018", "command-line", "configuration", "first-steps"]
 )
@@ -305,7 +321,6 @@ def test_pages_in_the_browser(page, site, browser):
     browser.check(site / f"{page}.html", site=site)
 
 
-@pytest.mark.needs("site")
 def test_every_page_fits_on_every_screen(site, browser):
     with browser.open(site / "index.html", site=site) as page:
         for path in sorted(site.rglob("*.html")):
@@ -315,7 +330,6 @@ def test_every_page_fits_on_every_screen(site, browser):
             page.no_requests()
 
 
-@pytest.mark.needs("site")
 def test_the_browser_draws_equations(site, browser):
     with browser.open(site / "equations.html", site=site) as page:
         sizes = page.evaluate(
@@ -326,7 +340,6 @@ def test_the_browser_draws_equations(site, browser):
         assert page.evaluate("() => document.querySelectorAll('merror, .error').length") == 0
 
 
-@pytest.mark.needs("site")
 def test_the_site_can_be_searched_without_a_server(site, browser):
     with browser.open(site / "search.html", site=site) as page:
         page.tab.goto(f"{(site / 'search.html').as_uri()}?q=pascal")
