@@ -13,6 +13,8 @@ from nmtcore.evaluation.attachment import attachment
 from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.constituents import leaves, parse_constituents
 
+pytestmark = pytest.mark.needs("Java")
+
 REFUSED = {
     "no words": [],
     "splits": ["\u2028"],

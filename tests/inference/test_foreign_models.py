@@ -178,6 +178,7 @@ def java():
         skip_unless_ci("there is no Java")
 
 
+@pytest.mark.needs("Java")
 @pytest.mark.parametrize("tool", ["corenlp", "easyccg"])
 @pytest.mark.parametrize("origin", ["--models", "models", "downloads", "CORENLP_HOME"])
 def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, capsys, tool, origin):
