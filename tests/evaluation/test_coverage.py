@@ -63,20 +63,17 @@ def test_the_simulated_intervals_are_those_of_comparisons():
 
 @pytest.mark.parametrize("seeds", [(3, 3), (5, 5), (10, 10), (3, 5)])
 def test_intervals_contain_the_true_difference(seeds):
-    """93 to 97 % of the time; with noise of each sentence, which is counted twice, at least 93 %."""
+    """94 to 97 % of the time, or more with noise of each sentence, which is counted twice.
+
+    The same draws without a true difference are false alarms as often as intervals do not contain it.
+    """
     without = coverage(*seeds, delta=DELTA, noise=0.0)
     with_noise = coverage(*seeds, delta=DELTA, noise=SENTENCE_SPREAD)
     print(f"{seeds}: {100 * without:.1f} % without sentence-level noise of seeds, {100 * with_noise:.1f} % with it")
-    assert 0.93 <= without <= 0.97
-    assert with_noise >= 0.93
-
-
-@pytest.mark.parametrize("seeds", [(3, 3), (5, 5), (10, 10), (3, 5)])
-@pytest.mark.parametrize("noise", [0.0, SENTENCE_SPREAD])
-def test_equal_systems_seldom_seem_to_differ(seeds, noise):
-    false_alarms = 1 - coverage(*seeds, delta=0.0, noise=noise)
-    print(f"{seeds}, noise {noise:.1f}: {100 * false_alarms:.1f} % false alarms")
-    assert false_alarms <= 0.06
+    assert 0.94 <= without <= 0.97
+    assert with_noise >= 0.94
+    if seeds == (3, 5):
+        assert coverage(*seeds, delta=0.0, noise=0.0) == without
 
 
 GAIN, OTHER_GAIN = 1.2, 0.7
