@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recording.records import checksum, is_number
+from recording.records import checksum
 
 Values = dict[str, Any]
 
@@ -120,14 +120,17 @@ def history_values(path: Path) -> Values:
 
 
 def weights_values(path: Path) -> Values:
-    """Read a file of weights: the shape and the norm of each, in 64 bits."""
-    import numpy as np
+    """Read a file of weights: the shape and the norm of each."""
     from safetensors.numpy import load_file
 
-    return {
-        name: {"shape": str(list(weight.shape)), "norm": float(np.linalg.norm(weight.astype(np.float64)))}
-        for name, weight in load_file(path).items()
-    }
+    weights = load_file(path)
+    return {name: {"shape": str(list(weight.shape)), "norm": norm(weight.ravel().tolist())}
+            for name, weight in weights.items()}  # fmt: skip
+
+
+def norm(numbers: Sequence[float]) -> float:
+    """Return the Euclidean norm, whose last digit does not depend on the order of the sum."""
+    return math.sqrt(math.fsum(number * number for number in numbers))
 
 
 def parquet_values(path: Path) -> Values:
@@ -137,37 +140,28 @@ def parquet_values(path: Path) -> Values:
     table = pyarrow.parquet.read_table(path)
     while any(str(field.type).startswith("struct") for field in table.schema):
         table = table.flatten()
-    return {name: column_values(table.column(name).to_pylist()) for name in table.column_names}
+    return {name: column_values(table.column(name)) for name in table.column_names}
 
 
-def column_values(column: Sequence[Any]) -> Values:
-    """Describe a column: counts and, of real numbers, sum and norm; of others checksums and the first value.
+def column_values(column: Any) -> Values:
+    """Describe a column of Arrow: counts and, of real numbers, sum and norm; of others checksums and the first value.
 
     Real numbers have no checksum, since sums in another order give other last digits.
     """
-    values: Values = {"rows": len(column), "nulls": sum(entry is None for entry in column)}
-    numbers = list(leaves(column))
-    if any(isinstance(number, float) for number in numbers):
-        numbers = [number for number in numbers if is_number(number)]
-        return values | {
-            "numbers": len(numbers),
-            "sum": math.fsum(numbers),
-            "norm": math.sqrt(math.fsum(number * number for number in numbers)),
-            "largest": max(numbers),
-        }
-    lines = [json.dumps(entry, ensure_ascii=False) for entry in column]
+    from pyarrow import compute, types
+
+    values: Values = {"rows": len(column), "nulls": column.null_count}
+    inner = column
+    while types.is_list(inner.type) or types.is_large_list(inner.type):
+        inner = compute.list_flatten(inner)
+    if types.is_floating(inner.type):
+        numbers = inner.drop_null().to_pylist()
+        sums = {"sum": math.fsum(numbers), "norm": norm(numbers), "largest": max(numbers, default=None)}
+        return values | {"numbers": len(numbers), **sums}
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in column.to_pylist()]
     for start in range(0, len(lines), BLOCK):
         values[f"checksum from row {start}"] = checksum("\n".join(lines[start : start + BLOCK]))
     return values | {"first": lines[0] if lines else None}
-
-
-def leaves(value: Any) -> Iterator[Any]:
-    """Yield what nested lists have inside."""
-    if isinstance(value, list):
-        for entry in value:
-            yield from leaves(entry)
-    else:
-        yield value
 
 
 def figure_values(path: Path) -> Values:
