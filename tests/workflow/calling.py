@@ -22,7 +22,7 @@ WORDS = {
 
 ROOT = Path(__file__).parents[2]
 CODE = ROOT / "src"
-UPDATES = 160
+UPDATES = 80
 """Number of updates of a run at the scale `long`."""
 SNAKEMAKE = (sys.executable, "-m", "snakemake")
 FORKING = (sys.executable, "-P", str(ROOT / "tests/forking_snakemake.py"))
@@ -161,12 +161,12 @@ def write_little(workplace: Workplace) -> None:
     workplace.write("datasets/little", little())
 
 
-def write_scale(workplace: Workplace) -> None:
+def write_scale(workplace: Workplace, updates: int = UPDATES) -> None:
     """Write the scale `long`: smoke with dropout, whose random state a resumed run must restore."""
     scale = smoke()
-    validation = {"every": UPDATES // 2, "stop_after": None}
+    validation = {"every": updates // 2, "stop_after": None}
     scale["per_base"]["transformer"]["model"] |= {"dropout": 0.1}
-    scale["training"] |= {"max_updates": UPDATES, "validation": validation, "checkpoint_every": 20}
+    scale["training"] |= {"max_updates": updates, "validation": validation, "checkpoint_every": 10}
     workplace.write("scales/long", scale)
 
 

@@ -1,4 +1,4 @@
-"""Gold trees of the demo corpus: scores of induced trees, the tables of heads and productions, from both languages."""
+"""Systems on the demo corpus: scores of induced trees, tables of heads, productions and gates, and attention."""
 
 from collections import Counter
 
@@ -15,21 +15,22 @@ COUNTS = {"train": 200, "dev": 10, "test": 20, "gold": 30}
 SYSTEMS = ["depparse_l1", "sa_nmt_shared"]
 SETTINGS = ['datasets=["banked"]', "scale=smoke"]
 BOTH = 'systems=["depparse_l1", "sa_nmt_shared"]'
-TABLES = ("results/tables/heads.md", "results/tables/productions.md")
+TABLES = ("results/tables/heads.md", "results/tables/productions.md", "results/tables/gates.md")
 RUNS = "results/smoke/banked"
+ATTENTION = f"{RUNS}/sa_nmt_shared/seed1/attention/test.parquet"
 
 
 @pytest.fixture(scope="module")
 def tabulated(root, tmp_path_factory):
-    """A working directory with both tables of two systems."""
+    """A working directory with the tables of two systems."""
     workplace = make_workplace(tmp_path_factory.mktemp("grammars"), root / "Snakefile")
     workplace.train_briefly()
     corpora = {split: {"options": {"count": count}} for split, count in COUNTS.items()}
     workplace.write("datasets/banked", {"extends": "demo_en2de", "corpora": corpora})
-    finished = workplace.run(*TABLES, settings=[*SETTINGS, BOTH])
-    assert {"score_heads", "head_table", "parse_gold", "production_table"} <= finished.rules
-    assert not finished.rules & {"score_gold", "translate_tests"}
-    assert "Nothing to be done" in workplace.run(*TABLES, settings=[*SETTINGS, BOTH]).output
+    scores = [f"{RUNS}/{system}.gold.uas" for system in SYSTEMS]
+    finished = workplace.run(*TABLES, *scores, ATTENTION, settings=[*SETTINGS, BOTH])
+    assert {"score_heads", "head_table", "parse_gold", "production_table", "measure_gates"} <= finished.rules
+    assert "translate_tests" not in finished.rules
     assert workplace.partial_files() == []
     return workplace
 
@@ -121,8 +122,6 @@ def test_the_table_of_productions_has_gold_trees_chains_and_predicted_trees(tabu
 
 def test_trees_of_the_demo_are_scored_against_its_gold_treebank(tabulated):
     run = f"{RUNS}/sa_nmt_shared/seed1"
-    finished = tabulated.run(f"{RUNS}/sa_nmt_shared.gold.uas", f"{RUNS}/depparse_l1.gold.uas", settings=SETTINGS)
-    assert not finished.rules & {"train_model", "parse_gold"}
     gold = read_json(tabulated.folder / run / "gold.json")["gold.uas"]["gold_demo"]
     trees = gold_trees(tabulated)
     assert list(gold) == ["spanning_tree", "untrained", "left", "right", "random"]
@@ -145,8 +144,33 @@ def test_german_sentences_have_gold_trees_too(tabulated):
         assert len(tree["head"]) == len(tree["upos"]) == len(swapped["source_words"])
 
 
-def test_tables_of_other_systems_are_refused(tabulated):
-    refused = tabulated.call("-n", "results/tables/mine/heads.md", settings=[*SETTINGS, 'systems=["nmt"]'])
-    assert "Error: A table of heads needs `datasets` with a gold treebank of the source side" in refused.output
-    refused = tabulated.call("-n", f"{RUNS}/nmt/seed1/heads/gold_demo.json")
-    assert "nmt is recurrent: its encoder has no attention heads." in refused.output
+def test_the_table_of_gates_has_the_tags_of_the_references(tabulated):
+    data = tabulated.folder / "results/banked"
+    gates = list(read_rows(tabulated.folder / RUNS / "sa_nmt_shared/seed1/gates/test.parquet"))
+    pairs = list(read_rows(data / "corpus/test.parquet"))
+    trees = list(read_rows(data / "annotation/existing/test.target.parquet"))
+    assert len(gates) == COUNTS["test"]
+    for row, pair, tree in zip(gates, pairs, trees, strict=True):
+        words = [""] * len(pair["target_words"])
+        for piece, word, tag in zip(row["pieces"][:-1], row["words"], row["upos"], strict=False):
+            words[word] += piece.removesuffix("@@")
+            assert tag == tree["upos"][word]
+        references = pair["target_words"]
+        known = [reference if "<unk>" in word else word for word, reference in zip(words, references, strict=True)]
+        assert (row["id"], known) == (pair["id"], references)
+        assert (row["pieces"][-1], row["words"][-1], row["upos"][-1]) == ("</s>", -1, None)
+        assert len(row["norms"]) == len(row["pieces"])
+        assert min(row["norms"]) > 0
+    (entry,) = read_json(tabulated.folder / "results/tables/gates.json")
+    assert sum(tag["highest"] for tag in entry["tags"].values()) == entry["tagged"] == COUNTS["test"]
+    assert sum(tag["words"] for tag in entry["tags"].values()) == sum(len(pair["target_words"]) for pair in pairs)
+    text = (tabulated.folder / TABLES[2]).read_text(encoding="utf-8")
+    assert all(f"| banked | sa_nmt_shared | test | {tag} |" in text for tag in entry["tags"])
+    maps = [(row["id"], row["attention"]) for row in read_rows(tabulated.folder / ATTENTION)]
+    assert maps == [(row["id"], name) for row in gates for name in ("cross", "head_selection")]
+
+
+def test_finished_tables_and_scores_are_not_made_again(tabulated):
+    """Not even by another process, which may order sets in another way."""
+    again = tabulated.plan(*TABLES, ATTENTION, f"{RUNS}/depparse_l1.gold.uas", settings=[*SETTINGS, BOTH])
+    assert "Nothing to be done" in again.output

@@ -10,7 +10,7 @@ import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
-from workflow.calling import UPDATES, wait_for_trainer
+from workflow.calling import FORKING, UPDATES, wait_for_trainer
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -44,8 +44,8 @@ def sums(folder):
 
 
 def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
-    process = workplace.start("--cores", "1", MODEL)
-    os.kill(wait_for_trainer(process, run_folder(workplace), 40), signal.SIGKILL)
+    process = workplace.start("--cores", "1", MODEL, program=FORKING)
+    os.kill(wait_for_trainer(process, run_folder(workplace), 20), signal.SIGKILL)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1, output
     assert not (workplace.folder / MODEL).exists()
@@ -53,7 +53,7 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     assert manifest(workplace)["device"]["kind"] == "cpu"
     (folder,) = run_folder(workplace).glob("checkpoints/*")
     reached = max(int(path.stem) for path in folder.glob("0*.json"))
-    assert 40 <= reached < UPDATES
+    assert 20 <= reached < UPDATES
 
     workplace.run(MODEL)
     resumed = weights(workplace)
@@ -69,11 +69,11 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     assert equal_weights(weights(workplace), resumed), "a resumed run differs from an uninterrupted one"
 
     before = sums(folder)
-    workplace.edit("scales/long", training={**read_training(workplace), "label_smoothing": 0.2, "max_updates": 40})
+    workplace.edit("scales/long", training={**read_training(workplace), "label_smoothing": 0.2, "max_updates": 20})
     workplace.run(MODEL)
     assert "label_smoothing: 0.1 -> 0.2" in log.read_text()
     assert "starting afresh in" in log.read_text()
-    assert updates(workplace) == list(range(1, 41))
+    assert updates(workplace) == list(range(1, 21))
     assert sums(folder) == before
     assert len(list(run_folder(workplace).glob("checkpoints/*"))) == 2
     assert workplace.partial_files() == []

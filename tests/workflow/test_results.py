@@ -81,10 +81,6 @@ def test_czeng_is_scored_by_bleu_and_attachment(scored):
     assert scored.partial_files() == []
 
 
-def test_finished_results_are_not_computed_again(scored):
-    assert "Nothing to be done" in scored.run(*SCORES).output
-
-
 def test_the_demo_runs_in_an_empty_directory(empty):
     target = "results/smoke/demo_en2de/transformer_base.bleu"
     analysis = ["results/figures/curves.svg", "results/tables/constructions.md"]
