@@ -10,7 +10,7 @@ import yaml
 
 from nmtcore.config.components import COMPONENTS, component_settings
 from nmtcore.config.project import Project
-from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.transforms import TransformSettings, transform_settings
@@ -37,10 +37,18 @@ def test_every_system_runs_on_every_data_set_with_its_annotations(project: Proje
         assert ready, f"no data set has what {system} reads"
         for scale in project.scale_names:
             assert runs(project, ready[0], system, scale)
-            run = project.run(ready[0], system, scale, 1)
-            assert run_from_json(json.loads(json.dumps(run_to_json(run))), where="test") == run
+            assert as_json_and_back(run := project.run(ready[0], system, scale, 1)) == run
         if path.stem in project.recipe_files:
             assert path.stem in {project.dataset(name).recipe for name in ready}, system
+
+
+def test_the_runs_of_every_data_set_can_be_written_as_json(project: Project):
+    for name in project.dataset_files:
+        assert as_json_and_back(run := project.run(name, "transformer_base", "smoke", 1)) == run
+
+
+def as_json_and_back(run: RunSettings) -> RunSettings:
+    return run_from_json(json.loads(json.dumps(run_to_json(run))), where="test")
 
 
 def missing_annotation(error: UserError) -> tuple[str, str]:
