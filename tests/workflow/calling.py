@@ -50,6 +50,8 @@ class Workplace:
     folder: Path
     snakefile: Path
     mirror: Path
+    code: Path | None = None
+    """The folder of the package that the Snakefile uses, if it is not next to it; None if it is."""
 
     def command(self, *arguments: str, settings: Sequence[str] = (), program: Sequence[str] = SNAKEMAKE) -> list[str]:
         """Build the command line; settings of config.yaml come last, since `--config` takes all words that follow."""
@@ -71,7 +73,7 @@ class Workplace:
 
     def call(self, *arguments: str, settings: Sequence[str] = (), forked: bool = True) -> Finished:
         """Call Snakemake; it and its jobs are forked unless they need processes of their own."""
-        if forked and (self.snakefile.parent / "src").resolve() == CODE:
+        if forked and (self.code or self.snakefile.parent / "src").resolve() == CODE:
             command = self.command(*arguments, settings=settings, program=())
             where = {"folder": self.folder.parent, "variables": VARIABLES}
             finished = call_forked("forking_snakemake", *command, **where, merged=True)
@@ -112,9 +114,9 @@ class Workplace:
         return [path for path in self.folder.rglob("*.partial") if ".snakemake" not in path.parts]
 
 
-def make_workplace(folder: Path, snakefile: Path, mirror: Path | None = None) -> Workplace:
+def make_workplace(folder: Path, snakefile: Path, mirror: Path | None = None, code: Path | None = None) -> Workplace:
     """Make a working directory and, unless given, a mirror next to it."""
-    workplace = Workplace(folder=folder / "work", snakefile=snakefile, mirror=mirror or folder / "mirror")
+    workplace = Workplace(folder=folder / "work", snakefile=snakefile, mirror=mirror or folder / "mirror", code=code)
     for path in (workplace.folder, workplace.mirror):
         path.mkdir(exist_ok=True)
     return workplace

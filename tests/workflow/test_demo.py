@@ -1,12 +1,13 @@
 """`nmtcore demo` from its first job to the table, at a small scale, and with a mistake in the configuration."""
 
 import os
+import shlex
 import subprocess
 import sys
 
 import pytest
 import yaml
-from forked_python import forked_python
+from workflow.calling import FORKING
 
 from nmtcore.console.demo_stages import stage_name
 
@@ -29,8 +30,10 @@ def small(root, empty):
 
 
 def demo(workplace, python=sys.executable):
+    """Call the demo, which calls Snakemake by a program `python`."""
+    code = f"import sys; sys.executable = {str(python)!r}; from nmtcore.cli import main; main(['demo'])"
     return subprocess.run(
-        [python, "-m", "nmtcore.cli", "demo"],
+        [sys.executable, "-c", code],
         cwd=workplace.folder,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -39,8 +42,17 @@ def demo(workplace, python=sys.executable):
     )
 
 
-def test_the_demo_prints_a_line_per_stage_and_what_the_scores_mean(small):
-    finished = demo(small, forked_python())  # it starts some thirty processes
+@pytest.fixture
+def forking(tmp_path):
+    """A program that stands for `python -P -m snakemake`, and forks some thirty jobs."""
+    program = tmp_path / "python"
+    program.write_text(f'#!/bin/sh\nshift 3\nexec {shlex.join(FORKING)} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+def test_the_demo_prints_a_line_per_stage_and_what_the_scores_mean(small, forking, planner, monkeypatch):
+    finished = demo(small, forking)
     assert finished.returncode == 0, finished.stderr
     logs, *lines = finished.stdout.splitlines()
     assert logs == "Logs: results/logs/demo.snakemake.log, results/logs, results/demo/logs"
@@ -57,7 +69,8 @@ def test_the_demo_prints_a_line_per_stage_and_what_the_scores_mean(small):
     assert again.returncode == 0
     assert again.stdout.count("finished earlier") == len(names)
     assert again.stdout.split("\n\n", 1)[1] == finished.stdout.split("\n\n", 1)[1]
-    rules = {rule for rule in small.plan("--forceall", "demo").rules if rule != "demo"}
+    monkeypatch.chdir(small.folder)
+    rules = planner.rules_of("demo") - {"demo"}
     assert {stage_name(rule, {"system": "s"}) for rule in rules} == {"prepare data", "train s", "translate", "score"}
 
 

@@ -1,16 +1,15 @@
 """The how-tos: every file is written and every command called as printed, and the printed output appears."""
 
-import functools
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from forked_python import forked_python
-from workflow.calling import brief_smoke, copy_workflow
+from workflow.calling import FORKING, brief_smoke, copy_workflow
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -27,19 +26,16 @@ def checkout(root, tmp_path) -> Path:
     return tmp_path
 
 
-@functools.cache
-def programs() -> Path:
-    """Return a folder with `snakemake` and `nmtcore`, which start at once: the pages call them and their jobs often."""
-    folder = Path(forked_python()).parent / "programs"
-    folder.mkdir()
-    for name, module in (("snakemake", "snakemake"), ("nmtcore", "nmtcore.cli")):
-        program = folder / name
-        program.write_text(f'#!/bin/sh\nexec "{forked_python()}" -P -m {module} "$@"\n', encoding="utf-8")
-        program.chmod(0o755)
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory) -> Path:
+    """A folder with a `snakemake` that forks its jobs: the pages call it often."""
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "snakemake").write_text(f'#!/bin/sh\nexec {shlex.join(FORKING)} "$@"\n', encoding="utf-8")
+    (folder / "snakemake").chmod(0o755)
     return folder
 
 
-def follow(page: str, root: Path, checkout: Path) -> None:
+def follow(page: str, root: Path, checkout: Path, programs: Path) -> None:
     """Do what a page says: write its files, call its commands, and compare what they print."""
     text = (root / "docs" / page).read_text(encoding="utf-8")
     printed, before, blocks = "", 0, 0
@@ -47,7 +43,7 @@ def follow(page: str, root: Path, checkout: Path) -> None:
         language, block, said = match[1], match[2], text[before : match.start()]
         before, blocks = match.end(), blocks + 1
         if language == "bash":
-            printed = call(block, checkout, fails=said.rstrip().endswith(FAILS))
+            printed = call(block, checkout, programs, fails=said.rstrip().endswith(FAILS))
         elif language == "text":
             compare(block, printed)
         elif language in ("python", "yaml"):
@@ -57,9 +53,9 @@ def follow(page: str, root: Path, checkout: Path) -> None:
     assert blocks, page
 
 
-def call(commands: str, checkout: Path, *, fails: bool) -> str:
+def call(commands: str, checkout: Path, programs: Path, *, fails: bool) -> str:
     """Call commands as a shell does that stops at the first mistake."""
-    path = os.pathsep.join([str(programs()), str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
     finished = subprocess.run(
         ["bash", "-eu", "-o", "pipefail", "-c", commands],
         cwd=checkout,
@@ -86,17 +82,17 @@ def masked(line: str) -> str:
     return " ".join(re.sub(r"(?<![\w.])[-+<]?(?:\d[\d,]*)?\.?\d+(?![\w])", "#", line).split())
 
 
-def test_component_metric_and_table(root, checkout):
+def test_component_metric_and_table(root, checkout, programs):
     for page in ("component", "metric", "table"):
-        follow(f"how-to/{page}.md", root, checkout)
+        follow(f"how-to/{page}.md", root, checkout, programs)
 
 
-def test_filter(root, checkout):
-    follow("how-to/filter.md", root, checkout)
+def test_filter(root, checkout, programs):
+    follow("how-to/filter.md", root, checkout, programs)
 
 
-def test_annotator(root, checkout):
-    follow("how-to/annotator.md", root, checkout)
+def test_annotator(root, checkout, programs):
+    follow("how-to/annotator.md", root, checkout, programs)
 
 
 def test_numbers_may_differ_and_words_may_not():
@@ -105,5 +101,5 @@ def test_numbers_may_differ_and_words_may_not():
         compare("| a | 0.87 |", "| b | 0.87 |")
 
 
-def test_own_paper(root, checkout):
-    follow("own-paper.md", root, checkout)
+def test_own_paper(root, checkout, programs):
+    follow("own-paper.md", root, checkout, programs)

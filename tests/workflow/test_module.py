@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
-from workflow.calling import Workplace, make_workplace, write_little
+from forked import call_forked
+from workflow.calling import CODE, Workplace, make_workplace, write_little
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -44,7 +46,7 @@ onerror: shell("echo hers > failed.txt")
 @pytest.fixture
 def hers(root, tmp_path) -> Workplace:
     """Her working directory, with a data set of her own."""
-    workplace = make_workplace(tmp_path, tmp_path / "work/Snakefile")
+    workplace = make_workplace(tmp_path, tmp_path / "work/Snakefile", code=CODE)
     write_little(workplace)
     nmt = {"scale": "smoke", "datasets": ["little"], "systems": ["transformer_base"], "device": "cpu"}
     workplace.write("config", {"samples": ["a"], "nmt": nmt | {"mirrors": [str(workplace.mirror)]}})
@@ -139,9 +141,8 @@ def test_the_example_in_the_documentation_plans(hers, root):
 def test_without_a_config_a_module_has_the_settings_of_the_repository(hers, root):
     hers.write("config", {"samples": ["a"]})
     hers.snakefile.write_text(f'module nmt:\n    snakefile: "{root}/workflow/Snakefile"\n\nuse rule * from nmt\n')
-    command = [sys.executable, "-m", "snakemake", "-s", hers.snakefile, "-d", hers.folder, "-n"]
-    planned = subprocess.run(command, capture_output=True, check=True, text=True)
-    assert "results/demo_en2de/depparse_l1/seed1/model" in planned.stdout + planned.stderr
+    planned = call_forked("snakemake", "-s", str(hers.snakefile), "-d", str(hers.folder), "-n", merged=True)
+    assert b"results/demo_en2de/depparse_l1/seed1/model" in planned.stdout
 
 
 @pytest.fixture
@@ -173,7 +174,7 @@ def deployed(hers, root, tmp_path, monkeypatch) -> Workplace:
         "use rule * from nmtcore\n\n"
         "import nmtcore\nprint('imported:', nmtcore.__file__)\n"
     )
-    return hers
+    return replace(hers, code=None)
 
 
 def test_the_catalogues_deployment_runs(deployed, tmp_path):
@@ -192,7 +193,7 @@ def test_the_catalogues_deployment_runs(deployed, tmp_path):
 
 
 def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_path):
-    catalogued = make_workplace(tmp_path, root / "workflow/Snakefile")
+    catalogued = make_workplace(tmp_path, root / "workflow/Snakefile", code=CODE)
     write_little(catalogued)
     entry = {"provenance": "x", "date": "2026-11-20", "translations": {"little": {"test": str(tmp_path / "text")}}}
     catalogued.write("systems/mine", {"engine": {"description": "An engine", "external": entry}})
