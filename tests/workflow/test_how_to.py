@@ -20,8 +20,12 @@ FAILS = "<!-- fails -->"
 
 @pytest.fixture
 def checkout(root, tmp_path) -> Path:
-    """A copy of the checkout in which nobody has worked yet; at the scale `smoke`, it trains more briefly."""
+    """A copy of the checkout in which nobody has worked yet, with a smaller demo and a briefer scale `smoke`."""
     copy_workflow(root, tmp_path)
+    demo = tmp_path / "config/datasets/demo_en2de.yaml"
+    text = demo.read_text(encoding="utf-8")
+    assert text.count("{split: train}") == 1
+    demo.write_text(text.replace("{split: train}", "{split: train, count: 2000}"), encoding="utf-8")
     (tmp_path / "config/scales/smoke.yaml").write_text(yaml.safe_dump(brief_smoke()), encoding="utf-8")
     return tmp_path
 

@@ -81,19 +81,22 @@ def test_czeng_is_scored_by_bleu_and_attachment(scored):
     assert scored.partial_files() == []
 
 
-def test_the_demo_runs_in_an_empty_directory(empty):
-    target = "results/smoke/demo_en2de/transformer_base.bleu"
+def test_a_system_of_the_demo_learns_words(empty):
+    """The scale `smoke` trains with 2,000 of 20,000 sentences, so that others need not be generated."""
+    corpora = {"train": {"options": {"count": 2000}}}
+    empty.write("datasets/demo_short", {"extends": "demo_en2de", "corpora": corpora})
+    target = "results/smoke/demo_short/transformer_base.bleu"
     analysis = ["results/figures/curves.svg", "results/tables/constructions.md"]
-    selected = ["scale=smoke", 'datasets=["demo_en2de"]', 'systems=["transformer_base"]']
+    selected = ["scale=smoke", 'datasets=["demo_short"]', 'systems=["transformer_base"]']
     output = empty.run(target, *analysis, settings=selected).output
     for path in analysis:
         assert "transformer_base" in (empty.folder / path).read_text(encoding="utf-8")
-    run, corpus = empty.folder / Path(target).with_suffix("") / "seed1", empty.folder / "results/demo_en2de/corpus"
+    run, corpus = empty.folder / Path(target).with_suffix("") / "seed1", empty.folder / "results/demo_short/corpus"
     check_bleu(run, corpus, "target", tokens=False)
     check_words(run, corpus)
     assert empty.partial_files() == []
     manifest = read(run / "manifest.json")
-    assert (manifest["status"], manifest["data"]["splits"]["train"]["lines"]) == ("complete", 20000)
+    assert (manifest["status"], manifest["data"]["splits"]["train"]["lines"]) == ("complete", 2000)
     assert manifest["scores"]["test"]["BLEU"] == read(run / "scores.json")["bleu"]["test"]["bleu"]
     # The scores of the run are printed first, then those over all seeds.
     scores = read(run / "scores.json")["bleu"]["test"]
