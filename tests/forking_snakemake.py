@@ -25,8 +25,11 @@ def run_script(path: Path) -> int:
         try:
             runpy.run_path(str(path), run_name="__main__")
             status = 0
-        except SystemExit as exit_:
-            status = exit_.code or 0
+        except SystemExit as end:
+            status = end.code or 0
+            if not isinstance(status, int):
+                print(status, file=sys.stderr)
+                status = 1
         except BaseException:
             traceback.print_exc()
         finally:

@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 
 from campaigns.damage import damaged_bytes, damaged_value
-from campaigns.forking_snakemake import run_script
 from campaigns.reference import RUN, Job, content, reference
 from campaigns.run import WrongOutput
+from forking_snakemake import run_script
 
 from nmtcore.errors import UserError
 
@@ -23,7 +23,7 @@ TRAINING = f"{RUN}/training.jsonl"
 
 def prepare() -> None:
     """Make the reference, once, before processes are forked."""
-    from campaigns.forking_snakemake import preload
+    from forking_snakemake import preload
 
     preload()
     reference()

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import yaml
 from campaigns.run import ROOT
-from workflow.calling import Workplace, little, make_workplace, write_little
+from workflow.calling import FORKING, Workplace, little, make_workplace, write_little
 
 SYSTEM = "depparse_l1"
 TARGETS = (
@@ -58,15 +57,14 @@ def reference() -> Reference:
     atexit.register(_remove, folder, os.getpid())
     workplace = make_workplace(folder, ROOT / "Snakefile")
     write_data(workplace)
-    jobs, snakemake = folder / "jobs", Path(__file__).with_name("forking_snakemake.py")
-    command = workplace.command("--cores", "1", *TARGETS, settings=SETTINGS)
+    jobs = folder / "jobs"
     finished = subprocess.run(
-        [sys.executable, str(snakemake), str(jobs), *command[command.index("-s") :]],
+        workplace.command("--cores", "1", *TARGETS, settings=SETTINGS, program=FORKING),
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src"), "FORKED_JOBS": str(jobs)},
     )
     if finished.returncode:
         raise RuntimeError(finished.stdout)
