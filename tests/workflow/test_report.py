@@ -30,6 +30,7 @@ def write_tables(project, folder):
     write_json(folder / "results/tables/claims.json", [])
 
 
+@pytest.mark.needs("Snakemake")
 def test_the_report_is_written_from_all_tables(root, workplace):
     project = Project([root / "config"], SETTINGS)
     write_tables(project, workplace.folder)
