@@ -65,6 +65,8 @@ def test_a_line_that_is_not_json_raises(line, tmp_path):
 
 def test_a_running_tensorboard_replaces_the_points_of_the_earlier_attempt(tmp_path):
     write(tmp_path, range(1, 8), after=0, attempt=1)
+    (events,) = (tmp_path / "tensorboard").iterdir()
+    events.rename(events.with_name("events.out.tfevents.0000000001"))  # TensorBoard reads files in the order of seconds
     board = load(tmp_path)
     write(tmp_path, range(5, 7), after=4, attempt=2)
     board.Reload()
