@@ -2,7 +2,6 @@
 
 import ast
 import graphlib
-import itertools
 import re
 import subprocess
 import sys
@@ -167,18 +166,21 @@ def test_planning_loads_no_heavy_packages(root):
     assert not loaded & heavy
 
 
-def test_every_system_can_be_planned_on_a_data_set_with_its_annotations(root):
+def test_every_system_has_the_sizes_of_a_scale(root):
     project = Project.load(root / "config")
-    smoke, planned = project.scale("smoke"), set()
-    for dataset, system in itertools.product(project.dataset_files, project.system_entries):
-        try:
-            run = project.run(dataset, system, "smoke", 1)
-        except MissingAnnotation:
-            continue
+    smoke = project.scale("smoke")
+    for system in project.system_entries:
+        run = next(run for name in project.dataset_files if (run := run_of(project, name, system)))
         assert (run.scale, run.model.width) == ("smoke", smoke.per_base[run.base]["model"]["width"])
         assert run.training.max_updates <= smoke.training["max_updates"]
-        planned.add(system)
-    assert planned == set(project.system_entries)
+
+
+def run_of(project, dataset, system):
+    """Plan a run; return None if the data set lacks an annotation."""
+    try:
+        return project.run(dataset, system, "smoke", 1)
+    except MissingAnnotation:
+        return None
 
 
 def normalised_name(name):
