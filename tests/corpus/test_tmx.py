@@ -168,7 +168,7 @@ def test_two_segments_in_a_language_raise_or_are_dropped(bench):
     assert report["dropped"] == {"language": 1}
 
 
-ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-32-le", "shift_jis", "gb18030", "iso-8859-5", "cp1252"]
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-32-le", "shift_jis", "gb18030", "iso-8859-5", "cp1252"]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
