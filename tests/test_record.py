@@ -14,7 +14,7 @@ from recording.parts import n_best_values, numbers_in_text, small_dataset
 from recording.records import differences, report, write_digest, write_part
 from recording.refusals import mistakes
 
-LONG = "A long text. " * 20
+LONG = "A long text. " * 30
 OLD = {"table": {"base": {"bleu": 20.0, "runs": 2}, "text": "one\ntwo", "long": LONG, "none": None}}
 
 
@@ -149,7 +149,7 @@ def test_output_of_commands_has_adapters():
         "b": {"0": "x", "1": None, "2": None},
     }
     assert n_best_values("0 ||| x y ||| -1.5\n") == {"text": "0 ||| x y", "score": {"0": -1.5}}
-    assert numbers_in_text("the (0.25)* cat (1)") == {"text": "the cat", "numbers": {"0": 0.25, "1": 1.0}}
+    assert numbers_in_text("the[0.25]* cat[1.5]") == {"text": "the[#]* cat[#]", "numbers": {"0": 0.25, "1": 1.5}}
 
 
 def test_paths_are_replaced(tmp_path):

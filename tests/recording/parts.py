@@ -4,6 +4,7 @@ Each part is a function from a working folder to keyed values.
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from itertools import product
@@ -231,10 +232,9 @@ def n_best_values(output: str) -> Values:
 
 
 def numbers_in_text(output: str) -> Values:
-    """Divide a text into its words without numbers, and its numbers."""
-    words = [word.strip("*():") for word in output.split()]
-    numbers = [word for word in words if word.replace(".", "", 1).replace("-", "", 1).isdigit()]
-    text = " ".join(word for word in words if word not in numbers)
+    """Divide a text into its numbers with a decimal point, and the text around them."""
+    numbers = re.findall(r"\d+\.\d+", output)
+    text = re.sub(r"\d+\.\d+", "#", output)
     return {"text": text, "numbers": {str(index): float(number) for index, number in enumerate(numbers)}}
 
 

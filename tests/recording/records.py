@@ -15,7 +15,7 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
-LONGEST = 60
+LONGEST = 300
 """A text of more characters has a checksum in a digest."""
 SHOWN = 110
 """Characters of a text that a line about a difference shows."""
