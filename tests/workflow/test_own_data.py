@@ -15,6 +15,7 @@ RESULT = "results/smoke/captions/transformer_base.bleu"
 @pytest.fixture
 def captions(empty, shared):
     """A working folder with the data set `captions`: 300 training pairs of Multi30k."""
+    empty.train_briefly()
     text = empty.folder / "text"
     text.mkdir()
     for split, name, count in (("train", "train", 300), ("dev", "val", 40), ("test", "test_2016_flickr", 40)):
