@@ -130,6 +130,16 @@ def test_each_format_has_an_adapter(tmp_path):
     assert file_values(tmp_path / "a.parquet")["heads"] != columns["heads"]
 
 
+def test_files_of_the_same_name_in_two_folders_are_kept_apart(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        (tmp_path / "in" / name / "x.json").write_text(f'"{name}"')
+    assert folder_values(tmp_path, {"all": "in/*/*", "one": "in/a/x.json"}) == {
+        "all": {"a/x.json": "a", "b/x.json": "b"},
+        "one": "a",
+    }
+
+
 def test_output_of_commands_has_adapters():
     plan = plan_values(
         "Not read: x.yaml\nlocalrule a:\n    input: c, b\n    output: d, e\n    reason: Missing\n[Mon]\nrule all:\n"

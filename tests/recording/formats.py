@@ -218,6 +218,7 @@ def folder_values(folder: Path, patterns: Mapping[str, str]) -> Values:
     for section, pattern in patterns.items():
         paths = [path for path in sorted(folder.glob(pattern)) if path.is_file() and not path.name.startswith(".")]
         if paths:
-            files = {path.name: file_values(path) for path in paths}
-            values[section] = files if "*" in pattern else files[paths[0].name]
+            start = len(Path(pattern.partition("*")[0]).parts)
+            files = {"/".join(path.relative_to(folder).parts[start:]): file_values(path) for path in paths}
+            values[section] = files if "*" in pattern else next(iter(files.values()))
     return values
