@@ -78,6 +78,11 @@ def test_differences_are_grouped_and_the_largest_comes_first(tmp_path):
     assert report(listed, everything=True).count(" / loss: ") == 8
 
 
+def test_differences_of_the_entries_of_a_list_are_one_group():
+    (first, second) = differences(*({"part": {"model": {"score": {"0": n, "1": n}}}} for n in (1, 2)))
+    assert first.group == second.group == ("part", "model", "score")
+
+
 def write_files(folder):
     """Write a small file of each format."""
     rows = {"id": [0, 1], "heads": [[0, 1], None], "norms": [[0.5, 2.0], [4.0]], "tree": [{"head": 1}, {"head": 2}]}

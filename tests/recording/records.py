@@ -48,7 +48,8 @@ class Difference:
         """Part, section and measure, by which differences are listed together."""
         if isinstance(self.old, Missing) or isinstance(self.new, Missing):
             return (*self.key[:2], "only in " + ("new" if isinstance(self.old, Missing) else "old"))
-        return (*self.key[:2], self.key[-1])
+        measures = [name for name in self.key[2:] if not name.isdigit()]  # entries of a list are one measure
+        return (*self.key[:2], *measures[-1:])
 
     @property
     def absolute(self) -> float | None:
