@@ -66,16 +66,18 @@ def test_every_cell_equals_the_scores_of_the_summaries(treebank):
         "trees",
         "d/gold_bank/directed, published", "d/gold_bank/directed",
         "d/gold_bank/undirected, published", "d/gold_bank/undirected",
-        "d/gold_bank/undirected, undirected over gold edges",
+        "d/gold_bank/undirected, undirected over predicted edges",
     ]  # fmt: skip
     gold = read_gold_trees(treebank.pairs, treebank.trees, len(TREES))
     scores = score_induction(gold, {"shared": SHARED, "untrained": UNTRAINED, "hard": HARD})
-    measures = ("directed", "undirected_predicted_edges", "undirected_gold_edges")
+    measures = ("directed", "undirected_gold_edges", "undirected_predicted_edges")
     for name in ("hard", "left", "right"):
         values = [cell.value for cell in rows[name]]
         assert (values[0], values[2]) == (10.0, 11.0)
         expected = [scores[name][measure] for measure in measures]
         assert [values[1].mean, values[3].mean, values[4].mean] == pytest.approx(expected)
+    # 8 words are scored: left branching joins 6 with their gold heads, and gold trees 4 with the next word.
+    assert [rows["left"][column].value.mean for column in (3, 4)] == [75, 50]
     random = [rows["random (added)"][column].value for column in (1, 3, 4)]
     assert [mean.mean for mean in random] == pytest.approx([scores["random"][measure] for measure in measures])
     # The second seed of `shared` has the trees of the untrained model.

@@ -14,5 +14,5 @@ VERSIONS = {
     "training": 1,
     "inference": 6,
     "evaluation": 1,
-    "reporting": 6,
+    "reporting": 7,
 }

@@ -21,7 +21,7 @@ from nmtcore.layout import Layout
 from nmtcore.parquet import read_rows, row_count
 from nmtcore.reporting.table_treebanks import TableTreebanks
 
-MEASURES_OF_METRICS = {"directed": "directed", "undirected": "undirected_predicted_edges"}
+MEASURES_OF_METRICS = {"directed": "directed", "undirected": "undirected_gold_edges"}
 """The measure that each metric of the paper stands for (`nmtcore.evaluation.induction.MEASURES`)."""
 
 

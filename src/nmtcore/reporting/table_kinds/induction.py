@@ -37,18 +37,18 @@ from nmtcore.reporting.table import (
 from nmtcore.reporting.table_content import Compared, TableContent
 from nmtcore.reporting.table_treebanks import TableTreebanks
 
-ALSO = {"undirected_predicted_edges": "undirected_gold_edges"}
+ALSO = {"undirected_gold_edges": "undirected_predicted_edges"}
 """The measure that is shown in addition to another: the other definition of undirected accuracy."""
 
 _NOTES = f"""
 Percentages of the words other than punctuation whose gold head is not the root, means over seeds, ± their standard
-deviation if there are several. Directed: the head is right. Undirected: the gold tree joins the word with its predicted
-head (over predicted edges), the only definition by which the published accuracy of left branching comes out; or the
-predicted tree joins the word with its gold head (over gold edges). left: the head is the next word; right: the previous
-one; random: the mean of {RANDOM_TREES} random trees per sentence; untrained: the same model with its initial weights.
-Differences: the 95 % interval joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples of the
-sentences. Detectable: the smallest difference that would be detected with a probability of 80 %. Holm: p corrected for
-all comparisons in the table.
+deviation if there are several. Directed: the head is right. Undirected: the predicted tree joins the word with its gold
+head (over gold edges). Beside it the other count: the gold tree joins the word with its predicted head (over predicted
+edges). The paper does not say which it means; the published accuracy of left and right branching is nearer to the
+first. left: the head is the next word; right: the previous one; random: the mean of {RANDOM_TREES} random trees per
+sentence; untrained: the same model with its initial weights. Differences: the 95 % interval joins the variance over
+seeds with that over {SAMPLES:,} paired bootstrap samples of the sentences. Detectable: the smallest difference that
+would be detected with a probability of 80 %. Holm: p corrected for all comparisons in the table.
 """
 
 
