@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from factories import run_settings
 from inference.tiny import PIECES, write_bundle
 from pair_files import write_corpus
@@ -11,21 +12,29 @@ from nmtcore.config.claimed_heads import claimed_heads
 from nmtcore.config.components.parser_head import DepParseSettings
 from nmtcore.config.components.pascal import PascalSettings
 from nmtcore.evaluation.induction import gold_tree, score_induction
+from nmtcore.evaluation.scores import output_files, read_gold_trees
 from nmtcore.experiment.heads import score_heads
+from nmtcore.experiment.inference import parse_gold
 from nmtcore.experiment.load_examples import load_sources
 from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.files import read_json
 from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.induced import attention_parser
-from nmtcore.parquet import write_rows
+from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
 TREES = [([2, 3, 0, 3], ["DET", "NOUN", "NOUN", "PUNCT"]), (None, None), ([2, 0, 4, 2], None), ([], [])]
 
 
-def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path):
-    run = run_settings(DepParseSettings(layer=1, head=0))
+@pytest.fixture
+def run():
+    return run_settings(DepParseSettings(layer=1, head=0), gold=("gold_a",))
+
+
+@pytest.fixture
+def files(tmp_path, run):
+    """Write a treebank, its features and a model; return the files that `score_heads` reads."""
     write_corpus(tmp_path / "corpus.parquet", SENTENCES)
     schema = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
     write_rows(tmp_path / "trees.parquet", schema, [{"head": heads, "upos": upos} for heads, upos in TREES])
@@ -35,18 +44,27 @@ def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path):
         for i, words in enumerate(SENTENCES)
     ]
     write_rows(tmp_path / "features/gold_a.source.parquet", TOKENS_SCHEMA, rows)
-    model = write_bundle(tmp_path / "model", run)
-    files = {"corpus": tmp_path / "corpus.parquet", "trees": tmp_path / "trees.parquet"}
-    scores = tmp_path / "heads/gold_a.json"
-    folders = {"model": model, "features": tmp_path / "features", "scores": scores}
-    score_heads(run, **folders, **files, split="gold_a", device="cpu", threads=1)
+    return {
+        "model": write_bundle(tmp_path / "model", run),
+        "features": tmp_path / "features",
+        "corpus": tmp_path / "corpus.parquet",
+        "trees": tmp_path / "trees.parquet",
+    }
 
-    bundle = load_observed_bundle(model)
-    examples = load_sources(run, bundle.transforms, tmp_path / "features", "gold_a")
+
+def scores_of_heads(tmp_path, run, files):
+    scores = tmp_path / "heads/gold_a.json"
+    score_heads(run, **files, split="gold_a", scores=scores, device="cpu", threads=1)
+    return read_json(scores)
+
+
+def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path, run, files):
+    result = scores_of_heads(tmp_path, run, files)
+    bundle = load_observed_bundle(files["model"])
+    examples = load_sources(run, bundle.transforms, files["features"], "gold_a")
     gold = [
         heads and gold_tree(heads, words, upos) for (heads, upos), words in zip(TREES[:3], SENTENCES[:3], strict=True)
     ]
-    result = read_json(scores)
     assert [result[key] for key in ("system", "seed", "split")] == [run.system, run.seed, "gold_a"]
     assert result["components"] == {"1.0": "depparse"}
     assert list(result["heads"]) == ["0.0", "0.1", "1.0", "1.1"]
@@ -58,6 +76,15 @@ def test_scores_are_those_of_each_head_as_a_parser(tmp_path: Path):
         assert values == expected["mine"]
         assert values["scored_words"] == 5
         assert result["baselines"]["left"] == expected["left"]
+
+
+def test_the_head_that_parses_has_the_accuracy_of_the_parses_of_the_run(tmp_path: Path, run, files):
+    """They are the parses of which `gold.uas` is the score."""
+    folder = tmp_path / "gold"
+    parse_gold(run, model=files["model"], features=files["features"], parses=folder, device="cpu", threads=1)
+    parses = [row["one_root"] for row in read_rows(output_files(folder, "gold_a").parses)]
+    gold = read_gold_trees(files["corpus"], files["trees"], len(parses))
+    assert scores_of_heads(tmp_path, run, files)["heads"]["1.0"] == score_induction(gold, {"run": parses})["run"]
 
 
 def test_heads_of_components_are_named():

@@ -13,7 +13,9 @@ from nmtcore.annotation.base import Annotator
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.components.pascal import PascalSettings
+from nmtcore.config.components.sisa import SisaSettings
 from nmtcore.config.components.target_tags import TagAttentionSettings
+from nmtcore.config.components.tree_head import TreeHeadSettings
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
@@ -23,6 +25,7 @@ from nmtcore.inference.analyse import analyse_sentences, read_text_sentences, re
 from nmtcore.inference.attention import load_observed_bundle, with_targets, write_attention
 from nmtcore.inference.gates import gate_norms
 from nmtcore.inference.induced import attention_parser
+from nmtcore.inference.parse_files import TREE_METHODS
 from nmtcore.inference.parse_to_conllu import parse_text
 from nmtcore.inference.shown_sentences import LabelledTree, is_of_decoder
 from nmtcore.inference.tag_files import PREDICTED_TAGS_SCHEMA, tag_row
@@ -45,6 +48,12 @@ RUNS = {
     "interleaved": run_settings(
         transforms={"interleave": InterleaveSettings(side="target", tags="ccg_tags")}, features=CCG
     ),
+}
+
+PARSERS = {
+    "depparse": RUNS["depparse"],
+    "sisa": run_settings(SisaSettings(layer=1)),
+    "tree_head": run_settings(TreeHeadSettings(layer=0)),
 }
 
 
@@ -79,9 +88,9 @@ def test_every_part_is_that_of_its_own_command(bundle, tmp_path):
 
 def test_trees_are_those_of_the_parser(bundle):
     model = analysed(bundle)
-    method = {"one": "one_root", "many": "many_roots"}[bundle.run.evaluation.roots]
+    roots = TREE_METHODS[bundle.run.evaluation.roots]
     if bundle.model.parses:
-        method = method if bundle.model.parses_to_root else "argmax"
+        method = roots if bundle.model.parses_to_root else "argmax"
         blocks = [block for block in parse_text(bundle, LINES, method=method) if "\t" in block]
         assert [sentence.parse for sentence in model.sentences] == [heads_of_block(block) for block in blocks]
         assert model.trees == bundle.run.tree_comparison
@@ -93,9 +102,20 @@ def test_trees_are_those_of_the_parser(bundle):
     assert [head[1:3] for head in model.heads if head.attention == "encoder"] == pairs
     for number, (layer, head) in enumerate(pairs):
         parser = attention_parser(bundle, layer=layer, head=head)
-        blocks = [block for block in parse_text(bundle, LINES, method="one_root", parser=parser) if "\t" in block]
+        blocks = [block for block in parse_text(bundle, LINES, method=roots, parser=parser) if "\t" in block]
         assert [sentence.head_trees[number] for sentence in model.sentences] == [heads_of_block(own) for own in blocks]
     assert {len(sentence.head_trees) for sentence in model.sentences} == {layers * heads}
+
+
+@pytest.mark.parametrize("name", ["depparse", "sisa", "tree_head"])
+def test_the_head_that_parses_has_the_tree_of_the_parser(tmp_path, name):
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", PARSERS[name]))
+    model = analysed(bundle)
+    (number,) = [number for number, head in enumerate(model.heads) if head.component == name]
+    method = TREE_METHODS[bundle.run.evaluation.roots]
+    parsed = [heads_of_block(block) for block in parse_text(bundle, LINES, method=method) if "\t" in block]
+    assert [sentence.head_trees[number] for sentence in model.sentences] == parsed
+    assert [sentence.parse for sentence in model.sentences] == parsed
 
 
 def heads_of_block(block):

@@ -10,6 +10,8 @@ from inference.tiny import write_bundle
 
 from nmtcore.config.components.head_selection import HeadSelectionSettings
 from nmtcore.config.components.parser_head import DepParseSettings
+from nmtcore.config.components.sisa import SisaSettings
+from nmtcore.config.components.tree_head import TreeHeadSettings
 from nmtcore.config.recurrent import RecurrentSettings
 from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
@@ -18,6 +20,7 @@ from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.induced import attention_parser, parse_with_all_heads
 from nmtcore.inference.parse import parse_of
+from nmtcore.inference.parse_files import PARSE_METHODS
 from nmtcore.inference.parse_to_conllu import parse_text
 from nmtcore.model.pooling import with_root_scores
 from nmtcore.syntax.annotation import tree_fault
@@ -101,22 +104,37 @@ def test_trees_of_a_head_match_its_exported_weights(tmp_path, monkeypatch, compo
                 assert tuple(heads) == best_tree(scores)
 
 
+@pytest.mark.parametrize("method", PARSE_METHODS)
+@pytest.mark.parametrize("component", [DepParseSettings(layer=1, head=0), SisaSettings(layer=1), TreeHeadSettings()])
+def test_the_head_that_parses_gives_the_parses_of_the_model(tmp_path, component, method):
+    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run_settings(component)))
+    parser = attention_parser(bundle, layer=component.layer, head=component.head % 2)
+    assert list(parse_text(bundle, LINES, method=method, parser=parser)) == list(
+        parse_text(bundle, LINES, method=method)
+    )
+
+
 @pytest.mark.parametrize("cells", [attention.MAX_CELLS, 1])
-@pytest.mark.parametrize("transforms", [{}, {"parsing_task": ParsingTaskSettings()}], ids=["plain", "wrapped"])
-def test_all_heads_together_parse_like_each_head_alone(tmp_path, monkeypatch, transforms, cells):
+@pytest.mark.parametrize("method", ["one_root", "many_roots"])
+@pytest.mark.parametrize(
+    ("components", "transforms"),
+    [([DepParseSettings(layer=1)], {}), ([], {"parsing_task": ParsingTaskSettings()})],
+    ids=["prefix", "wrapped"],
+)
+def test_all_heads_together_parse_like_each_head_alone(tmp_path, monkeypatch, components, transforms, method, cells):
     monkeypatch.setattr(attention, "MAX_CELLS", cells)
-    run = run_settings(DepParseSettings(layer=1), transforms=transforms)
+    run = run_settings(*components, transforms=transforms)
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run))
     passes, encode = [], bundle.model.encode
     monkeypatch.setattr(bundle.model, "encode", lambda batch: passes.append(batch) or encode(batch))
     with bundle.reader() as reader:
         examples = reader.examples_of(reader.parts([line.split() for line in LINES]))
-    trees = parse_with_all_heads(bundle, examples)
+    trees = parse_with_all_heads(bundle, examples, method=method)
     assert list(trees) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert len(passes) == len(list(attention.bounded_batches(examples.source.ids.lengths)))
     for (layer, head), own in trees.items():
         parser = attention_parser(bundle, layer=layer, head=head)
-        alone = [parse.one_root.tolist() for parse in parser(examples, ["one_root"])]
+        alone = [getattr(parse, method).tolist() for parse in parser(examples, [method])]
         assert [tree.tolist() for tree in own] == alone
         assert sorted(map(len, alone)) == sorted(len(line.split()) for line in LINES if line)
 
@@ -127,7 +145,7 @@ def test_a_recurrent_model_has_no_heads_to_parse_with(tmp_path):
     with bundle.reader() as reader:
         examples = reader.examples_of(reader.parts([["the"]]))
     with pytest.raises(UserError, match=r"is recurrent: its encoder has no attention heads\.$"):
-        parse_with_all_heads(bundle, examples)
+        parse_with_all_heads(bundle, examples, method="one_root")
 
 
 def test_a_missing_head_is_an_error(tmp_path):

@@ -13,6 +13,6 @@ VERSIONS = {
     "features": 2,
     "training": 1,
     "inference": 6,
-    "evaluation": 1,
+    "evaluation": 2,
     "reporting": 7,
 }

@@ -39,7 +39,7 @@ def score_heads(
     bundle = load_observed_bundle(model, choose_device(device))
     check_labels(bundle, model, run.inference_features, labels)
     examples = load_sources(run, bundle.transforms, features, split)
-    parses = parse_with_all_heads(bundle, examples)
+    parses = parse_with_all_heads(bundle, examples, method="one_root")
     predicted = {f"{layer}.{head}": heads for (layer, head), heads in parses.items()}
     results = score_induction(read_gold_trees(corpus, trees, len(examples)), predicted)
     write_json(

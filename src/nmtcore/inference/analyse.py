@@ -19,7 +19,7 @@ from nmtcore.inference.bundle import Bundle
 from nmtcore.inference.gate_files import GatedSentence
 from nmtcore.inference.gates import gate_norms
 from nmtcore.inference.induced import parse_with_all_heads
-from nmtcore.inference.parse_files import TREE_METHODS
+from nmtcore.inference.parse_files import TREE_METHODS, ParseMethod
 from nmtcore.inference.parse_to_conllu import read_gold_sentence
 from nmtcore.inference.raw import MAX_SUBWORDS, TextPart, TextReader
 from nmtcore.inference.shown_sentences import AnalysedModel, AnalysedSentence, AttentionHead, LabelledTree
@@ -84,10 +84,11 @@ def analyse_sentences(
     translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings())
     tokens = [list(hypotheses[0].tokens) for hypotheses in translations]
     run = bundle.run
-    method = TREE_METHODS[run.evaluation.roots] if bundle.model.parses_to_root else "argmax"
+    tree_method = TREE_METHODS[run.evaluation.roots]
+    method = tree_method if bundle.model.parses_to_root else "argmax"
     tags = predict_tags(bundle, examples, tokens) if predicts_tags(bundle) else None
     gates = _gates(bundle, examples, tokens, read) if run.has_gates else None
-    trees = _trees_of_heads(bundle, examples)
+    trees = _trees_of_heads(bundle, examples, tree_method)
     heads: list[AttentionHead] = []
     analysed = []
     for row, (maps, (text, words)) in enumerate(zip(_maps(bundle, examples, tokens), read, strict=True)):
@@ -141,11 +142,11 @@ def _gates(
     ]
 
 
-def _trees_of_heads(bundle: Bundle, examples: Examples) -> list[list[list[int]]]:
-    """Return the tree that each attention head of the encoder induces for each example."""
+def _trees_of_heads(bundle: Bundle, examples: Examples, method: ParseMethod) -> list[list[list[int]]]:
+    """Return the tree of each attention head of the encoder for each example."""
     if not bundle.model.encoder_attention[0]:
         return [[] for _ in range(len(examples))]
-    parses = parse_with_all_heads(bundle, examples).values()
+    parses = parse_with_all_heads(bundle, examples, method=method).values()
     return [[heads.tolist() for heads in trees] for trees in zip(*parses, strict=True)]
 
 

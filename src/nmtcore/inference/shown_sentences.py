@@ -53,7 +53,7 @@ class AnalysedSentence(NamedTuple):
     """A map per attention head, (Q, K), uint8, in percent. The keys are the source tokens, and the queries the target
     tokens if the attention is that of the decoder, else the source tokens."""
     head_trees: list[list[int]]
-    """The tree that each attention head of the encoder induces, in the order of `AnalysedModel.heads`."""
+    """The tree of each attention head of the encoder, in the order of `AnalysedModel.heads`."""
 
 
 class AnalysedModel(NamedTuple):

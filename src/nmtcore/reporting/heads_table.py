@@ -17,11 +17,12 @@ _NOTES = """
 Scale {scale}. The {best} best attention heads of each run's encoder, by directed accuracy; layers and heads count from
 0. A word's head is the word it attends to, its attention to itself is its score as the root, weights are summed within
 words, and the maximum spanning tree with one root is scored. Component: the component of the system that computes or
-trains the head; all other heads are only trained to translate. Percentages of the words other than punctuation whose
-gold head is not the root. Directed: the head is right. Undirected: the predicted tree joins the word with its gold head
-(over gold edges), or the gold tree joins it with its predicted head (over predicted edges). left: the head is the next
-word; right: the previous one; random: the mean of 100 random trees per sentence. The best heads are chosen by these
-very scores, so that their scores are somewhat too high.
+trains the head; all other heads are only trained to translate. If the system parses with a head (that of DepParse, for
+example), its trees are those parses. Percentages of the words other than punctuation whose gold head is not the root.
+Directed: the head is right. Undirected: the predicted tree joins the word with its gold head (over gold edges), or the
+gold tree joins it with its predicted head (over predicted edges). left: the head is the next word; right: the previous
+one; random: the mean of 100 random trees per sentence. The best heads are chosen by these very scores, so that their
+scores are somewhat too high.
 """
 
 

@@ -140,7 +140,7 @@ def _trees_html(model: AnalysedModel, sentence: AnalysedSentence, gold: str | No
     if sentence.parse is not None:
         trees.append(("parse", _PARSE_TITLES[model.trees]))
     if _has_encoder_heads(model):
-        trees.append(("head", "Induced from the chosen head"))
+        trees.append(("head", "Tree of the chosen head"))
     if not trees:
         return '<p class="muted">There is no tree of this sentence.</p>\n'
     figures = [(title, _figure(f'data-tree="{name}"', title)) for name, title in trees]
