@@ -43,19 +43,22 @@ def test_the_weight_decays_over_epochs_and_after_a_resume_in_any_of_them(tmp_pat
 def test_a_loss_that_has_returned_survives_a_resume(tmp_path):
     """Accuracy never exceeds 1, so a threshold just below 1 lets the loss return whenever it has ended."""
     tags = {"returns_below": 0.999, "decay": 0.3}
-    whole = tiny.settings(tags=tags, max_updates=None, max_epochs=4, **VALIDATED)
+    whole = tiny.settings(tags=tags, max_updates=None, max_epochs=5, **VALIDATED)
     _, model, lines = train_tiny(tmp_path / "whole", whole)
     weights = weights_by_epoch(lines)
     assert weights[1] == [1.0]
     assert weights[2] == [pytest.approx(0.3)]
     # Only the first update of the third epoch is without the loss.
     assert weights[3] == [0.0, 1.0]
-    assert weights[4] == [pytest.approx(0.3)]
-    cut = next(line["update"] for line in lines if line["epoch"] == 4)
-    train_tiny(tmp_path / "cut", tiny.settings(tags=tags, max_updates=cut, max_epochs=4, **VALIDATED))
-    _, resumed, resumed_lines = train_tiny(tmp_path / "cut", whole)
-    assert weights_by_epoch(resumed_lines) == weights
-    assert same_weights(model, resumed)
+    assert weights[4] == [1.0]
+    assert weights[5] == [pytest.approx(0.3)]
+    for epoch in (3, 4, 5):
+        folder = tmp_path / str(epoch)
+        cut = next(line["update"] for line in lines if line["epoch"] == epoch)
+        train_tiny(folder, tiny.settings(tags=tags, max_updates=cut, max_epochs=5, **VALIDATED))
+        _, resumed, resumed_lines = train_tiny(folder, whole)
+        assert weights_by_epoch(resumed_lines) == weights
+        assert same_weights(model, resumed)
 
 
 def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):

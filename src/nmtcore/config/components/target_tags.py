@@ -23,8 +23,8 @@ class TargetTagSettings(ComponentSettings):
     least: Fraction = 0.1
     """The tag loss ends when the product of all multiplications by `decay` is no longer above this."""
     returns_below: Fraction | None = None
-    """Tag accuracy on the development set below which a tag loss that has ended begins again, with the factor of the
-    first epoch; null: never."""
+    """Tag accuracy on the development set below which a tag loss that has ended begins again: the rest of the epoch and
+    all of the next one have the factor of the first epoch; null: never."""
     label_smoothing: Fraction = 0.0
     """Probability mass that label smoothing takes from the correct tag (the code of aycock2021: 0.1)."""
     keep_punctuation: bool = False

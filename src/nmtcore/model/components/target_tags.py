@@ -42,6 +42,9 @@ class TargetTags(Component):
             0 & \text{otherwise}
         \end{cases}
 
+    With `returns_below`, which is not in the paper, a loss that has ended begins again after a validation with a lower
+    accuracy: the rest of that epoch already has the first weight, and the next one is epoch 1 of these equations.
+
     Subclasses note the scores of all tags, (N, L), under the component's name. Raises UserError if the target has no
     vocabulary of these tags.
     """
@@ -117,8 +120,11 @@ class TargetTags(Component):
 
     @property
     def loss_weight(self) -> float:
-        """The factor of the tag loss: `weight * decay^(epochs since the first)`, 0 at the end (equation 3.22)."""
-        decayed = self.settings.decay ** (self._epoch - self._first_epoch)
+        """The factor of the tag loss: `weight * decay^(epochs since the first)`, 0 at the end (equation 3.22).
+
+        Where the loss has returned, the first epoch may be the next one; until then the factor is `weight`.
+        """
+        decayed = self.settings.decay ** max(0, self._epoch - self._first_epoch)
         return self.settings.weight * decayed if decayed > self.settings.least else 0.0
 
     def begin_epoch(self, epoch: int) -> None:
@@ -129,10 +135,10 @@ class TargetTags(Component):
         """Begin again with the tag loss if it has ended and accuracy has fallen below `returns_below`."""
         threshold = self.settings.returns_below
         if threshold is not None and not self.loss_weight and scores[f"accuracy/{self.name}"] < threshold:
-            self._first_epoch = self._epoch
+            self._first_epoch = self._epoch + 1
 
     def training_state(self) -> dict[str, Any]:
-        """Return the epoch in which the tag loss began, unless that is the first."""
+        """Return the epoch from which the weight decays, unless that is the first."""
         return {"first_epoch": self._first_epoch} if self._first_epoch > 1 else {}
 
     def restore_training_state(self, state: Mapping[str, Any]) -> None:
