@@ -11,7 +11,7 @@ VERSIONS = {
     "annotation": 2,
     "segmentation": 2,
     "features": 2,
-    "training": 1,
+    "training": 2,
     "inference": 6,
     "evaluation": 2,
     "reporting": 7,
