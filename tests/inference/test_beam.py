@@ -12,7 +12,7 @@ from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.beam import beam_search
 from nmtcore.inference.hypotheses import length_limits, length_penalty
-from nmtcore.segmentation.vocabulary import EOS, UNK
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, UNK
 
 PENALTIES = st.sampled_from(["gnmt", "fairseq", "none"])
 ALPHAS = st.sampled_from([0.0, 0.6, 1.0, 2.0, -0.5])
@@ -96,6 +96,22 @@ def test_search_ends_early_when_no_beam_can_improve():
     model.table[:, :, EOS] = 6.0
     search(model, [500] * 3, DecodingSettings(beam=4))
     assert model.steps < 60
+
+
+def test_search_goes_on_while_the_penalty_at_the_limit_can_make_a_beam_the_best():
+    """Ending at once scores -1; the other beam could score -6 / 2**2 by ending next, but -8.1 / 4**2 at its limit."""
+    word, limit = 6, 3
+    model = TableModel(sentences=1, vocabulary=7, seed=0)
+    model.table[:] = -50.0
+    model.table[:, :, [EOS, word]] = 0.0
+    # The first step: padding is never generated and takes the rest, so that logits are log probabilities.
+    first = {EOS: -1.0, word: -6.0, PAD: math.log(1 - math.exp(-1) - math.exp(-6))}
+    for token, logit in first.items():
+        model.table[0, BOS, token] = logit
+    settings = DecodingSettings(beam=2, length_penalty="fairseq", alpha=2.0)
+    (hypotheses,) = search(model, [limit], settings)
+    assert_same(hypotheses, simple_beam(model.next_token(0), settings, limit=limit, vocabulary=7)[:1])
+    assert hypotheses[0].tokens == (word,) * limit
 
 
 def test_the_unknown_token_can_be_generated():

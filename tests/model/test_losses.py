@@ -10,7 +10,7 @@ from model.output_layers import OVER, assert_same_losses, random_output_layer
 from oracles import smoothed_distribution
 
 from nmtcore.errors import UserError
-from nmtcore.model.losses import chunked_cross_entropy, smoothed_cross_entropy
+from nmtcore.model.losses import Losses, Part, chunked_cross_entropy, smoothed_cross_entropy
 
 
 @pytest.mark.parametrize("over", OVER)
@@ -97,3 +97,14 @@ def test_extreme_logits_give_finite_losses_and_gradients():
     total.backward()
     assert nll.item() == 2e4
     assert torch.isfinite(logits.grad).all()
+
+
+def test_the_objective_sums_weighted_means_also_of_one_token_and_of_none():
+    parts = [
+        Part(name="translation", sum=torch.tensor(8.0), count=4),
+        Part(name="one", sum=torch.tensor(3.0), count=1, weight=0.5),
+        Part(name="none", sum=torch.tensor(0.0), count=0),
+    ]
+    losses = Losses(parts=tuple(parts), nll_sum=torch.tensor(8.0), tokens=4)
+    assert losses.objective().item() == 8 / 4 + 0.5 * 3 / 1
+    assert losses.objective({"translation": 16, "one": 2, "none": 1}).item() == 8 / 16 + 0.5 * 3 / 2
