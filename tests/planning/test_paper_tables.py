@@ -2,11 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
-from nmtcore.config.paper_tables import paper_systems, read_paper_tables
+from nmtcore.config.paper_tables import TableKind, paper_systems, read_paper_tables
 from nmtcore.config.planned_tables import PlannedTable
 from nmtcore.config.published import paper_names, read_paper
 from nmtcore.config.typed import build, plain
@@ -92,6 +93,31 @@ def test_small_scales_use_stand_ins_and_the_paper_scale_uses_none(make_project):
         "", "no data set stands in for wat_en2ja (stand_ins: multi30k)"
     }  # fmt: skip
     assert all(claim.reason for claim in small.claims)
+
+
+FOLDERS = {"corpus", "annotation", "segmentation", "features"}
+"""Folders of data sets, beside those of their runs."""
+
+
+def test_each_table_names_the_data_sets_that_stand_in(make_project):
+    """By its input files and numbers; a stand-in may also be named for cells that are empty for a reason."""
+    project = make_project({"scale": "smoke", "seeds": [1]})
+    kinds = set()
+    for name in (name for paper in PAPERS for name in paper_tables_of(project, paper)):
+        plan = planned_table(project, name)
+        parts = [Path(path).parts for path in paper_table_inputs(project, paper_table=name)]
+        read = {own[1] if own[2] in FOLDERS else own[2] for own in parts}
+        assert read <= set(plan.stand_ins.values()), name
+        if plan.table_kind == "settings":
+            assert plan.stand_ins == {}
+        assert paper_table_plan(project, paper_table=name)["stand_ins"] == plan.stand_ins
+        kinds.add(plan.table_kind)
+    assert kinds == set(get_args(TableKind))
+    facts = planned_table(project, "bugliarello2020_facts")
+    assert facts.stand_ins == {"wmt16_en2de": "demo_en2de", "wat_en2ja": "demo_en2de"}
+    without = make_project({"scale": "smoke", "stand_ins": "multi30k"})
+    assert planned_table(without, "bugliarello2020_facts").stand_ins == {}
+    assert planned_table(make_project({"scale": "paper"}), "bugliarello2020_facts").stand_ins == {}
 
 
 def test_a_split_that_a_stand_in_lacks_is_the_main_test_or_the_first_treebank(project):

@@ -40,7 +40,9 @@ from nmtcore.planning.external import missing_seeds_sentence
 def planned_table(project: Project, paper_table: str) -> PlannedTable:
     """Plan a table named PAPER_TABLE. Raises `UserError` if it or one of its systems is unknown."""
     paper, name = paper_and_table(project, paper_table)
-    return _Planner(project, _paper_tables(project, paper), name).planned()
+    table = _Planner(project, _paper_tables(project, paper), name).planned()
+    own = _function(table, "stand_ins")
+    return replace(table, stand_ins=own(project, table)) if own else table
 
 
 def paper_tables_of(project: Project, paper: str) -> list[str]:

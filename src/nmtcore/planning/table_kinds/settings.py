@@ -29,6 +29,11 @@ def settings_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
     return {"settings": settings}
 
 
+def settings_stand_ins(project: Project, table: PlannedTable) -> dict[str, str]:
+    """Return nothing: nothing stands in for the papers' data sets here."""
+    return {}
+
+
 def _setting(project: Project, dataset: str, system: str | None, metric: str | None) -> float | str:
     if system is None or system not in project.system_entries:
         return f"{system} is no system of ours"

@@ -36,6 +36,12 @@ def subwords_facts(project: Project, table: PlannedTable) -> dict[str, Any]:
     return {"facts": {name: _source(project, name) for name in table.facts}}
 
 
+def subwords_stand_ins(project: Project, table: PlannedTable) -> dict[str, str]:
+    """Return the data sets of the facts, in place of the paper's."""
+    sources = subwords_facts(project, table)["facts"].values()
+    return {source["dataset"]: source["ours"] for source in sources if source["ours"] not in (None, source["dataset"])}
+
+
 def _source(project: Project, name: str) -> dict[str, Any]:
     if name not in SHARES and name not in FILTERED:
         return {"dataset": None, "ours": None, "reason": "it is not computed here"}
